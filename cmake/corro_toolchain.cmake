@@ -1,0 +1,67 @@
+# Compiler settings shared by every target of the project. They are attached to targets through the interface
+# library `corro_settings`, never to the directory, so that nothing of them leaks to whoever installs the library.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CORRO_CCACHE ccache)
+if(CORRO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CORRO_CCACHE}")
+endif()
+
+find_package(Threads REQUIRED)
+
+add_library(corro_settings INTERFACE)
+target_compile_features(corro_settings INTERFACE cxx_std_23)
+target_link_libraries(corro_settings INTERFACE Threads::Threads)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CORRO_ARCH)
+  target_compile_options(corro_settings INTERFACE "-march=${CORRO_ARCH}")
+endif()
+
+target_compile_options(corro_settings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Wcast-align -Wimplicit-fallthrough -fno-strict-aliasing)
+if(CORRO_WERROR)
+  target_compile_options(corro_settings INTERFACE -Werror)
+endif()
+
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(corro_settings INTERFACE $<$<CONFIG:Debug>:-O1>)
+  find_program(CORRO_LLD NAMES ld.lld-19 ld.lld)
+  if(CORRO_LLD)
+    target_link_options(corro_settings INTERFACE "-fuse-ld=lld")
+  endif()
+else()
+  # g++ 12 turns symmetric transfer into a tail call only from -O2 on; below it a loop of immediately complete
+  # awaits would grow the stack. Its coroutine code also warns about its own generated variables.
+  target_compile_options(corro_settings INTERFACE $<$<CONFIG:Debug>:-O2> -fcoroutines
+    -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict -Wno-dangling-pointer)
+endif()
+
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-g")
+
+if(CORRO_SANITIZE)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "CORRO_SANITIZE needs Clang: g++ 12 does not make symmetric transfer a tail call under its "
+                        "sanitizers. Configure with CXX=clang++-19.")
+  endif()
+  target_compile_options(corro_settings INTERFACE "-fsanitize=${CORRO_SANITIZE}" -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(corro_settings INTERFACE "-fsanitize=${CORRO_SANITIZE}")
+  target_compile_definitions(corro_settings INTERFACE CORRO_SANITIZED=1)
+endif()
+
+if(CORRO_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "CORRO_FUZZ needs Clang's libFuzzer. Configure with CXX=clang++-19.")
+endif()
+if(CORRO_FUZZ)
+  target_compile_options(corro_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()

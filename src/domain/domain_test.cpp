@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+
+namespace corro::domain {
+namespace {
+
+instrument e_mini() {
+    instrument i;
+    i.id = instrument_id{1};
+    i.name = symbol{"ESH4"};
+    i.tick_size = price_nano{250'000'000};
+    i.price_low = price_ticks{0};
+    i.price_high = price_ticks{40'000};
+    return i;
+}
+
+TEST(instrument, converts_prices_exactly_or_says_why_not) {
+    const instrument i = e_mini();
+    EXPECT_EQ(to_ticks(i, price_nano{4'800'250'000'000}).value, price_ticks{19'201});
+    EXPECT_EQ(to_ticks(i, price_nano{4'800'260'000'000}).reason, reject_reason::price_off_tick);
+    EXPECT_EQ(to_ticks(i, price_nano{-250'000'000}).value, price_ticks{-1});
+    EXPECT_EQ(to_ticks(i, price_nano{std::numeric_limits<std::int64_t>::max()}).reason, reject_reason::price_off_tick);
+    instrument fine = i;
+    fine.tick_size = price_nano{1};
+    EXPECT_EQ(to_ticks(fine, price_nano{std::numeric_limits<std::int64_t>::max()}).reason,
+              reject_reason::invalid_price);
+    EXPECT_EQ(to_ticks(fine, no_price_nano).reason, reject_reason::invalid_price);
+    EXPECT_EQ(to_nano(i, price_ticks{19'201}), price_nano{4'800'250'000'000});
+    EXPECT_EQ(to_nano(i, no_price), no_price_nano);
+}
+
+TEST(instrument, converts_quantities_exactly_or_says_why_not) {
+    instrument i = e_mini();
+    i.lot_size = 100;
+    EXPECT_EQ(to_lots(i, 300).value, quantity_lots{3});
+    EXPECT_EQ(to_lots(i, 250).reason, reject_reason::quantity_off_lot);
+    EXPECT_EQ(to_lots(i, 0).reason, reject_reason::invalid_quantity);
+    EXPECT_EQ(to_lots(i, -100).reason, reject_reason::invalid_quantity);
+    EXPECT_EQ(to_lots(i, std::numeric_limits<std::int64_t>::min()).reason, reject_reason::invalid_quantity);
+    EXPECT_EQ(to_lots(i, 100 * (std::int64_t{order_quantity_lots_max} + 1)).reason, reject_reason::invalid_quantity);
+}
+
+TEST(instrument, refuses_an_unsound_definition_with_a_sentence) {
+    EXPECT_TRUE(validate(e_mini()).empty());
+    auto refuses = [](auto change) {
+        instrument i = e_mini();
+        change(i);
+        return !validate(i).empty();
+    };
+    EXPECT_TRUE(refuses([](instrument& i) { i.id = instrument_id{0}; }));
+    EXPECT_TRUE(refuses([](instrument& i) { i.name = symbol{}; }));
+    EXPECT_TRUE(refuses([](instrument& i) { i.tick_size = price_nano{0}; }));
+    EXPECT_TRUE(refuses([](instrument& i) { i.lot_size = 0; }));
+    EXPECT_TRUE(refuses([](instrument& i) { i.price_low = price_ticks{50'000}; }));
+    EXPECT_TRUE(refuses([](instrument& i) { i.order_quantity_max = quantity_lots{0}; }));
+    EXPECT_TRUE(refuses([](instrument& i) {
+        i.tick_size = price_nano{std::int64_t{1} << 40};
+        i.price_high = price_ticks{price_ticks_max};
+    }));
+}
+
+TEST(symbol, keeps_as_many_characters_as_fit) {
+    EXPECT_EQ(symbol{"ESH4"}.view(), "ESH4");
+    EXPECT_EQ(symbol{"123456789012345678901234567890"}.view(), "123456789012345678901234");
+}
+
+TEST(reject_reason, names_every_number_in_use_and_no_other) {
+    EXPECT_EQ(to_string(reject_reason::price_off_tick), "price_off_tick");
+    EXPECT_EQ(to_string(static_cast<reject_reason>(255)), "unknown");
+}
+
+}  // namespace
+}  // namespace corro::domain

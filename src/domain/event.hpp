@@ -1,0 +1,162 @@
+// Events: what the facility says, one derived message each, in one total order.
+//
+// An event is a plain record of one cache line: a header that every kind shares and a payload by kind. Which kinds one
+// cause produces, in which order and how many, is docs/spec/derived_messages.md; the counts are part of the contract.
+//
+// Units: ticks, lots, nanoseconds since the epoch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "base/assert.hpp"
+#include "domain/reject_reason.hpp"
+#include "domain/types.hpp"
+
+namespace corro::domain {
+
+enum class event_kind : std::uint8_t {
+    // Private: to the session that owns the order.
+    order_entered = 1,  ///< an order rests
+    order_amended = 2,  ///< price, quantity or both changed
+    order_cancelled =
+        3,               ///< by request, or because its remainder may not rest; `reason` says when it was not the owner
+    order_executed = 4,  ///< one fill
+    order_rejected = 5,  ///< a request was refused; `reason` says why
+    trade_capture = 6,   ///< one side's record of a trade
+    // Public: market data.
+    order_added = 16,    ///< L3
+    order_reduced = 17,  ///< L3: quantity down, priority kept
+    order_deleted = 18,  ///< L3
+    level_changed = 19,  ///< L2: a price level's new total; quantity 0 when it is gone
+    top_of_book = 20,    ///< L1: both best levels after the change
+    trade = 21,          ///< the public tape
+    price_update = 22,   ///< last, high, low
+    statistics = 23,     ///< volume, turnover, open interest
+};
+
+[[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
+    return kind >= event_kind::order_added;
+}
+
+/// Bits of `event::flags`.
+namespace event_flag {
+inline constexpr std::uint8_t last_of_command = 1;  ///< the book is consistent again after this event
+inline constexpr std::uint8_t last_of_request = 2;  ///< private: the sender's request is answered completely
+inline constexpr std::uint8_t aggressor = 4;        ///< order_executed, trade_capture: this side removed liquidity
+}  // namespace event_flag
+
+/// order_entered, order_amended, order_cancelled, order_rejected.
+struct private_order {
+    order_id order{};                ///< 0 in a refusal that names no order of the account
+    client_order_id client_order{};  ///< of the order; in a refusal, of the request
+    price_ticks price{};             ///< the order's limit; no_price for a market order
+    quantity_lots quantity{};        ///< open quantity after the event; order_cancelled: the quantity taken out
+    account_id account{};
+    session_id session{};     ///< the session that is told
+    std::uint32_t request{};  ///< the request that caused it, when the told session sent it; otherwise 0
+};
+
+/// order_executed.
+struct execution {
+    order_id order{};
+    client_order_id client_order{};
+    price_ticks price{};       ///< of the fill: the resting order's
+    quantity_lots quantity{};  ///< of the fill
+    quantity_lots leaves{};    ///< open quantity after it
+    account_id account{};
+    session_id session{};
+};
+
+/// trade_capture.
+struct capture {
+    trade_id trade{};
+    order_id order{};
+    price_ticks price{};
+    quantity_lots quantity{};
+    account_id account{};
+    session_id session{};
+    std::uint32_t reserved{};
+};
+
+/// order_added, order_reduced, order_deleted.
+struct public_order {
+    order_id order{};
+    price_ticks price{};
+    quantity_lots quantity{};  ///< in the book after the event
+    quantity_lots change{};    ///< how much was added or taken away
+    std::array<std::byte, 16> reserved{};
+};
+
+/// level_changed.
+struct level {
+    price_ticks price{};
+    volume_lots quantity{};  ///< total at the level after the event
+    std::uint64_t orders_count{};
+    std::array<std::byte, 16> reserved{};
+};
+
+/// top_of_book. An empty side has price no_price and quantity 0.
+struct top {
+    price_ticks bid_price{};
+    volume_lots bid_quantity{};
+    price_ticks ask_price{};
+    volume_lots ask_quantity{};
+    std::array<std::byte, 8> reserved{};
+};
+
+/// trade. The header's side is the aggressor's.
+struct tape_trade {
+    trade_id trade{};
+    price_ticks price{};
+    quantity_lots quantity{};
+    std::array<std::byte, 20> reserved{};
+};
+
+/// price_update.
+struct price_summary {
+    price_ticks last{};
+    price_ticks high{};
+    price_ticks low{};
+    price_ticks open{};
+    std::array<std::byte, 8> reserved{};
+};
+
+/// statistics.
+struct volume_summary {
+    volume_lots volume{};         ///< lots traded since the start of the day
+    std::int64_t turnover{};      ///< sum of price x quantity in ticks x lots; stays at the limit of 64 bits
+    volume_lots open_interest{};  ///< sum of the long positions
+    std::array<std::byte, 16> reserved{};
+};
+
+struct alignas(64) event {
+    sequence_number command{};  ///< the command that caused it
+    time_ns time{};             ///< that command's time
+    instrument_id instrument{};
+    event_kind kind = event_kind::order_entered;
+    domain::side side = domain::side::buy;
+    reject_reason reason = reject_reason::none;
+    std::uint8_t flags = 0;
+    union {
+        private_order order{};
+        domain::execution execution;
+        domain::capture capture;
+        public_order book;
+        domain::level level;
+        domain::top top;
+        tape_trade trade;
+        price_summary prices;
+        volume_summary volumes;
+    };
+};
+
+static_assert(sizeof(event) == 64);
+static_assert(std::is_trivially_copyable_v<event>);
+static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(capture) == 40);
+static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
+static_assert(sizeof(tape_trade) == 40 && sizeof(price_summary) == 40 && sizeof(volume_summary) == 40);
+
+}  // namespace corro::domain

@@ -1,0 +1,86 @@
+// An instrument: what trades, in which steps and within which bounds.
+//
+// Units: on the wire prices are decimals in billionths (1e-9) of the currency and quantities are whole units; inside
+// the venue both are counts of the instrument's ticks and lots. The conversion here is exact or refused.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "domain/limits.hpp"
+#include "domain/reject_reason.hpp"
+#include "domain/types.hpp"
+
+namespace corro::domain {
+
+enum class instrument_kind : std::uint8_t { future = 0, option = 1, spread = 2, spot = 3 };
+
+/// A price as it stands in a message: billionths of the currency, as in FIX SBE's PRICE9.
+using price_nano = base::quantity<struct price_nano_tag, std::int64_t>;
+
+/// A short name held by value, padded with NUL.
+struct symbol {
+    std::array<char, symbol_size_max> characters{};
+
+    constexpr symbol() = default;
+    /// Keeps the first `symbol_size_max` characters.
+    constexpr explicit symbol(std::string_view text) noexcept {
+        for (std::size_t i = 0; i < text.size() && i < characters.size(); ++i) characters[i] = text[i];
+    }
+    [[nodiscard]] constexpr std::string_view view() const noexcept {
+        std::size_t size = 0;
+        while (size < characters.size() && characters[size] != '\0') ++size;
+        return {characters.data(), size};
+    }
+    friend constexpr bool operator==(const symbol&, const symbol&) = default;
+};
+
+struct instrument {
+    instrument_id id{};
+    product_id product{};
+    symbol name{};
+    instrument_kind kind = instrument_kind::future;
+    price_nano tick_size{1'000'000'000};
+    std::uint32_t lot_size = 1;               ///< units of quantity in one lot
+    price_ticks price_low{-price_ticks_max};  ///< lowest price accepted, inclusive
+    price_ticks price_high{price_ticks_max};  ///< highest price accepted, inclusive
+    quantity_lots order_quantity_max{order_quantity_lots_max};
+};
+
+/// What came out of a conversion from the wire: a value, or the reason why there is none.
+template <class Value>
+struct conversion {
+    Value value{};
+    reject_reason reason = reject_reason::none;
+};
+
+/// Converts a price from the wire. Reasons: price_off_tick, invalid_price.
+[[nodiscard]] constexpr conversion<price_ticks> to_ticks(const instrument& i, price_nano price) noexcept {
+    const std::int64_t ticks = price.value / i.tick_size.value;
+    if (ticks * i.tick_size.value != price.value) return {.reason = reject_reason::price_off_tick};
+    if (ticks > price_ticks_max || ticks < -price_ticks_max) return {.reason = reject_reason::invalid_price};
+    return {.value = price_ticks{ticks}};
+}
+
+/// Converts a quantity from the wire. Reasons: invalid_quantity (zero, negative, too large), quantity_off_lot.
+[[nodiscard]] constexpr conversion<quantity_lots> to_lots(const instrument& i, std::int64_t units) noexcept {
+    if (units <= 0) return {.reason = reject_reason::invalid_quantity};
+    const std::int64_t lots = i.lot_size == 1 ? units : units / i.lot_size;
+    if (lots * i.lot_size != units) return {.reason = reject_reason::quantity_off_lot};
+    if (lots > order_quantity_lots_max) return {.reason = reject_reason::invalid_quantity};
+    return {.value = quantity_lots{static_cast<std::uint32_t>(lots)}};
+}
+
+/// The price on the wire. `ticks` is within price_ticks_max and the tick size was checked by `validate`, so it fits;
+/// no_price becomes no_price_nano.
+inline constexpr price_nano no_price_nano{std::numeric_limits<std::int64_t>::min()};
+[[nodiscard]] constexpr price_nano to_nano(const instrument& i, price_ticks ticks) noexcept {
+    return ticks == no_price ? no_price_nano : price_nano{ticks.value * i.tick_size.value};
+}
+
+/// The first thing that is wrong with a definition, as a sentence for the operator; empty when it is sound.
+/// A sound definition's prices fit the wire: tick_size x max(|price_low|, |price_high|) < 2^63.
+[[nodiscard]] std::string_view validate(const instrument& i) noexcept;
+
+}  // namespace corro::domain

@@ -1,0 +1,26 @@
+// Limits of the domain: what one order, one instrument and one venue may hold.
+#pragma once
+
+#include <cstdint>
+
+namespace corro::domain {
+
+/// Largest quantity of one order. Nine digits are more than any venue's largest order, and the sum of 2^32 such orders
+/// still fits 64 bits.
+inline constexpr std::uint32_t order_quantity_lots_max = 1'000'000'000;
+
+/// Largest price magnitude in ticks. Leaves two bits of headroom for differences and keeps turnover of one fill
+/// (price x quantity) within 63 bits.
+inline constexpr std::int64_t price_ticks_max = 4'000'000'000;
+
+/// Instruments in one venue.
+inline constexpr std::uint32_t instruments_max = 65'536;
+
+/// Characters of a symbol, and of an account's name.
+inline constexpr std::uint32_t symbol_size_max = 24;
+
+static_assert(order_quantity_lots_max < (std::uint64_t{1} << 30), "a quantity leaves two bits free in 32");
+static_assert(static_cast<__int128>(price_ticks_max) * order_quantity_lots_max < (static_cast<__int128>(1) << 62),
+              "the turnover of one fill fits 63 bits");
+
+}  // namespace corro::domain

@@ -1,0 +1,34 @@
+#include "domain/reject_reason.hpp"
+
+namespace corro::domain {
+
+std::string_view to_string(reject_reason reason) noexcept {
+    switch (reason) {
+        case reject_reason::none: return "none";
+        case reject_reason::unknown_instrument: return "unknown_instrument";
+        case reject_reason::invalid_side: return "invalid_side";
+        case reject_reason::invalid_order_type: return "invalid_order_type";
+        case reject_reason::invalid_time_in_force: return "invalid_time_in_force";
+        case reject_reason::invalid_quantity: return "invalid_quantity";
+        case reject_reason::invalid_price: return "invalid_price";
+        case reject_reason::price_off_tick: return "price_off_tick";
+        case reject_reason::quantity_off_lot: return "quantity_off_lot";
+        case reject_reason::price_outside_band: return "price_outside_band";
+        case reject_reason::invalid_combination: return "invalid_combination";
+        case reject_reason::invalid_self_match_prevention: return "invalid_self_match_prevention";
+        case reject_reason::duplicate_client_order_id: return "duplicate_client_order_id";
+        case reject_reason::unknown_order: return "unknown_order";
+        case reject_reason::order_not_open: return "order_not_open";
+        case reject_reason::no_counterparty: return "no_counterparty";
+        case reject_reason::insufficient_quantity: return "insufficient_quantity";
+        case reject_reason::would_take_liquidity: return "would_take_liquidity";
+        case reject_reason::self_match_prevented: return "self_match_prevented";
+        case reject_reason::instrument_closed: return "instrument_closed";
+        case reject_reason::book_full: return "book_full";
+        case reject_reason::throttled: return "throttled";
+        case reject_reason::not_authorised: return "not_authorised";
+    }
+    return "unknown";
+}
+
+}  // namespace corro::domain

@@ -1,0 +1,42 @@
+// Why the venue says no. One numbered vocabulary for every protocol; numbers are never reused.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace corro::domain {
+
+enum class reject_reason : std::uint8_t {
+    none = 0,
+    // Something in the request does not make sense.
+    unknown_instrument = 1,
+    invalid_side = 2,
+    invalid_order_type = 3,
+    invalid_time_in_force = 4,
+    invalid_quantity = 5,      ///< zero, negative or above the instrument's limit
+    invalid_price = 6,         ///< outside the range of prices that the venue can hold
+    price_off_tick = 7,        ///< not a multiple of the tick size
+    quantity_off_lot = 8,      ///< not a multiple of the lot size
+    price_outside_band = 9,    ///< beyond the instrument's price band
+    invalid_combination = 10,  ///< order type, time in force and instructions contradict each other
+    invalid_self_match_prevention = 11,
+    // The order that the request names.
+    duplicate_client_order_id = 20,  ///< an open order of the account has it
+    unknown_order = 21,              ///< never seen, or not one of the account's
+    order_not_open = 22,             ///< filled or cancelled already: too late
+    // The market's state.
+    no_counterparty = 30,        ///< immediate order, and nothing to trade with
+    insufficient_quantity = 31,  ///< fill-or-kill, and the book cannot fill it whole
+    would_take_liquidity = 32,   ///< post-only order that would have traded
+    self_match_prevented = 33,   ///< the incoming order was cancelled to keep the account from trading with itself
+    instrument_closed = 34,
+    // Capacity and rights.
+    book_full = 40,  ///< the venue's order capacity is exhausted
+    throttled = 41,
+    not_authorised = 42,
+};
+
+/// The reason's name as in the specification, e.g. "price_off_tick"; "unknown" for a number that is not in use.
+[[nodiscard]] std::string_view to_string(reject_reason reason) noexcept;
+
+}  // namespace corro::domain

@@ -1,0 +1,44 @@
+// The venue's numbers: prices in ticks, quantities in lots, and the identifiers that must not mix.
+//
+// Units: a tick is the instrument's smallest price step, a lot its smallest quantity step; both are defined by the
+// instrument (domain/instrument.hpp). Times are nanoseconds since the Unix epoch.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "base/strong.hpp"
+
+namespace corro::domain {
+
+using account_id = base::identifier<struct account_tag, std::uint32_t>;
+/// One permitted connection of an account. Stable over reconnects: an order keeps the session that entered it.
+using session_id = base::identifier<struct session_tag, std::uint32_t>;
+using instrument_id = base::identifier<struct instrument_tag, std::uint32_t>;
+/// A group of instruments that share limits, shards and mass cancels.
+using product_id = base::identifier<struct product_tag, std::uint32_t>;
+/// Given by the venue; never used twice within one run. Its bits are the engine's own affair.
+using order_id = base::identifier<struct order_tag, std::uint64_t>;
+/// Given by the client; unique among the open orders of its account.
+using client_order_id = base::identifier<struct client_order_tag, std::uint64_t>;
+using trade_id = base::identifier<struct trade_tag, std::uint64_t>;
+/// Position in a sequence, from 1. Which sequence is said by the field that holds it.
+using sequence_number = base::identifier<struct sequence_tag, std::uint64_t>;
+
+using price_ticks = base::quantity<struct price_tag, std::int64_t>;
+using quantity_lots = base::quantity<struct lots_tag, std::uint32_t>;
+/// Sums of lots: level totals, volumes, turnovers need more room than one order does.
+using volume_lots = base::quantity<struct volume_tag, std::uint64_t>;
+/// Nanoseconds since the Unix epoch.
+using time_ns = base::quantity<struct time_tag, std::int64_t>;
+
+/// "There is no such price": an empty side of the book.
+inline constexpr price_ticks no_price{std::numeric_limits<std::int64_t>::min()};
+
+enum class side : std::uint8_t { buy = 0, sell = 1 };
+
+[[nodiscard]] constexpr side opposite(side s) noexcept {
+    return s == side::buy ? side::sell : side::buy;
+}
+
+}  // namespace corro::domain
