@@ -13,8 +13,8 @@ std::string_view validate(const instrument& i) noexcept {
         return "the price band reaches beyond the prices that the venue can hold";
     }
     const auto fits = [&](price_ticks p) {
-        return static_cast<__int128>(p.value) * i.tick_size.value <= std::numeric_limits<std::int64_t>::max() &&
-               static_cast<__int128>(p.value) * i.tick_size.value > std::numeric_limits<std::int64_t>::min();
+        return static_cast<base::int128>(p.value) * i.tick_size.value <= std::numeric_limits<std::int64_t>::max() &&
+               static_cast<base::int128>(p.value) * i.tick_size.value > std::numeric_limits<std::int64_t>::min();
     };
     if (!fits(i.price_low) || !fits(i.price_high)) return "the price band does not fit 64 bits in billionths";
     if (i.order_quantity_max.value == 0 || i.order_quantity_max.value > order_quantity_lots_max) {

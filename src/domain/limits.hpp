@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/int128.hpp"
+
 namespace corro::domain {
 
 /// Largest quantity of one order. Nine digits are more than any venue's largest order, and the sum of 2^32 such orders
@@ -20,7 +22,8 @@ inline constexpr std::uint32_t instruments_max = 65'536;
 inline constexpr std::uint32_t symbol_size_max = 24;
 
 static_assert(order_quantity_lots_max < (std::uint64_t{1} << 30), "a quantity leaves two bits free in 32");
-static_assert(static_cast<__int128>(price_ticks_max) * order_quantity_lots_max < (static_cast<__int128>(1) << 62),
+static_assert(static_cast<base::int128>(price_ticks_max) * order_quantity_lots_max <
+                  (static_cast<base::int128>(1) << 62),
               "the turnover of one fill fits 63 bits");
 
 }  // namespace corro::domain
