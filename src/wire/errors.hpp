@@ -1,0 +1,42 @@
+// What can be wrong with bytes from outside, as one error category for every codec of this layer.
+//
+// The codes say what kind of fault it is; where a codec reads long input, it reports the place beside the code.
+//
+// Threads: the category is immutable. Cost: making an error_code allocates nothing; its message() does.
+#pragma once
+
+#include <system_error>
+
+namespace corro::wire {
+
+enum class wire_errc {
+    /// The input ended inside a packet, a record or a line.
+    truncated = 1,
+    /// A length field contradicts the format, or a field after it would not fit.
+    malformed_length,
+    /// The length is sound, but more than this side is willing to buffer.
+    too_large,
+    /// The message or record type does not exist, or may not be sent by this peer.
+    unknown_type,
+    /// A field holds a value that its definition does not allow.
+    malformed_field,
+    /// A number does not fit its field.
+    out_of_range,
+    /// The input is not of this format at all.
+    foreign_format,
+    /// The format is known, but not this version of it.
+    unsupported_version,
+    /// The caller's output buffer cannot hold the result. Nothing was written.
+    buffer_too_small,
+};
+
+[[nodiscard]] const std::error_category& wire_category() noexcept;
+
+[[nodiscard]] inline std::error_code make_error_code(wire_errc code) noexcept {
+    return {static_cast<int>(code), wire_category()};
+}
+
+}  // namespace corro::wire
+
+template <>
+struct std::is_error_code_enum<corro::wire::wire_errc> : std::true_type {};
