@@ -1,0 +1,39 @@
+#include "gateway/accounts.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace corro::gateway {
+
+std::optional<api_key> parse_api_key(std::string_view hexadecimal) {
+    api_key key{};
+    if (hexadecimal.size() != 2 * key.size()) return std::nullopt;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        const char* const digits = hexadecimal.data() + 2 * i;
+        unsigned value = 0;
+        const auto [end, error] = std::from_chars(digits, digits + 2, value, 16);
+        if (error != std::errc{} || end != digits + 2) return std::nullopt;
+        key[i] = static_cast<std::byte>(value);
+    }
+    return key;
+}
+
+std::string account_directory::add(account a) {
+    if (a.id.value == 0) return "the account id must not be zero";
+    if (accounts_.size() == accounts_max) return "there are too many accounts";
+    if (a.sessions_count == 0) return "an account needs at least one session";
+    if (a.sessions_count > sessions_max - sessions_count_) return "there are too many sessions in all";
+    const auto place = static_cast<std::uint32_t>(accounts_.size());
+    if (!index_.try_insert(a.id.value, place).second) return "the account id is used twice";
+    a.first_session = domain::session_id{sessions_count_ + 1};
+    sessions_count_ += a.sessions_count;
+    accounts_.push_back(std::move(a));
+    return {};
+}
+
+const account* account_directory::find(domain::account_id id) const noexcept {
+    const std::uint32_t* place = index_.find(id.value);
+    return place == nullptr ? nullptr : &accounts_[*place];
+}
+
+}  // namespace corro::gateway

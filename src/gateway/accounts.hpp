@@ -1,0 +1,55 @@
+// Who may log on: the accounts of the configuration, their keys and their sessions.
+//
+// Every account owns a dense range of session ids, one per permitted connection, so that a session id names the same
+// client over all its reconnects and indexes an array.
+//
+// Limits: 65,536 accounts, 1,048,576 sessions in all. Not changed while the venue runs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "domain/types.hpp"
+
+namespace corro::gateway {
+
+/// 256 bits shared by the venue and one account; the key of its HMAC-SHA256 proofs.
+using api_key = std::array<std::byte, 32>;
+
+/// Sixty-four hexadecimal digits to a key; empty when the text is anything else.
+[[nodiscard]] std::optional<api_key> parse_api_key(std::string_view hexadecimal);
+
+struct account {
+    domain::account_id id{};
+    std::string name;
+    api_key key{};
+    std::uint32_t sessions_count = 1;    ///< connections that the account may have at once
+    domain::session_id first_session{};  ///< given by the directory
+};
+
+class account_directory {
+ public:
+    static constexpr std::size_t accounts_max = 65'536;
+    static constexpr std::uint32_t sessions_max = 1U << 20U;
+
+    /// Adds an account and gives it its sessions. Returns what is wrong with it as a sentence; empty when it is added.
+    [[nodiscard]] std::string add(account a);
+
+    [[nodiscard]] const account* find(domain::account_id id) const noexcept;
+    [[nodiscard]] const std::vector<account>& accounts() const noexcept { return accounts_; }
+
+    /// Session ids are 1 to this number.
+    [[nodiscard]] std::uint32_t sessions_count() const noexcept { return sessions_count_; }
+
+ private:
+    std::vector<account> accounts_;
+    base::flat_map<std::uint32_t> index_;
+    std::uint32_t sessions_count_ = 0;
+};
+
+}  // namespace corro::gateway

@@ -1,0 +1,43 @@
+// Limits of the order-entry gateway. Each has its reason; the configuration may lower but not raise those ending in
+// _max.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace corro::gateway {
+
+/// Connections at once, logged on or not. Ten thousand sessions plus room for strangers who have not logged on yet.
+inline constexpr std::uint32_t connections_max = 12'000;
+
+/// Connections that have not logged on yet. Beyond it new ones are closed at once, so that silent strangers cannot use
+/// up the descriptors of the others.
+inline constexpr std::uint32_t strangers_max = 4'000;
+
+/// How long a connection may take from accept to a correct hello.
+inline constexpr std::chrono::milliseconds logon_timeout{5'000};
+
+/// Heartbeat intervals that a client may ask for. Shorter ones cost more than they tell, longer ones hide a dead peer.
+inline constexpr std::chrono::milliseconds heartbeat_interval_min{100};
+inline constexpr std::chrono::milliseconds heartbeat_interval_max{60'000};
+
+/// A peer that was silent for this many of its intervals is gone.
+inline constexpr std::uint32_t silent_intervals_max = 2;
+
+/// Bytes read at once from one session. Also bounds how many requests of one session run before the others get a turn.
+inline constexpr std::size_t input_buffer_bytes = 16 * 1024;
+
+/// Bytes of answers that wait for a slow session before it is cut off. 512 KiB hold 5,000 answers.
+inline constexpr std::size_t output_buffer_bytes = 512 * 1024;
+
+/// Requests that wait between all gateways and the facility.
+inline constexpr std::size_t command_queue_capacity = 1U << 16U;
+
+/// How long the last messages of a session may take to leave.
+inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
+
+static_assert(strangers_max < connections_max, "strangers leave room for sessions");
+static_assert(input_buffer_bytes / 32 < command_queue_capacity, "one read of one session always fits the queue");
+
+}  // namespace corro::gateway

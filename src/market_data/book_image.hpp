@@ -1,0 +1,116 @@
+// The public book of one instrument, rebuilt from its market data: every order in priority order, every level, the last
+// prices. The distributor keeps one per instrument to serve snapshots; clients keep one to follow the feed.
+//
+// It trusts nothing: an increment that contradicts the image is reported, so that a gap is noticed and not built upon.
+//
+// Cost: O(1) per increment; memory grows with the number of open orders and is recycled. Sorted views sort on demand.
+// Source: docs/spec/derived_messages.md, public messages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "domain/event.hpp"
+#include "domain/types.hpp"
+
+namespace corro::market_data {
+
+/// What `book_image::apply` found.
+enum class image_status : std::uint8_t {
+    applied,
+    not_public,     ///< the event is a private one: ignored
+    unknown_order,  ///< a change of an order that the image does not hold
+    duplicate_order,
+    wrong_quantity,  ///< an order's or a level's new quantity contradicts the image
+};
+
+struct image_order {
+    domain::order_id order{};
+    domain::quantity_lots quantity{};
+};
+
+struct image_level {
+    domain::price_ticks price{};
+    domain::volume_lots quantity{};
+    std::uint32_t orders_count = 0;
+};
+
+class book_image {
+ public:
+    book_image();
+
+    /// Brings the image up to date with one public event of its instrument. The image stays as it was when the event
+    /// contradicts it.
+    [[nodiscard]] image_status apply(const domain::event& event);
+
+    /// Forgets everything, keeps the memory.
+    void clear();
+
+    [[nodiscard]] std::size_t orders_count() const noexcept { return index_.size(); }
+
+    /// The levels of a side, best first, at most `depth`.
+    [[nodiscard]] std::vector<image_level> levels(domain::side side, std::size_t depth = SIZE_MAX) const;
+
+    /// The orders at a price, first in priority first.
+    [[nodiscard]] std::vector<image_order> orders_at(domain::side side, domain::price_ticks price) const;
+
+    /// The best level as the last top_of_book announced it.
+    [[nodiscard]] const domain::top& top() const noexcept { return top_; }
+    [[nodiscard]] const domain::price_summary& prices() const noexcept { return prices_; }
+    [[nodiscard]] const domain::volume_summary& volumes() const noexcept { return volumes_; }
+    [[nodiscard]] bool has_traded() const noexcept { return has_traded_; }
+
+    /// Order-independent digest of all orders with side, price and quantity. Equal digests: equal sets of orders.
+    [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
+
+    /// Calls `f(side, price, order, quantity)` for every order: bids best first, then offers best first, each level in
+    /// priority order.
+    template <class F>
+    void for_each_order(F&& f) const {
+        for (const domain::side side : {domain::side::buy, domain::side::sell}) {
+            for (const image_level& level : levels(side)) {
+                for (const image_order& o : orders_at(side, level.price)) f(side, level.price, o.order, o.quantity);
+            }
+        }
+    }
+
+ private:
+    static constexpr std::uint32_t none = UINT32_MAX;
+    struct node {
+        std::uint64_t order{};
+        std::int64_t price{};
+        std::uint32_t quantity{};
+        std::uint32_t previous = none;
+        std::uint32_t next = none;
+        domain::side side{};
+    };
+    struct level_state {
+        std::uint64_t quantity{};
+        std::uint32_t orders_count{};
+        std::uint32_t first = none;
+        std::uint32_t last = none;
+    };
+
+    [[nodiscard]] image_status add(domain::side side, const domain::public_order& o);
+    [[nodiscard]] image_status reduce(domain::side side, const domain::public_order& o);
+    [[nodiscard]] image_status remove(domain::side side, const domain::public_order& o);
+    [[nodiscard]] image_status check_level(domain::side side, const domain::level& l) const;
+
+    base::flat_map<std::uint32_t> index_;    ///< order id to node
+    base::flat_map<level_state> levels_[2];  ///< price bits to level, per side
+    std::vector<node> nodes_;
+    std::uint32_t free_ = none;
+    domain::top top_{};
+    domain::price_summary prices_{};
+    domain::volume_summary volumes_{};
+    bool has_traded_ = false;
+    std::uint64_t digest_ = 0;
+};
+
+/// One order's part of `book_image::digest`. The digest is the sum over all orders, modulo 2^64.
+[[nodiscard]] std::uint64_t order_digest(domain::order_id order, domain::side side, domain::price_ticks price,
+                                         domain::quantity_lots quantity) noexcept;
+
+}  // namespace corro::market_data

@@ -1,0 +1,69 @@
+#include "market_data/feed_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace corro::market_data {
+namespace {
+
+/// Appends one packet whose payload repeats the low byte of its sequence number.
+void append(feed_log& log, std::size_t payload_size) {
+    const auto room = log.reserve();
+    room[0] = static_cast<std::byte>((payload_size + 1) >> 8U);
+    room[1] = static_cast<std::byte>(payload_size + 1);
+    room[2] = std::byte{'S'};
+    std::memset(room.data() + 3, static_cast<int>(log.next_sequence() & 0xffU), payload_size);
+    log.commit(payload_size + 3);
+}
+
+/// Reads all packets from `sequence` on and checks each; returns the sequence number behind the last.
+std::uint64_t read_from(const feed_log& log, std::uint64_t sequence) {
+    std::vector<std::byte> bytes;
+    std::uint64_t position = log.position_of(sequence);
+    for (auto part = log.bytes_from(position, 777); !part.empty(); part = log.bytes_from(position, 777)) {
+        bytes.insert(bytes.end(), part.begin(), part.end());
+        position += part.size();
+    }
+    for (std::size_t at = 0; at < bytes.size(); ++sequence) {
+        const std::size_t size =
+            std::to_integer<std::size_t>(bytes[at]) << 8U | std::to_integer<std::size_t>(bytes[at + 1]);
+        EXPECT_EQ(bytes[at + 2], std::byte{'S'});
+        for (std::size_t i = 1; i < size; ++i) EXPECT_EQ(bytes[at + 2 + i], static_cast<std::byte>(sequence));
+        at += 2 + size;
+    }
+    return sequence;
+}
+
+TEST(feed_log, starts_empty_at_sequence_one) {
+    const feed_log log(4096);
+    EXPECT_EQ(log.first_sequence(), 1U);
+    EXPECT_EQ(log.next_sequence(), 1U);
+    EXPECT_TRUE(log.bytes_from(log.position_of(1), 100).empty());
+}
+
+TEST(feed_log, keeps_the_newest_messages_and_finds_each_by_its_number) {
+    const char* given = std::getenv("CORRO_SEED");
+    const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 3;
+    SCOPED_TRACE(testing::Message() << "CORRO_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    feed_log log(16'384);
+    for (int i = 0; i < 5'000; ++i) {
+        append(log, random() % 120);
+        if (i % 97 != 0) continue;
+        const std::uint64_t first = log.first_sequence();
+        if (i > 2'000) {
+            EXPECT_GT(first, 1U) << "old messages are gone";
+            EXPECT_LT(first, log.next_sequence() - 50) << "but most of the capacity is in use";
+        }
+        EXPECT_EQ(read_from(log, first), log.next_sequence());
+        const std::uint64_t some = first + random() % (log.next_sequence() - first + 1);
+        EXPECT_EQ(read_from(log, some), log.next_sequence());
+    }
+}
+
+}  // namespace
+}  // namespace corro::market_data

@@ -1,0 +1,265 @@
+#include "node/configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <set>
+
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+namespace corro::node {
+namespace {
+
+/// One table being read: hands out its keys, remembers which were asked for, complains with place and name.
+class table_reader {
+ public:
+    table_reader(const toml::table& table, std::string file, std::string name)
+        : table_(table), file_(std::move(file)), name_(std::move(name)) {}
+
+    [[noreturn]] void fail(std::string_view key, const std::string& sentence) const {
+        const toml::node* node = table_.get(key);
+        const auto line = (node != nullptr ? node->source() : table_.source()).begin.line;
+        throw configuration_error(
+            fmt::format("{}:{}: {}{}{}: {}", file_, line, name_, name_.empty() ? "" : ".", key, sentence));
+    }
+
+    std::string text(std::string_view key, const std::string& otherwise) {
+        const toml::node* node = take(key);
+        if (node == nullptr) return otherwise;
+        if (const auto value = node->value_exact<std::string>()) return *value;
+        fail(key, "expected a text in quotes");
+    }
+    std::string text(std::string_view key) {
+        if (!table_.contains(key)) fail(key, "is missing");
+        return text(key, "");
+    }
+
+    std::uint64_t number(std::string_view key, std::uint64_t otherwise, std::uint64_t low, std::uint64_t high) {
+        const toml::node* node = take(key);
+        if (node == nullptr) return otherwise;
+        const auto value = node->value_exact<std::int64_t>();
+        if (!value) fail(key, "expected a whole number");
+        if (*value < 0 || static_cast<std::uint64_t>(*value) < low || static_cast<std::uint64_t>(*value) > high) {
+            fail(key, fmt::format("expected a number from {} to {}, found {}", low, high, *value));
+        }
+        return static_cast<std::uint64_t>(*value);
+    }
+    std::uint64_t number(std::string_view key, std::uint64_t low, std::uint64_t high) {
+        if (!table_.contains(key)) fail(key, "is missing");
+        return number(key, 0, low, high);
+    }
+
+    std::int64_t decimal(std::string_view key) {
+        const std::string value = text(key);
+        try {
+            return parse_decimal_nano(value);
+        } catch (const std::invalid_argument& e) {
+            fail(key, fmt::format("{} (found \"{}\")", e.what(), value));
+        }
+    }
+
+    bool has(std::string_view key) const { return table_.contains(key); }
+    void allow(std::string_view key) { known_.emplace(key); }
+
+    /// Every key that nobody asked for is an error.
+    void finish() const {
+        for (const auto& [key, node] : table_) {
+            if (known_.contains(std::string(key.str()))) continue;
+            std::string names;
+            for (const std::string& name : known_) names += (names.empty() ? "" : ", ") + name;
+            fail(key.str(), "is not a key of this table; known are: " + names);
+        }
+    }
+
+ private:
+    const toml::node* take(std::string_view key) {
+        known_.emplace(key);
+        return table_.get(key);
+    }
+
+    const toml::table& table_;
+    std::string file_;
+    std::string name_;
+    std::set<std::string> known_;
+};
+
+domain::instrument read_instrument(table_reader& r) {
+    domain::instrument i;
+    i.id = domain::instrument_id{static_cast<std::uint32_t>(r.number("id", 1, domain::instruments_max))};
+    const std::string name = r.text("symbol");
+    if (name.empty() || name.size() > domain::symbol_size_max) {
+        r.fail("symbol", fmt::format("expected 1 to {} characters", domain::symbol_size_max));
+    }
+    i.name = domain::symbol{name};
+    i.product = domain::product_id{static_cast<std::uint32_t>(r.number("product", 0, 0, UINT32_MAX))};
+    static constexpr std::array<std::string_view, 4> kinds{"future", "option", "spread", "spot"};
+    const std::string kind = r.text("kind", "future");
+    const auto* found = std::find(kinds.begin(), kinds.end(), kind);
+    if (found == kinds.end()) r.fail("kind", "expected one of: future, option, spread, spot");
+    i.kind = static_cast<domain::instrument_kind>(found - kinds.begin());
+    i.tick_size = domain::price_nano{r.decimal("tick_size")};
+    if (i.tick_size.value <= 0) r.fail("tick_size", "expected a positive decimal");
+    i.lot_size = static_cast<std::uint32_t>(r.number("lot_size", 1, 1, UINT32_MAX));
+    const auto band = [&](std::string_view key, domain::price_ticks otherwise) {
+        if (!r.has(key)) {
+            r.allow(key);
+            return otherwise;
+        }
+        const auto ticks = domain::to_ticks(i, domain::price_nano{r.decimal(key)});
+        if (ticks.reason != domain::reject_reason::none) {
+            r.fail(key, fmt::format("is not a price of this instrument: {}", domain::to_string(ticks.reason)));
+        }
+        return ticks.value;
+    };
+    // Without a band: as far as both the venue's ticks and 64 bits of billionths reach.
+    const std::int64_t reach = std::min(domain::price_ticks_max, (INT64_MAX - 1) / i.tick_size.value);
+    i.price_low = band("price_low", domain::price_ticks{-reach});
+    i.price_high = band("price_high", domain::price_ticks{reach});
+    i.order_quantity_max = domain::quantity_lots{static_cast<std::uint32_t>(
+        r.number("order_quantity_max", domain::order_quantity_lots_max, 1, domain::order_quantity_lots_max))};
+    r.finish();
+    if (const auto problem = domain::validate(i); !problem.empty()) r.fail("id", std::string(problem));
+    return i;
+}
+
+gateway::account read_account(table_reader& r) {
+    gateway::account a;
+    a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, UINT32_MAX))};
+    a.name = r.text("name", fmt::format("account-{}", a.id.value));
+    const auto key = gateway::parse_api_key(r.text("key"));
+    if (!key) r.fail("key", "expected 64 hexadecimal digits");
+    a.key = *key;
+    a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));
+    r.finish();
+    return a;
+}
+
+template <class Read>
+void read_array(const toml::table& root, std::string_view key, const std::string& file, Read&& read) {
+    const toml::node* node = root.get(key);
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    const auto line = node->source().begin.line;
+    if (array == nullptr) {
+        throw configuration_error(fmt::format("{}:{}: {}: expected tables headed [[{}]]", file, line, key, key));
+    }
+    for (const toml::node& element : *array) {
+        const toml::table* table = element.as_table();
+        if (table == nullptr) {
+            throw configuration_error(fmt::format("{}:{}: {}: expected tables headed [[{}]]", file, line, key, key));
+        }
+        table_reader reader(*table, file, std::string(key));
+        read(reader);
+    }
+}
+
+template <class Read>
+void read_table(const toml::table& root, std::string_view key, const std::string& file, Read&& read) {
+    const toml::node* node = root.get(key);
+    if (node == nullptr) return;
+    const toml::table* table = node->as_table();
+    if (table == nullptr) {
+        throw configuration_error(
+            fmt::format("{}:{}: {}: expected a table headed [{}]", file, node->source().begin.line, key, key));
+    }
+    table_reader reader(*table, file, std::string(key));
+    read(reader);
+    reader.finish();
+}
+
+}  // namespace
+
+configuration parse_configuration(std::string_view text, const std::string& file) {
+    toml::table root;
+    try {
+        root = toml::parse(text, file);
+    } catch (const toml::parse_error& e) {
+        throw configuration_error(fmt::format("{}:{}: not TOML: {}", file, e.source().begin.line, e.description()));
+    }
+    configuration c;
+    table_reader top(root, file, "");
+    for (const char* key : {"venue", "order_entry", "market_data", "instrument", "account"}) top.allow(key);
+    top.finish();
+    read_table(root, "venue", file, [&](table_reader& r) {
+        c.venue_name = r.text("name", c.venue_name);
+        if (c.venue_name.empty() || c.venue_name.size() > 10) r.fail("name", "expected 1 to 10 characters");
+        c.orders_max = static_cast<std::uint32_t>(r.number("orders_max", c.orders_max, 1, 100'000'000));
+        c.timing_sample_every =
+            static_cast<std::uint32_t>(r.number("timing_sample_every", c.timing_sample_every, 0, 1'000'000'000));
+    });
+    read_table(root, "order_entry", file, [&](table_reader& r) {
+        c.order_entry_listen = r.text("listen", c.order_entry_listen);
+        c.output_buffer_bytes = r.number("output_buffer_bytes", c.output_buffer_bytes, 4'096, 1U << 30U);
+        c.logon_timeout = std::chrono::milliseconds{
+            r.number("logon_timeout_ms", static_cast<std::uint64_t>(c.logon_timeout.count()), 10, 600'000)};
+    });
+    read_table(root, "market_data", file, [&](table_reader& r) {
+        c.feed_listen = r.text("feed_listen", c.feed_listen);
+        c.snapshot_listen = r.text("snapshot_listen", c.snapshot_listen);
+        c.feed_log_bytes = r.number("feed_log_bytes", c.feed_log_bytes, 65'536, std::uint64_t{1} << 36U);
+    });
+    std::set<std::uint32_t> instrument_ids;
+    std::set<std::string> symbols;
+    read_array(root, "instrument", file, [&](table_reader& r) {
+        c.instruments.push_back(read_instrument(r));
+        if (!instrument_ids.insert(c.instruments.back().id.value).second) r.fail("id", "is used twice");
+        if (!symbols.emplace(c.instruments.back().name.view()).second) r.fail("symbol", "is used twice");
+    });
+    gateway::account_directory directory;
+    read_array(root, "account", file, [&](table_reader& r) {
+        c.accounts.push_back(read_account(r));
+        if (const std::string problem = directory.add(c.accounts.back()); !problem.empty()) r.fail("id", problem);
+    });
+    if (c.instruments.empty())
+        throw configuration_error(file + ":1: instrument: the venue needs at least one [[instrument]]");
+    if (c.accounts.empty()) throw configuration_error(file + ":1: account: the venue needs at least one [[account]]");
+    return c;
+}
+
+configuration load_configuration(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw configuration_error(path + ":0: the file cannot be opened; give one with --config FILE");
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    return parse_configuration(text, path);
+}
+
+std::int64_t parse_decimal_nano(std::string_view text) {
+    constexpr std::size_t decimals_max = 9;
+    const bool negative = text.starts_with('-');
+    if (negative) text.remove_prefix(1);
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const std::string_view whole = text.substr(0, point);
+    const std::string_view fraction = point < text.size() ? text.substr(point + 1) : std::string_view{};
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (whole.empty() || (point < text.size() && fraction.empty()) ||
+        !std::all_of(whole.begin(), whole.end(), is_digit) ||
+        !std::all_of(fraction.begin(), fraction.end(), is_digit)) {
+        throw std::invalid_argument("expected a decimal such as \"0.25\"");
+    }
+    if (fraction.size() > decimals_max) throw std::invalid_argument("expected at most nine decimals");
+    std::string digits(whole);
+    digits += fraction;
+    digits.append(decimals_max - fraction.size(), '0');
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{}) throw std::invalid_argument("expected a decimal below 9223372036");
+    return negative ? -value : value;
+}
+
+std::string format_decimal_nano(std::int64_t nano) {
+    const bool negative = nano < 0;
+    const std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(nano) : static_cast<std::uint64_t>(nano);
+    std::string text =
+        fmt::format("{}{}.{:09}", negative ? "-" : "", magnitude / 1'000'000'000, magnitude % 1'000'000'000);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    return text;
+}
+
+}  // namespace corro::node

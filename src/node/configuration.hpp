@@ -1,0 +1,54 @@
+// The configuration of one exchange process: a TOML file, checked completely before anything starts.
+//
+// Every error names the file, the line and the key and says what was expected. Unknown keys are errors: a misspelt
+// limit must not be a limit that is silently not there. The keys are listed in docs/howto/configure.md.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/instrument.hpp"
+#include "gateway/accounts.hpp"
+#include "gateway/limits.hpp"
+
+namespace corro::node {
+
+/// What is wrong with a configuration; `what()` is "FILE:LINE: KEY: sentence".
+class configuration_error : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct configuration {
+    std::string venue_name = "CORRO";
+    std::uint32_t orders_max = 1'000'000;  ///< open orders in the whole venue
+    std::string order_entry_listen = "127.0.0.1:7001";
+    std::string feed_listen = "127.0.0.1:7002";
+    std::string snapshot_listen = "127.0.0.1:7003";
+    std::size_t output_buffer_bytes = gateway::output_buffer_bytes;
+    std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
+    std::size_t feed_log_bytes = 256U * 1024 * 1024;  ///< how much of the feed is kept for late and slow subscribers
+    std::uint32_t timing_sample_every = 16;           ///< time one request of so many; 0: none
+    std::vector<domain::instrument> instruments;
+    std::vector<gateway::account> accounts;
+};
+
+/// Reads a configuration from TOML text. `file` is only for the messages.
+/// @throws configuration_error
+[[nodiscard]] configuration parse_configuration(std::string_view text, const std::string& file);
+
+/// Reads a configuration file.
+/// @throws configuration_error, also when the file cannot be read.
+[[nodiscard]] configuration load_configuration(const std::string& path);
+
+/// A decimal such as "0.25" in billionths, exactly; the reader of prices in configuration and on the command line.
+/// @throws std::invalid_argument when the text is no decimal, has more than nine decimals, or does not fit.
+[[nodiscard]] std::int64_t parse_decimal_nano(std::string_view text);
+
+/// The shortest decimal that `parse_decimal_nano` reads as `nano`.
+[[nodiscard]] std::string format_decimal_nano(std::int64_t nano);
+
+}  // namespace corro::node

@@ -1,0 +1,101 @@
+#include "node/configuration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace corro::node {
+namespace {
+
+const std::string key(64, 'a');
+const std::string sound = R"(
+[venue]
+name = "TEST"
+orders_max = 1000
+
+[order_entry]
+listen = "127.0.0.1:0"
+
+[[instrument]]
+id = 1
+symbol = "ESH4"
+tick_size = "0.25"
+price_low = "0"
+price_high = "10000"
+
+[[account]]
+id = 7
+name = "alice"
+key = ")" + key + R"("
+sessions = 3
+)";
+
+std::string error_of(const std::string& text) {
+    try {
+        static_cast<void>(parse_configuration(text, "corro.toml"));
+    } catch (const configuration_error& e) {
+        return e.what();
+    }
+    return "no error";
+}
+
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return text.replace(at, what.size(), instead);
+}
+
+TEST(configuration, reads_a_sound_file) {
+    const configuration c = parse_configuration(sound, "corro.toml");
+    EXPECT_EQ(c.venue_name, "TEST");
+    EXPECT_EQ(c.orders_max, 1000U);
+    ASSERT_EQ(c.instruments.size(), 1U);
+    EXPECT_EQ(c.instruments[0].tick_size.value, 250'000'000);
+    EXPECT_EQ(c.instruments[0].price_high.value, 40'000);
+    ASSERT_EQ(c.accounts.size(), 1U);
+    EXPECT_EQ(c.accounts[0].sessions_count, 3U);
+    EXPECT_EQ(c.accounts[0].key[0], std::byte{0xaa});
+}
+
+TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
+    EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = -1")),
+              "corro.toml:4: venue.orders_max: expected a number from 1 to 100000000, found -1");
+    EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = \"many\"")),
+              "corro.toml:4: venue.orders_max: expected a whole number");
+    EXPECT_EQ(error_of(with(sound, "orders_max", "order_max")),
+              "corro.toml:4: venue.order_max: is not a key of this table; known are: name, orders_max, "
+              "timing_sample_every");
+    EXPECT_EQ(error_of(with(sound, "\"0.25\"", "0.25")),
+              "corro.toml:12: instrument.tick_size: expected a text in quotes");
+    EXPECT_EQ(error_of(with(sound, "\"0.25\"", "\"0.25x\"")),
+              "corro.toml:12: instrument.tick_size: expected a decimal such as \"0.25\" (found \"0.25x\")");
+    EXPECT_EQ(error_of(with(sound, "\"10000\"", "\"10000.1\"")),
+              "corro.toml:14: instrument.price_high: is not a price of this instrument: price_off_tick");
+    EXPECT_EQ(error_of(with(sound, key, "abc")), "corro.toml:19: account.key: expected 64 hexadecimal digits");
+    EXPECT_EQ(error_of(with(sound, "symbol = \"ESH4\"\n", "")), "corro.toml:9: instrument.symbol: is missing");
+    EXPECT_EQ(error_of(with(sound, "[[account]]", "[account]")),
+              "corro.toml:16: account: expected tables headed [[account]]");
+    EXPECT_EQ(error_of(sound + "[[instrument]]\nid = 1\nsymbol = \"X\"\ntick_size = \"1\"\n"),
+              "corro.toml:22: instrument.id: is used twice");
+    EXPECT_TRUE(error_of("[venue\n").starts_with("corro.toml:1: not TOML: ")) << error_of("[venue\n");
+    EXPECT_EQ(error_of(""), "corro.toml:1: instrument: the venue needs at least one [[instrument]]");
+}
+
+TEST(configuration, says_that_a_file_cannot_be_opened) {
+    EXPECT_THROW(static_cast<void>(load_configuration("/does/not/exist.toml")), configuration_error);
+}
+
+TEST(decimal, is_read_exactly_and_printed_shortest) {
+    EXPECT_EQ(parse_decimal_nano("0.25"), 250'000'000);
+    EXPECT_EQ(parse_decimal_nano("-4800.000000001"), -4'800'000'000'001);
+    EXPECT_EQ(format_decimal_nano(250'000'000), "0.25");
+    EXPECT_EQ(format_decimal_nano(-4'800'000'000'001), "-4800.000000001");
+    EXPECT_EQ(format_decimal_nano(7'000'000'000), "7");
+    EXPECT_EQ(format_decimal_nano(INT64_MIN), "-9223372036.854775808");
+    for (const char* bad : {"", ".", "1.", ".5", "1e3", "--1", "1.0000000001", "9999999999", "0x10", " 1"}) {
+        EXPECT_THROW(static_cast<void>(parse_decimal_nano(bad)), std::invalid_argument) << bad;
+    }
+}
+
+}  // namespace
+}  // namespace corro::node
