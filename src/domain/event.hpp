@@ -141,7 +141,7 @@ struct alignas(64) event {
     reject_reason reason = reject_reason::none;
     std::uint8_t flags = 0;
     union {
-        private_order order{};
+        private_order order;
         domain::execution execution;
         domain::capture capture;
         public_order book;
@@ -151,6 +151,9 @@ struct alignas(64) event {
         price_summary prices;
         volume_summary volumes;
     };
+
+    /// An empty order_entered. Spelled out because g++ 12 deletes the implicit one of a struct with this union.
+    constexpr event() noexcept : order{} {}
 };
 
 static_assert(sizeof(event) == 64);

@@ -16,9 +16,11 @@ std::string_view to_string(reject_reason reason) noexcept {
         case reject_reason::price_outside_band: return "price_outside_band";
         case reject_reason::invalid_combination: return "invalid_combination";
         case reject_reason::invalid_self_match_prevention: return "invalid_self_match_prevention";
+        case reject_reason::unknown_command: return "unknown_command";
         case reject_reason::duplicate_client_order_id: return "duplicate_client_order_id";
         case reject_reason::unknown_order: return "unknown_order";
         case reject_reason::order_not_open: return "order_not_open";
+        case reject_reason::nothing_to_cancel: return "nothing_to_cancel";
         case reject_reason::no_counterparty: return "no_counterparty";
         case reject_reason::insufficient_quantity: return "insufficient_quantity";
         case reject_reason::would_take_liquidity: return "would_take_liquidity";

@@ -20,10 +20,12 @@ enum class reject_reason : std::uint8_t {
     price_outside_band = 9,    ///< beyond the instrument's price band
     invalid_combination = 10,  ///< order type, time in force and instructions contradict each other
     invalid_self_match_prevention = 11,
+    unknown_command = 12,  ///< the kind of the request is not one of the protocol's
     // The order that the request names.
     duplicate_client_order_id = 20,  ///< an open order of the account has it
     unknown_order = 21,              ///< never seen, or not one of the account's
     order_not_open = 22,             ///< filled or cancelled already: too late
+    nothing_to_cancel = 23,          ///< a mass cancel that covers no open order
     // The market's state.
     no_counterparty = 30,        ///< immediate order, and nothing to trade with
     insufficient_quantity = 31,  ///< fill-or-kill, and the book cannot fill it whole
