@@ -20,6 +20,7 @@ class category final : public std::error_category {
             case wire_errc::foreign_format: return "not of this format";
             case wire_errc::unsupported_version: return "a version of the format that is not supported";
             case wire_errc::buffer_too_small: return "the output buffer is too small";
+            case wire_errc::unknown_instrument: return "an instrument without a definition";
         }
         return "unknown wire error";
     }

@@ -28,6 +28,8 @@ enum class wire_errc {
     unsupported_version,
     /// The caller's output buffer cannot hold the result. Nothing was written.
     buffer_too_small,
+    /// The message is about an instrument that this side has no definition of.
+    unknown_instrument,
 };
 
 [[nodiscard]] const std::error_category& wire_category() noexcept;

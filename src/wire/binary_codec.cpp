@@ -1,0 +1,198 @@
+#include "wire/binary_codec.hpp"
+
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+namespace corro::wire {
+
+std::expected<std::optional<frame>, std::error_code> next_frame(std::span<const std::byte> bytes) noexcept {
+    if (bytes.size() < header_bytes) return std::nullopt;
+    const std::byte* at = bytes.data();
+    const frame found{
+        .block = at + header_bytes,
+        .block_bytes = load_be<std::uint16_t>(at),
+        .message = load_field<template_id>(at + 2),
+        .version = load_be<std::uint16_t>(at + 6),
+        .sequence = load_be<std::uint64_t>(at + 8),
+    };
+    if (load_be<std::uint16_t>(at + 4) != schema_id) return std::unexpected(wire_errc::foreign_format);
+    if (found.version == 0) return std::unexpected(wire_errc::unsupported_version);
+    if (found.block_bytes % 8 != 0) return std::unexpected(wire_errc::malformed_length);
+    if (found.size() > frame_bytes_max) return std::unexpected(wire_errc::too_large);
+    if (bytes.size() < found.size()) return std::nullopt;
+    return found;
+}
+
+namespace {
+
+using domain::command_kind;
+using domain::reject_reason;
+
+/// Converts a limit; what cannot be converted becomes the verdict, unless there is one.
+void take_price(domain::command& command, const domain::instrument& instrument, domain::price_nano price) noexcept {
+    if (price == domain::no_price_nano) {
+        if (command.verdict == reject_reason::none) command.verdict = reject_reason::invalid_price;
+        return;
+    }
+    const auto [ticks, reason] = domain::to_ticks(instrument, price);
+    command.price = ticks;
+    if (command.verdict == reject_reason::none) command.verdict = reason;
+}
+
+void take_quantity(domain::command& command, const domain::instrument& instrument, std::int64_t units) noexcept {
+    const auto [lots, reason] = domain::to_lots(instrument, units);
+    command.quantity = lots;
+    if (command.verdict == reject_reason::none) command.verdict = reason;
+}
+
+refusal take(const enter_order_view& view, const instrument_table& instruments, domain::command& command) noexcept {
+    command.kind = command_kind::enter_order;
+    command.instrument = view.instrument();
+    command.side = view.side();
+    command.type = view.order_type();
+    command.time_in_force = view.time_in_force();
+    command.self_match_prevention = view.self_match_prevention();
+    command.flags = view.order_flags();
+    command.client_order = view.client_order();
+    const domain::instrument* instrument = instruments.find(command.instrument);
+    if (instrument == nullptr) {
+        command.verdict = reject_reason::unknown_instrument;
+        return {};
+    }
+    if (command.type == domain::order_type::limit) take_price(command, *instrument, view.price());
+    take_quantity(command, *instrument, view.quantity());
+    return {};
+}
+
+refusal take(const amend_order_view& view, const instrument_table& instruments, domain::command& command) noexcept {
+    command.kind = command_kind::amend_order;
+    command.instrument = view.instrument();
+    command.client_order = view.client_order();
+    command.order = view.order();
+    command.target_request = view.target_request();
+    const domain::instrument* instrument = instruments.find(command.instrument);
+    if (instrument == nullptr) {
+        command.verdict = reject_reason::unknown_instrument;
+        return {};
+    }
+    take_price(command, *instrument, view.price());
+    take_quantity(command, *instrument, view.quantity());
+    return {};
+}
+
+refusal take(const cancel_order_view& view, const instrument_table& instruments, domain::command& command) noexcept {
+    command.kind = command_kind::cancel_order;
+    command.instrument = view.instrument();
+    command.client_order = view.client_order();
+    command.order = view.order();
+    command.target_request = view.target_request();
+    if (instruments.find(command.instrument) == nullptr) command.verdict = reject_reason::unknown_instrument;
+    return {};
+}
+
+refusal take(const cancel_orders_view& view, const instrument_table& instruments, domain::command& command) noexcept {
+    command.kind = command_kind::cancel_orders;
+    command.instrument = view.instrument();
+    command.scope = view.cancel_scope();
+    if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
+        command.verdict = reject_reason::unknown_instrument;
+    }
+    return {};
+}
+
+}  // namespace
+
+refusal decode_command(const frame& from, const instrument_table& instruments, domain::command& command) noexcept {
+    command = domain::command{};
+    if (from.sequence > std::numeric_limits<std::uint32_t>::max()) {
+        return {session_reject_reason::sequence_exhausted, 0};
+    }
+    command.request = static_cast<std::uint32_t>(from.sequence);
+    switch (from.message) {
+        case template_id::enter_order:
+            if (const refusal wrong = enter_order_view::check(from)) return wrong;
+            return take(enter_order_view{from}, instruments, command);
+        case template_id::amend_order:
+            if (const refusal wrong = amend_order_view::check(from)) return wrong;
+            return take(amend_order_view{from}, instruments, command);
+        case template_id::cancel_order:
+            if (const refusal wrong = cancel_order_view::check(from)) return wrong;
+            return take(cancel_order_view{from}, instruments, command);
+        case template_id::cancel_orders:
+            if (const refusal wrong = cancel_orders_view::check(from)) return wrong;
+            return take(cancel_orders_view{from}, instruments, command);
+        default: break;
+    }
+    const refusal wrong = check(from);
+    return wrong.reason == session_reject_reason::unknown_template
+               ? wrong
+               : refusal{session_reject_reason::unexpected_message, 0};
+}
+
+std::size_t encode(const domain::command& command, const domain::instrument& instrument,
+                   std::span<std::byte> out) noexcept {
+    const std::int64_t units = std::int64_t{command.quantity.value} * instrument.lot_size;
+    switch (command.kind) {
+        case command_kind::enter_order: {
+            const enter_order message{
+                .client_order = command.client_order,
+                .price = command.type == domain::order_type::market ? domain::no_price_nano
+                                                                    : to_nano(instrument, command.price),
+                .quantity = units,
+                .instrument = command.instrument,
+                .side = command.side,
+                .order_type = command.type,
+                .time_in_force = command.time_in_force,
+                .self_match_prevention = command.self_match_prevention,
+                .order_flags = command.flags,
+            };
+            return encode(message, command.request, out);
+        }
+        case command_kind::amend_order: {
+            const amend_order message{
+                .client_order = command.client_order,
+                .order = command.order,
+                .price = to_nano(instrument, command.price),
+                .quantity = units,
+                .instrument = command.instrument,
+                .target_request = command.target_request,
+            };
+            return encode(message, command.request, out);
+        }
+        case command_kind::cancel_order: {
+            const cancel_order message{
+                .client_order = command.client_order,
+                .order = command.order,
+                .instrument = command.instrument,
+                .target_request = command.target_request,
+            };
+            return encode(message, command.request, out);
+        }
+        case command_kind::cancel_orders: {
+            const cancel_orders message{.instrument = command.instrument, .cancel_scope = command.scope};
+            return encode(message, command.request, out);
+        }
+    }
+    return 0;
+}
+
+std::array<std::byte, logon_proof_input_bytes> logon_proof_input(const std::array<std::byte, 32>& challenge_nonce,
+                                                                 const hello& hello) noexcept {
+    constexpr std::string_view label = "corro-logon-1";
+    constexpr std::size_t proved_bytes = wire::hello::block_bytes - sizeof(hello.proof);
+    static_assert(label.size() + sizeof challenge_nonce + proved_bytes == logon_proof_input_bytes);
+
+    std::array<std::byte, wire::hello::frame_bytes> sent;
+    store(hello, 0, sent.data());
+    std::array<std::byte, logon_proof_input_bytes> input;
+    std::byte* at = input.data();
+    std::memcpy(at, label.data(), label.size());
+    at += label.size();
+    std::memcpy(at, challenge_nonce.data(), challenge_nonce.size());
+    at += challenge_nonce.size();
+    std::memcpy(at, sent.data() + header_bytes, proved_bytes);
+    return input;
+}
+
+}  // namespace corro::wire

@@ -1,0 +1,117 @@
+// The Corro Binary protocol between bytes and the domain: frames in a received buffer, requests, events, definitions.
+//
+// A server reads `next_frame`, dispatches session messages to their views (wire/generated/corro_binary.hpp) after
+// `check`, and hands the rest to `decode_command`. A client does the same with `decode_event`.
+//
+// Layout: docs/spec/corro_binary.md. Units: billionths and units on the wire, ticks and lots in the domain.
+// Limits: wire/limits.hpp. Threads: pure functions. Cost: no allocation.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <system_error>
+
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "wire/errors.hpp"
+#include "wire/frame.hpp"
+#include "wire/generated/corro_binary.hpp"
+#include "wire/instrument_table.hpp"
+#include "wire/limits.hpp"
+
+namespace corro::wire {
+
+/// Versions of the protocol that this side speaks; goes into `challenge` and `hello`.
+inline constexpr std::uint16_t protocol_version = schema_version;
+inline constexpr std::uint16_t protocol_version_min = 1;
+
+static_assert(message_bytes_max * 2 <= frame_bytes_max, "a later version may double the longest message");
+
+/// Looks at the front of `bytes` for one frame.
+///
+/// @return  The frame, pointing into `bytes`, or nothing when more bytes are needed (at most frame_bytes_max in all).
+/// @error   foreign_format (another schema id), unsupported_version (0), malformed_length (not a multiple of 8),
+///          too_large; each is reported as soon as the header is there, and the connection is beyond repair.
+[[nodiscard]] std::expected<std::optional<frame>, std::error_code> next_frame(
+    std::span<const std::byte> bytes) noexcept;
+
+/// Writes `message` to the front of `out`.
+/// @return  Bytes written: Message::frame_bytes; 0 when `out` is shorter than that, and then nothing was written.
+template <class Message>
+    requires requires { Message::message_id; }
+[[nodiscard]] std::size_t encode(const Message& message, std::uint64_t sequence, std::span<std::byte> out) noexcept {
+    if (out.size() < Message::frame_bytes) return 0;
+    store(message, sequence, out.data());
+    return Message::frame_bytes;
+}
+
+// Requests.
+
+/// Reads a request (enter_order, amend_order, cancel_order, cancel_orders) into `command`, all of which is overwritten.
+///
+/// What the protocol forbids is refused here. What the market forbids is not: an unknown instrument, or a price or
+/// quantity that is no number of ticks or lots, becomes the command's verdict, so that the facility answers it.
+/// `sequence`, `time`, `session` and `account` are left at zero for the caller to fill in.
+///
+/// @return  What to put into a `reject`; false when `command` is complete. Any other message than a request is
+///          unexpected_message, or unknown_template.
+[[nodiscard]] refusal decode_command(const frame& from, const instrument_table& instruments,
+                                     domain::command& command) noexcept;
+
+/// Writes a command as the request that it came from, with `command.request` as the header's sequence.
+///
+/// @param instrument  The command's instrument; a nameless one for a `cancel_orders` over every instrument.
+/// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices).
+[[nodiscard]] std::size_t encode(const domain::command& command, const domain::instrument& instrument,
+                                 std::span<std::byte> out) noexcept;
+
+// Derived messages.
+
+/// The message that an event of this kind becomes.
+[[nodiscard]] constexpr template_id message_of(domain::event_kind kind) noexcept {
+    return static_cast<template_id>(32 + static_cast<std::uint16_t>(kind));
+}
+
+/// Writes an event as its derived message.
+///
+/// @param instrument  The event's instrument; a nameless one for a refusal that names none.
+/// @param sequence    The header's sequence: of the session, of the feed, or 0 in a snapshot.
+/// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices).
+[[nodiscard]] std::size_t encode(const domain::event& event, const domain::instrument& instrument,
+                                 std::uint64_t sequence, std::span<std::byte> out) noexcept;
+
+/// Reads a derived message into `event`, all of which is overwritten.
+///
+/// @error  unknown_type (not a derived message), malformed_length, malformed_field (also a price or quantity that is no
+///         number of the instrument's ticks or lots), unknown_instrument (except in an order_rejected).
+[[nodiscard]] std::error_code decode_event(const frame& from, const instrument_table& instruments,
+                                           domain::event& event) noexcept;
+
+// Reference data.
+
+/// Writes an instrument as an instrument_definition. The instrument is sound: domain::validate says nothing.
+/// @return  Bytes written; 0 when `out` is too short.
+[[nodiscard]] std::size_t encode(const domain::instrument& instrument, std::uint64_t sequence,
+                                 std::span<std::byte> out) noexcept;
+
+/// Reads an instrument_definition.
+/// @error  unknown_type (another message), malformed_length, malformed_field (also a definition that domain::validate
+///         refuses).
+[[nodiscard]] std::expected<domain::instrument, std::error_code> decode_instrument(const frame& from) noexcept;
+
+// Logon.
+
+/// The bytes that a `hello` authenticates.
+inline constexpr std::size_t logon_proof_input_bytes = 13 + 32 + 48;
+
+/// Lays out what the proof of `hello` is computed over: "corro-logon-1", the challenge's nonce, and hello's block up to
+/// the proof. `proof` itself is not read.
+[[nodiscard]] std::array<std::byte, logon_proof_input_bytes> logon_proof_input(
+    const std::array<std::byte, 32>& challenge_nonce, const hello& hello) noexcept;
+
+}  // namespace corro::wire

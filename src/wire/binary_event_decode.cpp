@@ -1,0 +1,215 @@
+// Derived messages to events, and definitions to instruments. See wire/binary_codec.hpp.
+
+#include <limits>
+
+#include "wire/binary_codec.hpp"
+
+namespace corro::wire {
+namespace {
+
+using domain::event_kind;
+
+constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
+
+std::error_code error_of(const refusal& wrong) noexcept {
+    return wrong.reason == session_reject_reason::block_too_short ? wire_errc::malformed_length
+                                                                  : wire_errc::malformed_field;
+}
+
+/// Converts a message's numbers with its instrument and remembers whether one of them was none of the instrument's.
+class converter {
+ public:
+    explicit converter(const domain::instrument& i) noexcept : instrument_(i) {}
+
+    domain::price_ticks ticks(domain::price_nano price) noexcept {
+        if (price == domain::no_price_nano) return domain::no_price;
+        const auto [value, reason] = domain::to_ticks(instrument_, price);
+        sound_ = sound_ && reason == domain::reject_reason::none;
+        return value;
+    }
+
+    domain::quantity_lots lots(std::int64_t units) noexcept {
+        const std::int64_t value = units / instrument_.lot_size;
+        sound_ =
+            sound_ && value >= 0 && value <= domain::order_quantity_lots_max && value * instrument_.lot_size == units;
+        return domain::quantity_lots{static_cast<std::uint32_t>(value)};
+    }
+
+    domain::volume_lots volume(std::int64_t units) noexcept {
+        const std::int64_t value = units / instrument_.lot_size;
+        sound_ = sound_ && value >= 0 && (units == units_max || value * instrument_.lot_size == units);
+        return domain::volume_lots{static_cast<std::uint64_t>(value)};
+    }
+
+    [[nodiscard]] bool sound() const noexcept { return sound_; }
+
+ private:
+    const domain::instrument& instrument_;
+    bool sound_ = true;
+};
+
+template <class View>
+void begin(const View& view, domain::event& e) noexcept {
+    e.command = view.command();
+    e.time = view.time();
+    e.instrument = view.instrument();
+    e.side = view.side();
+    e.reason = view.reason();
+    e.flags = view.flags();
+}
+
+template <class View>
+    requires requires(const View& view) { view.request(); }
+void take(const View& view, converter& convert, domain::event& e) noexcept {
+    e.order = domain::private_order{
+        .order = view.order(),
+        .client_order = view.client_order(),
+        .price = convert.ticks(view.price()),
+        .quantity = convert.lots(view.quantity()),
+        .account = view.account(),
+        .session = view.session(),
+        .request = view.request(),
+    };
+}
+
+template <class View>
+    requires requires(const View& view) { view.change(); }
+void take(const View& view, converter& convert, domain::event& e) noexcept {
+    e.book = domain::public_order{
+        .order = view.order(),
+        .price = convert.ticks(view.price()),
+        .quantity = convert.lots(view.quantity()),
+        .change = convert.lots(view.change()),
+    };
+}
+
+void take(const order_executed_view& view, converter& convert, domain::event& e) noexcept {
+    e.execution = domain::execution{
+        .order = view.order(),
+        .client_order = view.client_order(),
+        .price = convert.ticks(view.price()),
+        .quantity = convert.lots(view.quantity()),
+        .leaves = convert.lots(view.leaves()),
+        .account = view.account(),
+        .session = view.session(),
+    };
+}
+
+void take(const trade_capture_view& view, converter& convert, domain::event& e) noexcept {
+    e.capture = domain::capture{
+        .trade = view.trade(),
+        .order = view.order(),
+        .price = convert.ticks(view.price()),
+        .quantity = convert.lots(view.quantity()),
+        .account = view.account(),
+        .session = view.session(),
+    };
+}
+
+void take(const level_changed_view& view, converter& convert, domain::event& e) noexcept {
+    e.level = domain::level{
+        .price = convert.ticks(view.price()),
+        .quantity = convert.volume(view.quantity()),
+        .orders_count = view.orders_count(),
+    };
+}
+
+void take(const top_of_book_view& view, converter& convert, domain::event& e) noexcept {
+    e.top = domain::top{
+        .bid_price = convert.ticks(view.bid_price()),
+        .bid_quantity = convert.volume(view.bid_quantity()),
+        .ask_price = convert.ticks(view.ask_price()),
+        .ask_quantity = convert.volume(view.ask_quantity()),
+    };
+}
+
+void take(const trade_view& view, converter& convert, domain::event& e) noexcept {
+    e.trade = domain::tape_trade{
+        .trade = view.trade(),
+        .price = convert.ticks(view.price()),
+        .quantity = convert.lots(view.quantity()),
+    };
+}
+
+void take(const price_update_view& view, converter& convert, domain::event& e) noexcept {
+    e.prices = domain::price_summary{
+        .last = convert.ticks(view.last()),
+        .high = convert.ticks(view.high()),
+        .low = convert.ticks(view.low()),
+        .open = convert.ticks(view.open()),
+    };
+}
+
+void take(const statistics_view& view, converter& convert, domain::event& e) noexcept {
+    e.volumes = domain::volume_summary{
+        .volume = convert.volume(view.volume()),
+        .turnover = view.turnover(),
+        .open_interest = convert.volume(view.open_interest()),
+    };
+}
+
+template <class View>
+std::error_code take_event(const frame& from, const instrument_table& instruments, domain::event& e) noexcept {
+    if (const refusal wrong = View::check(from)) return error_of(wrong);
+    const View view{from};
+    e.kind = static_cast<event_kind>(static_cast<std::uint16_t>(from.message) - 32);
+    begin(view, e);
+    if (e.kind != event_kind::order_rejected && instruments.find(e.instrument) == nullptr) {
+        return wire_errc::unknown_instrument;
+    }
+    converter convert{instruments.find_or_nameless(e.instrument)};
+    take(view, convert, e);
+    return convert.sound() ? std::error_code{} : wire_errc::malformed_field;
+}
+
+}  // namespace
+
+std::error_code decode_event(const frame& from, const instrument_table& instruments, domain::event& event) noexcept {
+    event = domain::event{};
+    switch (from.message) {
+        case template_id::order_entered: return take_event<order_entered_view>(from, instruments, event);
+        case template_id::order_amended: return take_event<order_amended_view>(from, instruments, event);
+        case template_id::order_cancelled: return take_event<order_cancelled_view>(from, instruments, event);
+        case template_id::order_executed: return take_event<order_executed_view>(from, instruments, event);
+        case template_id::order_rejected: return take_event<order_rejected_view>(from, instruments, event);
+        case template_id::trade_capture: return take_event<trade_capture_view>(from, instruments, event);
+        case template_id::order_added: return take_event<order_added_view>(from, instruments, event);
+        case template_id::order_reduced: return take_event<order_reduced_view>(from, instruments, event);
+        case template_id::order_deleted: return take_event<order_deleted_view>(from, instruments, event);
+        case template_id::level_changed: return take_event<level_changed_view>(from, instruments, event);
+        case template_id::top_of_book: return take_event<top_of_book_view>(from, instruments, event);
+        case template_id::trade: return take_event<trade_view>(from, instruments, event);
+        case template_id::price_update: return take_event<price_update_view>(from, instruments, event);
+        case template_id::statistics: return take_event<statistics_view>(from, instruments, event);
+        default: return wire_errc::unknown_type;
+    }
+}
+
+std::expected<domain::instrument, std::error_code> decode_instrument(const frame& from) noexcept {
+    if (from.message != template_id::instrument_definition) return std::unexpected(wire_errc::unknown_type);
+    if (const refusal wrong = instrument_definition_view::check(from)) return std::unexpected(error_of(wrong));
+    const instrument_definition message = instrument_definition_view{from}.value();
+
+    domain::instrument instrument{
+        .id = message.instrument,
+        .product = message.product,
+        .name = message.symbol,
+        .kind = message.instrument_kind,
+        .tick_size = message.tick_size,
+        .lot_size = message.lot_size,
+    };
+    if (instrument.tick_size.value <= 0 || instrument.lot_size == 0) {
+        return std::unexpected(wire_errc::malformed_field);
+    }
+    converter convert{instrument};
+    const auto low = convert.ticks(message.price_low);
+    const auto high = convert.ticks(message.price_high);
+    const auto largest = convert.lots(message.quantity_max);
+    instrument.price_low = low;
+    instrument.price_high = high;
+    instrument.order_quantity_max = largest;
+    if (!convert.sound() || !domain::validate(instrument).empty()) return std::unexpected(wire_errc::malformed_field);
+    return instrument;
+}
+
+}  // namespace corro::wire

@@ -1,0 +1,184 @@
+// Events to derived messages, and instruments to their definitions. See wire/binary_codec.hpp.
+
+#include <limits>
+
+#include "wire/binary_codec.hpp"
+
+namespace corro::wire {
+namespace {
+
+using domain::event_kind;
+
+static_assert(message_of(event_kind::order_entered) == template_id::order_entered);
+static_assert(message_of(event_kind::order_amended) == template_id::order_amended);
+static_assert(message_of(event_kind::order_cancelled) == template_id::order_cancelled);
+static_assert(message_of(event_kind::order_executed) == template_id::order_executed);
+static_assert(message_of(event_kind::order_rejected) == template_id::order_rejected);
+static_assert(message_of(event_kind::trade_capture) == template_id::trade_capture);
+static_assert(message_of(event_kind::order_added) == template_id::order_added);
+static_assert(message_of(event_kind::order_reduced) == template_id::order_reduced);
+static_assert(message_of(event_kind::order_deleted) == template_id::order_deleted);
+static_assert(message_of(event_kind::level_changed) == template_id::level_changed);
+static_assert(message_of(event_kind::top_of_book) == template_id::top_of_book);
+static_assert(message_of(event_kind::trade) == template_id::trade);
+static_assert(message_of(event_kind::price_update) == template_id::price_update);
+static_assert(message_of(event_kind::statistics) == template_id::statistics);
+
+constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
+static_assert(static_cast<base::int128>(domain::order_quantity_lots_max) *
+                      std::numeric_limits<decltype(domain::instrument::lot_size)>::max() <=
+                  units_max,
+              "one order's quantity fits the wire");
+
+// Everything here is inlined into `encode`, so that each field goes from the event to the buffer through a register.
+
+[[gnu::always_inline]] inline std::int64_t units(const domain::instrument& i, domain::quantity_lots lots) noexcept {
+    return std::int64_t{lots.value} * i.lot_size;
+}
+
+/// Totals may exceed what the wire can say; then they stay at its largest value.
+[[gnu::always_inline]] inline std::int64_t units(const domain::instrument& i, domain::volume_lots lots) noexcept {
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(lots.value, i.lot_size, &product) ? units_max : product;
+}
+
+template <class Message>
+[[gnu::always_inline]] inline Message begin(const domain::event& e) noexcept {
+    Message message;
+    message.command = e.command;
+    message.time = e.time;
+    message.instrument = e.instrument;
+    message.side = e.side;
+    message.reason = e.reason;
+    message.flags = e.flags;
+    return message;
+}
+
+template <class Message>
+[[gnu::always_inline]] inline Message from_private_order(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<Message>(e);
+    message.order = e.order.order;
+    message.client_order = e.order.client_order;
+    message.price = to_nano(i, e.order.price);
+    message.quantity = units(i, e.order.quantity);
+    message.account = e.order.account;
+    message.session = e.order.session;
+    message.request = e.order.request;
+    return message;
+}
+
+template <class Message>
+[[gnu::always_inline]] inline Message from_public_order(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<Message>(e);
+    message.order = e.book.order;
+    message.price = to_nano(i, e.book.price);
+    message.quantity = units(i, e.book.quantity);
+    message.change = units(i, e.book.change);
+    return message;
+}
+
+[[gnu::always_inline]] inline order_executed from_execution(const domain::event& e,
+                                                            const domain::instrument& i) noexcept {
+    auto message = begin<order_executed>(e);
+    message.order = e.execution.order;
+    message.client_order = e.execution.client_order;
+    message.price = to_nano(i, e.execution.price);
+    message.quantity = units(i, e.execution.quantity);
+    message.leaves = units(i, e.execution.leaves);
+    message.account = e.execution.account;
+    message.session = e.execution.session;
+    return message;
+}
+
+[[gnu::always_inline]] inline trade_capture from_capture(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<trade_capture>(e);
+    message.trade = e.capture.trade;
+    message.order = e.capture.order;
+    message.price = to_nano(i, e.capture.price);
+    message.quantity = units(i, e.capture.quantity);
+    message.account = e.capture.account;
+    message.session = e.capture.session;
+    return message;
+}
+
+[[gnu::always_inline]] inline level_changed from_level(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<level_changed>(e);
+    message.price = to_nano(i, e.level.price);
+    message.quantity = units(i, e.level.quantity);
+    message.orders_count = e.level.orders_count;
+    return message;
+}
+
+[[gnu::always_inline]] inline top_of_book from_top(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<top_of_book>(e);
+    message.bid_price = to_nano(i, e.top.bid_price);
+    message.bid_quantity = units(i, e.top.bid_quantity);
+    message.ask_price = to_nano(i, e.top.ask_price);
+    message.ask_quantity = units(i, e.top.ask_quantity);
+    return message;
+}
+
+[[gnu::always_inline]] inline trade from_trade(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<trade>(e);
+    message.trade = e.trade.trade;
+    message.price = to_nano(i, e.trade.price);
+    message.quantity = units(i, e.trade.quantity);
+    return message;
+}
+
+[[gnu::always_inline]] inline price_update from_prices(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<price_update>(e);
+    message.last = to_nano(i, e.prices.last);
+    message.high = to_nano(i, e.prices.high);
+    message.low = to_nano(i, e.prices.low);
+    message.open = to_nano(i, e.prices.open);
+    return message;
+}
+
+[[gnu::always_inline]] inline statistics from_volumes(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<statistics>(e);
+    message.volume = units(i, e.volumes.volume);
+    message.turnover = e.volumes.turnover;
+    message.open_interest = units(i, e.volumes.open_interest);
+    return message;
+}
+
+}  // namespace
+
+std::size_t encode(const domain::event& e, const domain::instrument& i, std::uint64_t sequence,
+                   std::span<std::byte> out) noexcept {
+    switch (e.kind) {
+        case event_kind::order_entered: return encode(from_private_order<order_entered>(e, i), sequence, out);
+        case event_kind::order_amended: return encode(from_private_order<order_amended>(e, i), sequence, out);
+        case event_kind::order_cancelled: return encode(from_private_order<order_cancelled>(e, i), sequence, out);
+        case event_kind::order_rejected: return encode(from_private_order<order_rejected>(e, i), sequence, out);
+        case event_kind::order_executed: return encode(from_execution(e, i), sequence, out);
+        case event_kind::trade_capture: return encode(from_capture(e, i), sequence, out);
+        case event_kind::order_added: return encode(from_public_order<order_added>(e, i), sequence, out);
+        case event_kind::order_reduced: return encode(from_public_order<order_reduced>(e, i), sequence, out);
+        case event_kind::order_deleted: return encode(from_public_order<order_deleted>(e, i), sequence, out);
+        case event_kind::level_changed: return encode(from_level(e, i), sequence, out);
+        case event_kind::top_of_book: return encode(from_top(e, i), sequence, out);
+        case event_kind::trade: return encode(from_trade(e, i), sequence, out);
+        case event_kind::price_update: return encode(from_prices(e, i), sequence, out);
+        case event_kind::statistics: return encode(from_volumes(e, i), sequence, out);
+    }
+    return 0;
+}
+
+std::size_t encode(const domain::instrument& instrument, std::uint64_t sequence, std::span<std::byte> out) noexcept {
+    const instrument_definition message{
+        .instrument = instrument.id,
+        .product = instrument.product,
+        .symbol = instrument.name,
+        .tick_size = instrument.tick_size,
+        .price_low = to_nano(instrument, instrument.price_low),
+        .price_high = to_nano(instrument, instrument.price_high),
+        .quantity_max = units(instrument, instrument.order_quantity_max),
+        .lot_size = instrument.lot_size,
+        .instrument_kind = instrument.kind,
+    };
+    return encode(message, sequence, out);
+}
+
+}  // namespace corro::wire

@@ -1,0 +1,194 @@
+// Random commands and events for tests: sound ones, so that they survive the way to the wire and back.
+//
+// For tests only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "base/random.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/limits.hpp"
+#include "wire/instrument_table.hpp"
+
+namespace corro::wire {
+
+/// Instruments whose ticks and lots are awkward in different ways: 1 to instruments_made.
+inline constexpr std::uint32_t instruments_made = 4;
+
+[[nodiscard]] inline domain::instrument made_instrument(std::uint32_t id) {
+    constexpr std::array<std::int64_t, instruments_made> tick_sizes{250'000'000, 1, 10'000'000, 2'000'000'000};
+    constexpr std::array<std::uint32_t, instruments_made> lot_sizes{1, 100, 7, 1'000'000};
+    constexpr std::array<const char*, instruments_made> names{"ESH4", "BTC-PERPETUAL", "AMZN",
+                                                              "TWENTY-FOUR-CHARACTERS-X"};
+    return {.id = domain::instrument_id{id},
+            .product = domain::product_id{id % 2 + 1},
+            .name = domain::symbol{names[id - 1]},
+            .kind = static_cast<domain::instrument_kind>(id % 4),
+            .tick_size = domain::price_nano{tick_sizes[id - 1]},
+            .lot_size = lot_sizes[id - 1],
+            .price_low = domain::price_ticks{id == 3 ? 1 : -domain::price_ticks_max},
+            .price_high = domain::price_ticks{domain::price_ticks_max},
+            .order_quantity_max = domain::quantity_lots{10'000 * id}};
+}
+
+[[nodiscard]] inline instrument_table made_instruments() {
+    instrument_table instruments;
+    for (std::uint32_t id = 1; id <= instruments_made; ++id) instruments.define(made_instrument(id));
+    return instruments;
+}
+
+class message_maker {
+ public:
+    explicit message_maker(std::uint64_t seed) : random_(seed) {}
+
+    /// A request: the fields that its kind has are random, the others are zero.
+    [[nodiscard]] domain::command command() {
+        domain::command c;
+        c.kind = static_cast<domain::command_kind>(from(1, 4));
+        c.request = number<std::uint32_t>();
+        c.instrument = instrument();
+        switch (c.kind) {
+            case domain::command_kind::enter_order:
+                c.side = side();
+                c.type = static_cast<domain::order_type>(from(1, 2));
+                c.time_in_force = static_cast<domain::time_in_force>(from(1, 4));
+                c.self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
+                c.flags = static_cast<std::uint8_t>(from(0, 1));
+                c.client_order.value = number<std::uint64_t>();
+                if (c.type == domain::order_type::limit) c.price = price();
+                c.quantity = domain::quantity_lots{from(1, domain::order_quantity_lots_max)};
+                break;
+            case domain::command_kind::amend_order:
+                c.price = price();
+                c.quantity = domain::quantity_lots{from(1, domain::order_quantity_lots_max)};
+                [[fallthrough]];
+            case domain::command_kind::cancel_order:
+                c.client_order.value = number<std::uint64_t>();
+                c.order.value = number<std::uint64_t>();
+                c.target_request = number<std::uint32_t>();
+                break;
+            case domain::command_kind::cancel_orders:
+                c.scope = static_cast<domain::cancel_scope>(from(0, 1));
+                if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
+                break;
+        }
+        return c;
+    }
+
+    [[nodiscard]] domain::event event() {
+        const std::uint32_t which = from(0, 13);
+        return event(static_cast<domain::event_kind>(which < 6 ? which + 1 : which + 10));
+    }
+
+    [[nodiscard]] domain::event event(domain::event_kind kind) {
+        domain::event e;
+        e.command.value = number<std::uint64_t>();
+        e.time.value = number<std::int64_t>();
+        e.instrument = instrument();
+        e.kind = kind;
+        e.side = side();
+        e.reason = reason();
+        e.flags = static_cast<std::uint8_t>(from(0, 7));
+        switch (kind) {
+            case domain::event_kind::order_entered:
+            case domain::event_kind::order_amended:
+            case domain::event_kind::order_cancelled:
+            case domain::event_kind::order_rejected:
+                e.order = {.order = domain::order_id{number<std::uint64_t>()},
+                           .client_order = domain::client_order_id{number<std::uint64_t>()},
+                           .price = price_or_none(),
+                           .quantity = lots(),
+                           .account = domain::account_id{number<std::uint32_t>()},
+                           .session = domain::session_id{number<std::uint32_t>()},
+                           .request = number<std::uint32_t>()};
+                break;
+            case domain::event_kind::order_executed:
+                e.execution = {.order = domain::order_id{number<std::uint64_t>()},
+                               .client_order = domain::client_order_id{number<std::uint64_t>()},
+                               .price = price(),
+                               .quantity = lots(),
+                               .leaves = lots(),
+                               .account = domain::account_id{number<std::uint32_t>()},
+                               .session = domain::session_id{number<std::uint32_t>()}};
+                break;
+            case domain::event_kind::trade_capture:
+                e.capture = {.trade = domain::trade_id{number<std::uint64_t>()},
+                             .order = domain::order_id{number<std::uint64_t>()},
+                             .price = price(),
+                             .quantity = lots(),
+                             .account = domain::account_id{number<std::uint32_t>()},
+                             .session = domain::session_id{number<std::uint32_t>()}};
+                break;
+            case domain::event_kind::order_added:
+            case domain::event_kind::order_reduced:
+            case domain::event_kind::order_deleted:
+                e.book = {.order = domain::order_id{number<std::uint64_t>()},
+                          .price = price(),
+                          .quantity = lots(),
+                          .change = lots()};
+                break;
+            case domain::event_kind::level_changed:
+                e.level = {.price = price(), .quantity = volume(), .orders_count = number<std::uint64_t>()};
+                break;
+            case domain::event_kind::top_of_book:
+                e.top = {.bid_price = price_or_none(),
+                         .bid_quantity = volume(),
+                         .ask_price = price_or_none(),
+                         .ask_quantity = volume()};
+                break;
+            case domain::event_kind::trade:
+                e.trade = {.trade = domain::trade_id{number<std::uint64_t>()}, .price = price(), .quantity = lots()};
+                break;
+            case domain::event_kind::price_update:
+                e.prices = {
+                    .last = price_or_none(), .high = price_or_none(), .low = price_or_none(), .open = price_or_none()};
+                break;
+            case domain::event_kind::statistics:
+                e.volumes = {.volume = volume(), .turnover = number<std::int64_t>(), .open_interest = volume()};
+                break;
+        }
+        return e;
+    }
+
+    /// A number from `low` to `high`, both included.
+    [[nodiscard]] std::uint32_t from(std::uint32_t low, std::uint32_t high) {
+        return static_cast<std::uint32_t>(random_.between(low, high));
+    }
+
+    /// Any number, with the extremes of its type more often than chance would have them.
+    template <class Number>
+    [[nodiscard]] Number number() {
+        switch (from(0, 9)) {
+            case 0: return std::numeric_limits<Number>::max();
+            case 1: return std::numeric_limits<Number>::min();
+            default: return static_cast<Number>(random_());
+        }
+    }
+
+ private:
+    domain::instrument_id instrument() { return domain::instrument_id{from(1, instruments_made)}; }
+    domain::side side() { return static_cast<domain::side>(from(0, 1)); }
+
+    domain::reject_reason reason() {
+        for (;;) {
+            const auto drawn = static_cast<domain::reject_reason>(from(0, 42));
+            if (domain::to_string(drawn) != "unknown") return drawn;
+        }
+    }
+
+    domain::price_ticks price() {
+        const std::int64_t magnitude = from(0, 9) == 0 ? domain::price_ticks_max : from(0, 1'000'000'000);
+        return domain::price_ticks{from(0, 3) == 0 ? -magnitude : magnitude};
+    }
+    domain::price_ticks price_or_none() { return from(0, 9) == 0 ? domain::no_price : price(); }
+    domain::quantity_lots lots() { return domain::quantity_lots{from(0, domain::order_quantity_lots_max)}; }
+    /// A total that fits the wire with the largest lot size made.
+    domain::volume_lots volume() { return domain::volume_lots{random_() >> 21}; }
+
+    base::prng random_;
+};
+
+}  // namespace corro::wire
