@@ -22,7 +22,19 @@ target_compile_features(corro_settings INTERFACE cxx_std_23)
 target_link_libraries(corro_settings INTERFACE Threads::Threads)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CORRO_ARCH)
-  target_compile_options(corro_settings INTERFACE "-march=${CORRO_ARCH}")
+  set(corro_march "${CORRO_ARCH}")
+  if(corro_march STREQUAL "auto")
+    # The build runs where it was made. A virtual machine may lack what every processor of the last ten years has.
+    set(corro_march x86-64-v3)
+    file(STRINGS /proc/cpuinfo corro_cpu_flags REGEX "^flags" LIMIT_COUNT 1)
+    foreach(flag IN ITEMS avx2 bmi1 bmi2 f16c fma abm movbe)
+      if(NOT "${corro_cpu_flags} " MATCHES " ${flag} ")
+        set(corro_march x86-64)
+      endif()
+    endforeach()
+  endif()
+  message(STATUS "Instruction set: ${corro_march}")
+  target_compile_options(corro_settings INTERFACE "-march=${corro_march}")
 endif()
 
 target_compile_options(corro_settings INTERFACE

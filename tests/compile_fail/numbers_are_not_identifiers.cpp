@@ -1,0 +1,16 @@
+// A number becomes an identifier only where the code says so.
+#include "domain/types.hpp"
+
+using namespace corro::domain;
+
+void cancel(order_id order);
+
+#ifdef CORRO_CONTROL
+void cancel_first() {
+    cancel(order_id{1});
+}
+#else
+void cancel_first() {
+    cancel(1);
+}
+#endif

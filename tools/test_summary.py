@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Sums up a ctest run from its JUnit file: what failed, what was skipped and why, and the three counts.
+
+The last line is `N passed, N failed, N skipped`. Exit code 0 only when nothing failed and something passed.
+"""
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def reason_of(output: str) -> str:
+    """The reason that a skipped test gave: GoogleTest prints it below "file:line: Skipped", scripts as `skipped: why`."""
+    match = re.search(r"^\S+:\d+: Skipped\n(.+?)\n(?:\n|\[)", output, re.MULTILINE | re.DOTALL)
+    if match:
+        return " ".join(match.group(1).split())
+    match = re.search(r"^skipped: (.+)$", output, re.MULTILINE)
+    return match.group(1) if match else "gave no reason"
+
+
+def main(path: str) -> int:
+    passed, failed, skipped = 0, [], []
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        output = case.findtext("system-out") or ""
+        if case.find("failure") is not None or case.get("status") == "fail":
+            failed.append(case.get("name"))
+        elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+            skipped.append((case.get("name"), reason_of(output)))
+        else:
+            passed += 1
+    for name, reason in skipped:
+        print(f"skipped: {name}: {reason}")
+    for name in failed:
+        print(f"FAILED: {name}")
+    print(f"{passed + len(failed)} tests ran; times and output are in {path}")
+    print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    return 1 if failed or passed == 0 else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: test_summary.py RESULTS.xml")
+    sys.exit(main(sys.argv[1]))
