@@ -44,8 +44,11 @@ enum class event_kind : std::uint8_t {
 /// Bits of `event::flags`.
 namespace event_flag {
 inline constexpr std::uint8_t last_of_command = 1;  ///< the book is consistent again after this event
-inline constexpr std::uint8_t last_of_request = 2;  ///< private: the sender's request is answered completely
-inline constexpr std::uint8_t aggressor = 4;        ///< order_executed, trade_capture: this side removed liquidity
+/// Private: the sender's request is answered completely. Each request gets exactly one such mark: on its
+/// order_entered, order_amended, order_cancelled or order_rejected, or on the order_executed that leaves nothing of an
+/// entering order. A mass cancel has it on the last order_cancelled.
+inline constexpr std::uint8_t last_of_request = 2;
+inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, trade_capture: this side removed liquidity
 }  // namespace event_flag
 
 /// order_entered, order_amended, order_cancelled, order_rejected.
@@ -55,7 +58,7 @@ struct private_order {
     price_ticks price{};             ///< the order's limit; no_price for a market order
     quantity_lots quantity{};        ///< open quantity after the event; order_cancelled: the quantity taken out
     account_id account{};
-    session_id session{};     ///< the session that is told
+    session_id session{};     ///< the session that is told: the order's, or another of its account that asked
     std::uint32_t request{};  ///< the request that caused it, when the told session sent it; otherwise 0
 };
 

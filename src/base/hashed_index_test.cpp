@@ -1,0 +1,60 @@
+#include "base/hashed_index.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/random.hpp"
+#include "base/test_seed.hpp"
+
+namespace corro::base {
+namespace {
+
+TEST(hashed_index, finds_what_was_inserted_and_forgets_what_was_erased) {
+    hashed_index index(4);
+    index.insert(7, 100);
+    index.insert(7, 200);
+    EXPECT_EQ(index.find(7, [](std::uint32_t slot) { return slot == 200; }), 200U);
+    EXPECT_EQ(index.find(8, [](std::uint32_t) { return true; }), hashed_index::none);
+    EXPECT_TRUE(index.erase(7, 100));
+    EXPECT_FALSE(index.erase(7, 100));
+    EXPECT_TRUE(index.replace(7, 200, 300));
+    EXPECT_FALSE(index.replace(7, 200, 300));
+    EXPECT_EQ(index.find(7, [](std::uint32_t) { return true; }), 300U);
+    EXPECT_EQ(index.size(), 1U);
+}
+
+TEST(hashed_index_death, is_never_filled_beyond_its_capacity) {
+    hashed_index index(1);
+    index.insert(1, 1);
+    EXPECT_DEATH(index.insert(2, 2), "sized for every record");
+}
+
+TEST(hashed_index, agrees_with_a_map_when_every_hash_collides_with_its_neighbours) {
+    prng random{test_seed()};
+    hashed_index index(64);
+    std::map<std::uint32_t, std::uint32_t> model;  // slot to hash
+    for (int step = 0; step < 200'000; ++step) {
+        const auto slot = static_cast<std::uint32_t>(random() % 96);
+        const auto known = model.find(slot);
+        if (known != model.end()) {
+            ASSERT_TRUE(index.erase(known->second, slot));
+            model.erase(known);
+        } else if (model.size() < 64) {
+            // Home places at the end of the table, so that runs wrap around.
+            const auto hash =
+                static_cast<std::uint32_t>(120 + random() % 12) + 128 * static_cast<std::uint32_t>(random() % 3);
+            index.insert(hash, slot);
+            model[slot] = hash;
+        }
+        ASSERT_EQ(index.size(), model.size());
+        const auto probe = static_cast<std::uint32_t>(random() % 96);
+        const auto expected = model.find(probe);
+        const std::uint32_t hash = expected != model.end() ? expected->second : 125;
+        const std::uint32_t found = index.find(hash, [&](std::uint32_t s) { return s == probe; });
+        ASSERT_EQ(found, expected != model.end() ? probe : hashed_index::none);
+    }
+}
+
+}  // namespace
+}  // namespace corro::base

@@ -1,0 +1,70 @@
+#include "facility/facility.hpp"
+
+#include "facility/state_machine.hpp"
+
+namespace corro::facility {
+
+facility::facility(const facility_options& options, std::span<const domain::instrument> instruments,
+                   event_consumer& consumer)
+    : machine_(std::make_unique<state_machine>(options, instruments, consumer)) {}
+
+facility::~facility() = default;
+
+void facility::apply(const domain::command& command) noexcept {
+    machine_->apply(command);
+}
+
+std::uint64_t facility::state_hash() const {
+    return machine_->state_hash();
+}
+
+domain::top facility::top_of(domain::instrument_id instrument) const noexcept {
+    const std::uint32_t book = machine_->book_of(instrument);
+    if (book == state_machine::none) return {domain::no_price, {}, domain::no_price, {}, {}};
+    return machine_->writer().top_of(book);
+}
+
+void facility::visit_book(domain::instrument_id instrument, book_visitor& visitor) const {
+    const std::uint32_t book = machine_->book_of(instrument);
+    if (book == state_machine::none) return;
+    const matching::engine& engine = machine_->engine();
+    for (const domain::side side : {domain::side::buy, domain::side::sell}) {
+        domain::price_ticks current = domain::no_price;
+        engine.for_each_order(book, side, [&](const matching::level_state& level, const matching::order_view& order) {
+            if (level.price != current) {
+                current = level.price;
+                visitor.visit_level(side, {level.price, domain::volume_lots{level.volume}, level.orders_count, {}});
+            }
+            const order_record& r = machine_->orders()[order.slot];
+            visitor.visit_order(side, {order.order, r.client_order, r.account, r.session, level.price,
+                                       domain::quantity_lots{order.open}, domain::quantity_lots{r.total - order.open}});
+        });
+    }
+}
+
+domain::price_summary facility::prices_of(domain::instrument_id instrument) const noexcept {
+    const std::uint32_t book = machine_->book_of(instrument);
+    return book == state_machine::none ? tape_summary{}.prices : machine_->writer().tape(book).prices;
+}
+
+domain::volume_summary facility::volumes_of(domain::instrument_id instrument) const noexcept {
+    const std::uint32_t book = machine_->book_of(instrument);
+    return book == state_machine::none ? domain::volume_summary{} : machine_->writer().volumes_of(book);
+}
+
+std::int64_t facility::position_of(domain::account_id account, domain::instrument_id instrument) const noexcept {
+    const std::uint32_t book = machine_->book_of(instrument);
+    const std::uint32_t slot =
+        book == state_machine::none ? risk::positions::none : machine_->positions().find(account.value, book);
+    return slot == risk::positions::none ? 0 : machine_->positions()[slot].lots;
+}
+
+std::uint32_t facility::open_orders_count() const noexcept {
+    return machine_->engine().open_orders_count();
+}
+
+domain::order_id facility::next_order_id() const noexcept {
+    return machine_->engine().next_id();
+}
+
+}  // namespace corro::facility

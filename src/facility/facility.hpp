@@ -1,0 +1,90 @@
+// The matching facility: sequenced commands in, derived messages out, one total order.
+//
+// Which messages a command causes, how many and in which order is docs/spec/derived_messages.md; what the orders do to
+// each other is docs/spec/matching.md. The facility is a function of its commands: no clock, no thread, no file, no
+// allocation after construction, no exception. The same commands give the same bytes on every machine.
+//
+// Units: ticks, lots, nanoseconds since the epoch.
+// Limits: facility_options; a client that reaches one is refused, never an assertion.
+// Threads: one caller at a time.
+// Cost: one virtual call per command (more when a command causes above events_buffered_max events), constant time per
+//       derived message.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "facility/event_buffer.hpp"
+
+namespace corro::facility {
+
+struct facility_options {
+    std::uint32_t orders_max = 1U << 16;     ///< open orders; beyond it an order is refused with book_full
+    std::uint32_t accounts_max = 1024;       ///< accounts are numbered below this; others are refused not_authorised
+    std::uint32_t positions_max = 1U << 16;  ///< pairs of account and instrument that ever had an order
+    std::uint32_t window_bits = 0;           ///< see matching::engine_options
+};
+
+/// An open order as it stands in the book.
+struct resting_order {
+    domain::order_id order{};
+    domain::client_order_id client_order{};
+    domain::account_id account{};
+    domain::session_id session{};
+    domain::price_ticks price{};
+    domain::quantity_lots open{};
+    domain::quantity_lots filled{};
+};
+
+/// Walks a book; see facility::visit_book.
+struct book_visitor {
+    virtual void visit_level(domain::side side, const domain::level& level) = 0;
+    virtual void visit_order(domain::side side, const resting_order& order) = 0;
+
+ protected:
+    ~book_visitor() = default;
+};
+
+class facility {
+ public:
+    /// @param instruments  Sound by domain::validate, ids distinct; at least one. Copied.
+    /// @param consumer     Must outlive the facility.
+    facility(const facility_options& options, std::span<const domain::instrument> instruments,
+             event_consumer& consumer);
+    ~facility();
+    facility(const facility&) = delete;
+    facility& operator=(const facility&) = delete;
+
+    /// Executes one command and hands all its events to the consumer before it returns. Every bit pattern is a valid
+    /// argument: what makes no sense is refused. Each command causes at least one event.
+    void apply(const domain::command& command) noexcept;
+
+    /// A number that depends on everything that can influence later events, except which order ids come next. Takes
+    /// time proportional to the open orders.
+    [[nodiscard]] std::uint64_t state_hash() const;
+
+    // --- Reading, for snapshots, market data and tests; an unknown instrument has an empty book ---------------------
+
+    /// Both best levels. An empty side has price no_price and quantity 0.
+    [[nodiscard]] domain::top top_of(domain::instrument_id instrument) const noexcept;
+    /// Visits the buy side, then the sell side; levels best first, each followed by its orders in priority order.
+    void visit_book(domain::instrument_id instrument, book_visitor& visitor) const;
+    /// Last, high, low and open; all no_price before the first trade.
+    [[nodiscard]] domain::price_summary prices_of(domain::instrument_id instrument) const noexcept;
+    [[nodiscard]] domain::volume_summary volumes_of(domain::instrument_id instrument) const noexcept;
+    /// Lots, positive for long.
+    [[nodiscard]] std::int64_t position_of(domain::account_id account, domain::instrument_id instrument) const noexcept;
+    [[nodiscard]] std::uint32_t open_orders_count() const noexcept;
+    /// The id that the next accepted order will get; 0 when the book is full.
+    [[nodiscard]] domain::order_id next_order_id() const noexcept;
+
+ private:
+    class state_machine;
+    std::unique_ptr<state_machine> machine_;
+};
+
+}  // namespace corro::facility

@@ -1,0 +1,270 @@
+// The engine's sink inside the facility: turns compact core events into derived messages, in exactly the counts and
+// order of docs/spec/derived_messages.md, and keeps the records, positions and statistics that they speak of.
+//
+// Not part of the facility's interface.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "facility/event_buffer.hpp"
+#include "facility/order_directory.hpp"
+#include "matching/engine.hpp"
+#include "risk/positions.hpp"
+
+namespace corro::facility {
+
+/// What an instrument's tape adds up to.
+struct tape_summary {
+    domain::price_summary prices{domain::no_price, domain::no_price, domain::no_price, domain::no_price, {}};
+    std::uint64_t volume = 0;
+    std::int64_t turnover = 0;
+};
+
+class message_writer {
+ public:
+    message_writer(matching::engine& engine, order_directory& orders, risk::positions& positions,
+                   std::span<const domain::instrument> instruments, event_consumer& consumer)
+        : engine_(engine), orders_(orders), positions_(positions), buffer_(consumer), tapes_(instruments.size()) {
+        ids_.reserve(instruments.size());
+        for (const domain::instrument& i : instruments) ids_.push_back(i.id);
+    }
+
+    void begin(const domain::command& command) noexcept {
+        command_ = &command;
+        is_entering_ = false;
+        last_answer_slot_ = any_slot;
+        buffer_.begin(command.sequence, command.time);
+    }
+    void end() noexcept { buffer_.end(); }
+
+    /// From now on the command is the entry of a new order, whose resting is announced.
+    void announce_entry() noexcept { is_entering_ = true; }
+    /// Of the cancellations to come only that of `slot` completes the answer.
+    void answer_with(std::uint32_t slot) noexcept { last_answer_slot_ = slot; }
+
+    [[nodiscard]] const tape_summary& tape(std::uint32_t book) const noexcept { return tapes_[book]; }
+
+    // --- Private messages that are not caused by a core event --------------------------------------------------------
+
+    void reject(domain::instrument_id instrument, domain::side side, domain::reject_reason reason,
+                domain::order_id order, domain::price_ticks price, domain::quantity_lots quantity) noexcept {
+        buffer_
+            .append(domain::event_kind::order_rejected, instrument, side, reason, domain::event_flag::last_of_request)
+            .order = {
+            order, command_->client_order, price, quantity, command_->account, command_->session, command_->request};
+    }
+    /// The requested amendment of an open order is done; its consequences for the book follow.
+    void amended(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t open) noexcept {
+        answer(domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, open, true);
+    }
+    /// An incoming order's remainder was taken out before it came to rest.
+    void remainder_cancelled(std::uint32_t book, std::uint32_t slot, domain::order_id order, domain::price_ticks price,
+                             std::uint32_t quantity, domain::reject_reason reason) noexcept {
+        tell(domain::event_kind::order_cancelled, book, slot, order, price, quantity, reason,
+             is_entering_ ? domain::event_flag::last_of_request : std::uint8_t{0});
+    }
+
+    // --- The engine's sink -------------------------------------------------------------------------------------------
+
+    void rested(const matching::order_change& change) noexcept {
+        if (is_entering_) {
+            tell(domain::event_kind::order_entered, change.level.book, change.slot, change.order, change.level.price,
+                 change.open, domain::reject_reason::none, domain::event_flag::last_of_request);
+        }
+        publish(domain::event_kind::order_added, change);
+    }
+
+    void removed(const matching::order_change& change, matching::removal cause) noexcept {
+        switch (cause) {
+            case matching::removal::cancelled:
+                answer(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
+                       change.level.price, change.change,
+                       last_answer_slot_ == any_slot || last_answer_slot_ == change.slot);
+                break;
+            case matching::removal::self_match_prevented:
+                tell(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
+                     change.level.price, change.change, domain::reject_reason::self_match_prevented, 0);
+                break;
+            case matching::removal::replaced: break;
+        }
+        publish(domain::event_kind::order_deleted, change);
+        if (cause != matching::removal::replaced) orders_.remove(change.slot);
+    }
+
+    void reduced(const matching::order_change& change, matching::reduction cause) noexcept {
+        if (cause == matching::reduction::self_match_prevented) {
+            orders_[change.slot].total -= change.change;
+            tell(domain::event_kind::order_amended, change.level.book, change.slot, change.order, change.level.price,
+                 change.open, domain::reject_reason::self_match_prevented, 0);
+        }
+        publish(domain::event_kind::order_reduced, change);
+    }
+
+    void aggressor_decremented(const matching::decrement& d) noexcept {
+        order_record& record = orders_[d.slot];
+        record.total -= d.change;
+        tell(domain::event_kind::order_amended, book_, d.slot, d.order, price_, d.open,
+             domain::reject_reason::self_match_prevented, 0);
+    }
+
+    void filled(const matching::fill& f) noexcept {
+        const domain::instrument_id instrument = ids_[f.level.book];
+        const order_record& aggressor = orders_[f.aggressor_slot];
+        const order_record& resting = orders_[f.resting_slot];
+        const domain::side resting_side = f.level.side;
+        const domain::side aggressor_side = domain::opposite(resting_side);
+        const domain::price_ticks price = f.level.price;
+        const domain::quantity_lots quantity{f.quantity};
+        const domain::trade_id trade{++trades_count_};
+        constexpr auto none = domain::reject_reason::none;
+
+        // Filled completely on entry: this message is the answer.
+        const bool answers = is_entering_ && f.aggressor_open == 0;
+        const auto aggressor_flags = static_cast<std::uint8_t>(domain::event_flag::aggressor |
+                                                               (answers ? domain::event_flag::last_of_request : 0));
+        buffer_.append(domain::event_kind::order_executed, instrument, aggressor_side, none, aggressor_flags)
+            .execution = {
+            f.aggressor,       aggressor.client_order, price, quantity, domain::quantity_lots{f.aggressor_open},
+            aggressor.account, aggressor.session};
+        buffer_.append(domain::event_kind::order_executed, instrument, resting_side).execution = {
+            f.resting,       resting.client_order, price, quantity, domain::quantity_lots{f.resting_open},
+            resting.account, resting.session};
+
+        const bool aggressor_buys = aggressor_side == domain::side::buy;
+        capture(instrument, domain::side::buy, trade, aggressor_buys, f, aggressor_buys ? aggressor : resting);
+        capture(instrument, domain::side::sell, trade, !aggressor_buys, f, aggressor_buys ? resting : aggressor);
+        buffer_.append(domain::event_kind::trade, instrument, aggressor_side).trade = {trade, price, quantity, {}};
+
+        const bool gone = f.resting_open == 0;
+        buffer_
+            .append(gone ? domain::event_kind::order_deleted : domain::event_kind::order_reduced, instrument,
+                    resting_side)
+            .book = {f.resting, price, domain::quantity_lots{f.resting_open}, quantity, {}};
+        publish_level(f.level);
+        publish_top(f.level);
+
+        tape_summary& tape = tapes_[f.level.book];
+        domain::price_summary& prices = tape.prices;
+        prices.last = price;
+        if (tape.volume == 0) prices.open = prices.high = prices.low = price;
+        if (price > prices.high) prices.high = price;
+        if (price < prices.low) prices.low = price;
+        buffer_.append(domain::event_kind::price_update, instrument, aggressor_side).prices = prices;
+
+        tape.volume += f.quantity;
+        const std::int64_t turnover = price.value * static_cast<std::int64_t>(f.quantity);
+        if (__builtin_add_overflow(tape.turnover, turnover, &tape.turnover)) {
+            tape.turnover =
+                turnover > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+        }
+        positions_.trade(aggressor_buys ? aggressor.position : resting.position,
+                         aggressor_buys ? resting.position : aggressor.position, f.quantity);
+        buffer_.append(domain::event_kind::statistics, instrument, aggressor_side).volumes = volumes_of(f.level.book);
+        if (gone) orders_.remove(f.resting_slot);
+    }
+
+    /// The incoming order that core events speak of while it is not in a book.
+    void incoming(std::uint32_t book, domain::price_ticks price) noexcept {
+        book_ = book;
+        price_ = price;
+    }
+
+    [[nodiscard]] domain::volume_summary volumes_of(std::uint32_t book) const noexcept {
+        return {domain::volume_lots{tapes_[book].volume},
+                tapes_[book].turnover,
+                domain::volume_lots{positions_.open_interest(book)},
+                {}};
+    }
+    [[nodiscard]] domain::top top_of(std::uint32_t book) const noexcept {
+        const matching::level_state bid = engine_.best(book, domain::side::buy);
+        const matching::level_state ask = engine_.best(book, domain::side::sell);
+        return {bid.price, domain::volume_lots{bid.volume}, ask.price, domain::volume_lots{ask.volume}, {}};
+    }
+    [[nodiscard]] std::uint64_t trades_count() const noexcept { return trades_count_; }
+
+ private:
+    static constexpr std::uint32_t any_slot = 0xffffffffU;
+
+    /// Tells the session that owns the order.
+    void tell(domain::event_kind kind, std::uint32_t book, std::uint32_t slot, domain::order_id order,
+              domain::price_ticks price, std::uint32_t quantity, domain::reject_reason reason,
+              std::uint8_t flags) noexcept {
+        const order_record& r = orders_[slot];
+        buffer_.append(kind, ids_[book], r.side, reason, flags).order = {
+            order,
+            r.client_order,
+            price,
+            domain::quantity_lots{quantity},
+            r.account,
+            r.session,
+            r.session == command_->session ? command_->request : 0};
+    }
+    /// Tells the owner of the order and, when another session of the account asked, that one too: it is owed an answer.
+    void answer(domain::event_kind kind, std::uint32_t book, std::uint32_t slot, domain::order_id order,
+                domain::price_ticks price, std::uint32_t quantity, bool is_last) noexcept {
+        const order_record& r = orders_[slot];
+        const bool is_owner = r.session == command_->session;
+        const std::uint8_t flags = is_last ? domain::event_flag::last_of_request : std::uint8_t{0};
+        tell(kind, book, slot, order, price, quantity, domain::reject_reason::none, is_owner ? flags : std::uint8_t{0});
+        if (is_owner) [[likely]]
+            return;
+        buffer_.append(kind, ids_[book], r.side, domain::reject_reason::none, flags).order = {
+            order,
+            r.client_order,
+            price,
+            domain::quantity_lots{quantity},
+            r.account,
+            command_->session,
+            command_->request};
+    }
+    void capture(domain::instrument_id instrument, domain::side side, domain::trade_id trade, bool is_aggressor,
+                 const matching::fill& f, const order_record& r) noexcept {
+        buffer_
+            .append(domain::event_kind::trade_capture, instrument, side, domain::reject_reason::none,
+                    is_aggressor ? domain::event_flag::aggressor : std::uint8_t{0})
+            .capture = {trade,
+                        is_aggressor ? f.aggressor : f.resting,
+                        f.level.price,
+                        domain::quantity_lots{f.quantity},
+                        r.account,
+                        r.session,
+                        0};
+    }
+    /// L3, L2 and, when the best level changed, L1.
+    void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
+        buffer_.append(kind, ids_[change.level.book], change.level.side).book = {change.order,
+                                                                                 change.level.price,
+                                                                                 domain::quantity_lots{change.open},
+                                                                                 domain::quantity_lots{change.change},
+                                                                                 {}};
+        publish_level(change.level);
+        if (change.level.top_changed) publish_top(change.level);
+    }
+    void publish_level(const matching::level_state& level) noexcept {
+        buffer_.append(domain::event_kind::level_changed, ids_[level.book], level.side).level = {
+            level.price, domain::volume_lots{level.volume}, level.orders_count, {}};
+    }
+    void publish_top(const matching::level_state& level) noexcept {
+        buffer_.append(domain::event_kind::top_of_book, ids_[level.book], level.side).top = top_of(level.book);
+    }
+
+    matching::engine& engine_;
+    order_directory& orders_;
+    risk::positions& positions_;
+    const domain::command* command_ = nullptr;
+    bool is_entering_ = false;
+    std::uint32_t last_answer_slot_ = any_slot;
+    std::uint32_t book_ = 0;
+    domain::price_ticks price_{};
+    std::uint64_t trades_count_ = 0;
+    std::vector<domain::instrument_id> ids_;
+    event_buffer buffer_;
+    std::vector<tape_summary> tapes_;
+};
+
+}  // namespace corro::facility

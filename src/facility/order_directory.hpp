@@ -1,0 +1,91 @@
+// What the facility knows of each open order beside what the engine knows, and how clients find their orders.
+//
+// A record lies at the slot that the engine gave the order. Two indices lead from a client's names to slots: client
+// order id per account, and request number per session (the "sequencing id"). The number 0 is no name in either.
+//
+// Limits: as many orders as the engine holds.
+// Cost: allocates at construction only; expected constant time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/hashed_index.hpp"
+#include "domain/command.hpp"
+#include "domain/types.hpp"
+
+namespace corro::facility {
+
+struct order_record {
+    domain::client_order_id client_order{};
+    domain::session_id session{};
+    domain::account_id account{};
+    std::uint32_t request = 0;
+    std::uint32_t total = 0;     ///< lots ever wanted: filled plus open
+    std::uint32_t position = 0;  ///< slot in risk::positions
+    domain::side side = domain::side::buy;
+    domain::time_in_force time_in_force = domain::time_in_force::day;
+    domain::self_match_prevention self_match = domain::self_match_prevention::none;
+    std::uint8_t flags = 0;
+};
+static_assert(sizeof(order_record) == 32, "two records in a cache line");
+
+class order_directory {
+ public:
+    static constexpr std::uint32_t none = base::hashed_index::none;
+
+    explicit order_directory(std::uint32_t orders_max)
+        : records_(orders_max), by_client_order_(orders_max), by_request_(orders_max) {}
+
+    [[nodiscard]] order_record& operator[](std::uint32_t slot) noexcept { return records_[slot]; }
+    [[nodiscard]] const order_record& operator[](std::uint32_t slot) const noexcept { return records_[slot]; }
+
+    /// The account's open order with this client order id, or `none`.
+    [[nodiscard]] std::uint32_t find(domain::account_id account, domain::client_order_id name) const noexcept {
+        if (name.value == 0) return none;
+        return by_client_order_.find(hash(account, name), [&](std::uint32_t slot) {
+            return records_[slot].client_order == name && records_[slot].account == account;
+        });
+    }
+    /// The open order that this session entered with this request number, or `none`. If it used the number for several,
+    /// the newest of them.
+    [[nodiscard]] std::uint32_t find(domain::session_id session, std::uint32_t request) const noexcept {
+        if (request == 0) return none;
+        return by_request_.find(hash(session, request), [&](std::uint32_t slot) {
+            return records_[slot].request == request && records_[slot].session == session;
+        });
+    }
+
+    /// Makes an order findable by the names in its record. No open order of the account has its client order id.
+    void add(std::uint32_t slot) noexcept {
+        const order_record& r = records_[slot];
+        if (r.client_order.value != 0) by_client_order_.insert(hash(r.account, r.client_order), slot);
+        if (r.request == 0) return;
+        const std::uint32_t key = hash(r.session, r.request);
+        const std::uint32_t older = find(r.session, r.request);
+        if (older != none) {
+            by_request_.replace(key, older, slot);
+        } else {
+            by_request_.insert(key, slot);
+        }
+    }
+    void remove(std::uint32_t slot) noexcept {
+        const order_record& r = records_[slot];
+        if (r.client_order.value != 0) by_client_order_.erase(hash(r.account, r.client_order), slot);
+        if (r.request != 0) by_request_.erase(hash(r.session, r.request), slot);
+    }
+
+ private:
+    [[nodiscard]] static std::uint32_t hash(domain::account_id account, domain::client_order_id name) noexcept {
+        return base::hash32(name.value * 0xff51afd7ed558ccdULL + account.value);
+    }
+    [[nodiscard]] static std::uint32_t hash(domain::session_id session, std::uint32_t request) noexcept {
+        return base::hash32((std::uint64_t{session.value} << 32) | request);
+    }
+
+    std::vector<order_record> records_;
+    base::hashed_index by_client_order_;
+    base::hashed_index by_request_;
+};
+
+}  // namespace corro::facility

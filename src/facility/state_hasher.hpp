@@ -1,0 +1,20 @@
+// The order in which a state is folded into one number, shared by whoever must agree on it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/hash.hpp"
+
+namespace corro::facility {
+
+class state_hasher {
+ public:
+    void add(std::uint64_t value) noexcept { state_ = base::mix64(state_ ^ value) + 0x9e3779b97f4a7c15ULL; }
+    void add(std::int64_t value) noexcept { add(static_cast<std::uint64_t>(value)); }
+    [[nodiscard]] std::uint64_t value() const noexcept { return state_; }
+
+ private:
+    std::uint64_t state_ = 0x636f72726f;  // "corro"
+};
+
+}  // namespace corro::facility

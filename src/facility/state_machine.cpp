@@ -1,0 +1,310 @@
+#include "facility/state_machine.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "facility/state_hasher.hpp"
+
+namespace corro::facility {
+
+using domain::command;
+using domain::command_kind;
+using domain::order_type;
+using domain::reject_reason;
+using domain::self_match_prevention;
+using domain::side;
+using domain::time_in_force;
+
+namespace {
+
+constexpr std::uint32_t no_book = 0xffffffffU;
+
+[[nodiscard]] bool is_valid(side s) noexcept {
+    return s == side::buy || s == side::sell;
+}
+
+[[nodiscard]] std::vector<std::uint32_t> index_by_id(std::span<const domain::instrument> instruments) {
+    std::uint32_t id_max = 0;
+    for (const domain::instrument& i : instruments) id_max = std::max(id_max, i.id.value);
+    CORRO_ASSERT(id_max <= domain::instruments_max, "definitions are validated before they get here");
+    std::vector<std::uint32_t> books(std::size_t{id_max} + 1, no_book);
+    for (std::uint32_t book = 0; book < instruments.size(); ++book) {
+        std::uint32_t& entry = books[instruments[book].id.value];
+        CORRO_ASSERT(instruments[book].id.value != 0 && entry == no_book, "ids are distinct and not 0");
+        entry = book;
+    }
+    return books;
+}
+
+}  // namespace
+
+facility::state_machine::state_machine(const facility_options& options, std::span<const domain::instrument> instruments,
+                                       event_consumer& consumer)
+    : instruments_(instruments.begin(), instruments.end()),
+      books_(index_by_id(instruments)),
+      engine_({.orders_max = options.orders_max,
+               .accounts_max = options.accounts_max,
+               .books_count = static_cast<std::uint32_t>(instruments.size()),
+               .window_bits = options.window_bits}),
+      orders_(options.orders_max),
+      positions_(options.positions_max, static_cast<std::uint32_t>(instruments.size())),
+      writer_(engine_, orders_, positions_, instruments, consumer) {}
+
+void facility::state_machine::apply(const command& c) noexcept {
+    static_assert(none == no_book);
+    writer_.begin(c);
+    if (c.verdict != reject_reason::none) {
+        refuse(c, c.verdict);
+    } else if (c.account.value >= engine_.accounts_count()) {
+        refuse(c, reject_reason::not_authorised);
+    } else {
+        switch (c.kind) {
+            case command_kind::enter_order: enter_order(c); break;
+            case command_kind::amend_order: amend_order(c); break;
+            case command_kind::cancel_order: cancel_order(c); break;
+            case command_kind::cancel_orders: cancel_orders(c); break;
+            default: refuse(c, reject_reason::unknown_command); break;
+        }
+    }
+    writer_.end();
+}
+
+reject_reason facility::state_machine::check_price(const domain::instrument& i, domain::price_ticks price) noexcept {
+    if (price.value > domain::price_ticks_max || price.value < -domain::price_ticks_max) {
+        return reject_reason::invalid_price;
+    }
+    return price < i.price_low || price > i.price_high ? reject_reason::price_outside_band : reject_reason::none;
+}
+
+reject_reason facility::state_machine::check_entry(const command& c) const noexcept {
+    const std::uint32_t book = book_of(c.instrument);
+    if (book == none) return reject_reason::unknown_instrument;
+    if (!is_valid(c.side)) return reject_reason::invalid_side;
+    if (c.type != order_type::limit && c.type != order_type::market) return reject_reason::invalid_order_type;
+    if (c.time_in_force < time_in_force::day || c.time_in_force > time_in_force::fok) {
+        return reject_reason::invalid_time_in_force;
+    }
+    if (c.self_match_prevention > self_match_prevention::decrement) return reject_reason::invalid_self_match_prevention;
+    if ((c.flags & ~domain::order_flag::post_only) != 0) return reject_reason::invalid_combination;
+    const bool may_rest = c.type == order_type::limit && c.time_in_force <= time_in_force::gtc;
+    if ((c.flags & domain::order_flag::post_only) != 0 && !may_rest) return reject_reason::invalid_combination;
+
+    const domain::instrument& instrument = instruments_[book];
+    if (c.quantity.value == 0 || c.quantity > instrument.order_quantity_max) return reject_reason::invalid_quantity;
+    if (c.type == order_type::limit) {
+        if (const reject_reason reason = check_price(instrument, c.price); reason != reject_reason::none) return reason;
+    }
+    if (orders_.find(c.account, c.client_order) != order_directory::none)
+        return reject_reason::duplicate_client_order_id;
+    return engine_.full() ? reject_reason::book_full : reject_reason::none;
+}
+
+void facility::state_machine::enter_order(const command& c) noexcept {
+    if (const reject_reason reason = check_entry(c); reason != reject_reason::none) {
+        refuse(c, reason);
+        return;
+    }
+    const std::uint32_t book = book_of(c.instrument);
+    const std::uint32_t position = positions_.acquire(c.account.value, book);
+    if (position == risk::positions::none) {
+        refuse(c, reject_reason::book_full);
+        return;
+    }
+    const bool is_market = c.type == order_type::market;
+    const std::uint32_t slot = matching::engine::slot_of(engine_.next_id());
+    orders_[slot] = {.client_order = c.client_order,
+                     .session = c.session,
+                     .account = c.account,
+                     .request = c.request,
+                     .total = c.quantity.value,
+                     .position = position,
+                     .side = c.side,
+                     .time_in_force = c.time_in_force,
+                     .self_match = c.self_match_prevention,
+                     .flags = c.flags};
+    const matching::remainder rest = c.time_in_force == time_in_force::fok ? matching::remainder::never_arises
+                                     : is_market || c.time_in_force == time_in_force::ioc
+                                         ? matching::remainder::cancelled
+                                         : matching::remainder::rests;
+    const domain::price_ticks limit = is_market ? domain::no_price : c.price;
+    writer_.announce_entry();
+    writer_.incoming(book, limit);
+    const matching::entry_result result = engine_.enter({.book = book,
+                                                         .account = c.account.value,
+                                                         .side = c.side,
+                                                         .is_market = is_market,
+                                                         .post_only = (c.flags & domain::order_flag::post_only) != 0,
+                                                         .rest = rest,
+                                                         .self_match = c.self_match_prevention,
+                                                         .price = is_market ? domain::price_ticks{} : c.price,
+                                                         .quantity = c.quantity},
+                                                        writer_);
+    switch (result.what) {
+        case matching::outcome::rested: orders_.add(slot); break;
+        case matching::outcome::filled: break;
+        case matching::outcome::cancelled:
+            writer_.remainder_cancelled(book, slot, result.order, limit, result.quantity, result.reason);
+            break;
+        case matching::outcome::refused: refuse(c, result.reason); break;
+    }
+}
+
+facility::state_machine::resolution facility::state_machine::resolve(const command& c) const noexcept {
+    if (c.order.value != 0) {
+        if (!engine_.is_open(c.order)) {
+            return {none, engine_.was_given(c.order) ? reject_reason::order_not_open : reject_reason::unknown_order};
+        }
+        const std::uint32_t slot = matching::engine::slot_of(c.order);
+        if (orders_[slot].account != c.account) return {none, reject_reason::unknown_order};
+        return {slot, reject_reason::none};
+    }
+    const std::uint32_t slot =
+        c.target_request != 0 ? orders_.find(c.session, c.target_request) : orders_.find(c.account, c.client_order);
+    if (slot == order_directory::none || orders_[slot].account != c.account)
+        return {none, reject_reason::unknown_order};
+    return {slot, reject_reason::none};
+}
+
+void facility::state_machine::amend_order(const command& c) noexcept {
+    const auto [slot, unresolved] = resolve(c);
+    if (slot == none) {
+        refuse(c, unresolved);
+        return;
+    }
+    order_record& record = orders_[slot];
+    const matching::level_state level = engine_.level_of(slot);
+    const std::uint32_t open = engine_.order_at(slot).open;
+    const std::uint32_t filled = record.total - open;
+    if (c.quantity.value <= filled) {
+        engine_.cancel(slot, writer_);
+        return;
+    }
+    const domain::instrument& instrument = instruments_[level.book];
+    if (c.quantity > instrument.order_quantity_max) {
+        refuse(c, reject_reason::invalid_quantity, slot);
+        return;
+    }
+    if (const reject_reason reason = check_price(instrument, c.price); reason != reject_reason::none) {
+        refuse(c, reason, slot);
+        return;
+    }
+    const bool is_post_only = (record.flags & domain::order_flag::post_only) != 0;
+    if (is_post_only && c.price != level.price && engine_.would_trade(level.book, record.side, c.price)) {
+        refuse(c, reject_reason::would_take_liquidity, slot);
+        return;
+    }
+    const std::uint32_t wanted = c.quantity.value - filled;
+    record.total = c.quantity.value;
+    writer_.amended(level.book, slot, c.price, wanted);
+    if (c.price == level.price && wanted == open) return;
+    if (c.price == level.price && wanted < open) {
+        engine_.reduce(slot, wanted, writer_);
+        return;
+    }
+    writer_.incoming(level.book, c.price);
+    const domain::order_id order = engine_.id_of(slot);
+    const matching::entry_result result = engine_.replace(slot,
+                                                          {.book = level.book,
+                                                           .account = record.account.value,
+                                                           .side = record.side,
+                                                           .self_match = record.self_match,
+                                                           .price = c.price,
+                                                           .quantity = domain::quantity_lots{wanted}},
+                                                          writer_);
+    if (result.what == matching::outcome::cancelled) {
+        writer_.remainder_cancelled(level.book, slot, order, c.price, result.quantity, result.reason);
+    }
+    if (result.what != matching::outcome::rested) orders_.remove(slot);
+}
+
+void facility::state_machine::cancel_order(const command& c) noexcept {
+    const auto [slot, unresolved] = resolve(c);
+    if (slot == none) {
+        refuse(c, unresolved);
+        return;
+    }
+    engine_.cancel(slot, writer_);
+}
+
+void facility::state_machine::cancel_orders(const command& c) noexcept {
+    std::uint32_t book = none;
+    if (c.instrument.value != 0) {
+        book = book_of(c.instrument);
+        if (book == none) {
+            refuse(c, reject_reason::unknown_instrument);
+            return;
+        }
+    }
+    if (c.scope > domain::cancel_scope::session) {
+        refuse(c, reject_reason::invalid_combination);
+        return;
+    }
+    const auto is_covered = [&](std::uint32_t slot, std::uint32_t at) {
+        return (book == none || at == book) &&
+               (c.scope == domain::cancel_scope::account || orders_[slot].session == c.session);
+    };
+    const std::uint32_t last = engine_.newest_order_of(c.account.value, is_covered);
+    if (last == none) {
+        refuse(c, reject_reason::nothing_to_cancel);
+        return;
+    }
+    writer_.answer_with(last);
+    engine_.cancel_account(c.account.value, is_covered, writer_);
+}
+
+void facility::state_machine::refuse(const command& c, reject_reason reason) noexcept {
+    const bool has_terms = c.kind == command_kind::enter_order || c.kind == command_kind::amend_order;
+    const bool is_market = c.kind == command_kind::enter_order && c.type == order_type::market;
+    writer_.reject(c.instrument, is_valid(c.side) ? c.side : side::buy, reason, {},
+                   has_terms && !is_market ? c.price : domain::no_price,
+                   has_terms ? c.quantity : domain::quantity_lots{});
+}
+
+void facility::state_machine::refuse(const command& c, reject_reason reason, std::uint32_t slot) noexcept {
+    writer_.reject(instruments_[engine_.level_of(slot).book].id, orders_[slot].side, reason, engine_.id_of(slot),
+                   c.price, c.quantity);
+}
+
+std::uint64_t facility::state_machine::state_hash() const {
+    state_hasher hasher;
+    hasher.add(writer_.trades_count());
+    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+        const tape_summary& tape = writer_.tape(book);
+        hasher.add(tape.prices.last.value);
+        hasher.add(tape.prices.high.value);
+        hasher.add(tape.prices.low.value);
+        hasher.add(tape.prices.open.value);
+        hasher.add(tape.volume);
+        hasher.add(tape.turnover);
+        for (const side s : {side::buy, side::sell}) {
+            hasher.add(std::uint64_t{0});
+            engine_.for_each_order(book, s, [&](const matching::level_state& level, const matching::order_view& o) {
+                const order_record& r = orders_[o.slot];
+                hasher.add(o.order.value);
+                hasher.add(level.price.value);
+                hasher.add((std::uint64_t{r.total} << 32) | o.open);
+                hasher.add(r.client_order.value);
+                hasher.add((std::uint64_t{r.session.value} << 32) | r.account.value);
+                const bool by_name = orders_.find(r.account, r.client_order) == o.slot;
+                const bool by_request = orders_.find(r.session, r.request) == o.slot;
+                hasher.add((std::uint64_t{r.request} << 32) | (std::uint64_t{r.flags} << 24) |
+                           (static_cast<std::uint64_t>(r.time_in_force) << 16) |
+                           (static_cast<std::uint64_t>(r.self_match) << 8) | (by_name ? 2U : 0U) |
+                           (by_request ? 1U : 0U));
+            });
+        }
+    }
+    // Oldest first, as a mass cancel takes them.
+    for (std::uint32_t account = 0; account < engine_.accounts_count(); ++account) {
+        engine_.for_each_order_of(account, [&](std::uint32_t slot) { hasher.add(engine_.id_of(slot).value); });
+    }
+    // In the order in which the pairs first had an order, which is part of the state: their number is limited.
+    for (std::uint32_t slot = 0; slot < positions_.count(); ++slot) {
+        const risk::position& p = positions_[slot];
+        hasher.add((std::uint64_t{p.account} << 32) | p.instrument);
+        hasher.add(p.lots);
+    }
+    return hasher.value();
+}
+
+}  // namespace corro::facility

@@ -1,0 +1,69 @@
+// What the engine tells its sink: compact facts, one call each, at the moment when they hold.
+//
+// A sink is any type with these members; they are called in the order in which the book changes, and the engine may be
+// read (not changed) inside them:
+//
+//     void filled(const fill&);                          one trade between the aggressor and a resting order
+//     void rested(const order_change&);                  an order joined the end of its level
+//     void removed(const order_change&, removal);        a resting order left the book without trading
+//     void reduced(const order_change&, reduction);      a resting order shrank and kept its priority
+//     void aggressor_decremented(const decrement&);      self-match prevention shrank the incoming order; it goes on
+//
+// Units: ticks and lots. `slot` numbers order records densely from 0, for arrays that lie in parallel.
+#pragma once
+
+#include <cstdint>
+
+#include "domain/types.hpp"
+
+namespace corro::matching {
+
+/// A price level after a change.
+struct level_state {
+    std::uint32_t book = 0;  ///< index of the book in its engine
+    domain::side side = domain::side::buy;
+    bool top_changed = false;  ///< the change touched the best level of its side: its price or its quantity
+    std::uint32_t orders_count = 0;
+    domain::price_ticks price{};
+    std::uint64_t volume = 0;  ///< lots; 0 when the level is gone
+};
+
+struct fill {
+    domain::order_id aggressor{};
+    domain::order_id resting{};
+    std::uint32_t aggressor_slot = 0;
+    std::uint32_t resting_slot = 0;
+    std::uint32_t aggressor_account = 0;
+    std::uint32_t resting_account = 0;
+    std::uint32_t quantity = 0;
+    std::uint32_t aggressor_open = 0;  ///< after the fill
+    std::uint32_t resting_open = 0;    ///< after the fill
+    level_state level{};               ///< the resting order's; its price is the fill's
+};
+
+struct order_change {
+    domain::order_id order{};
+    std::uint32_t slot = 0;
+    std::uint32_t account = 0;
+    std::uint32_t open = 0;    ///< in the book after the change
+    std::uint32_t change = 0;  ///< lots added or taken away
+    level_state level{};
+};
+
+enum class removal : std::uint8_t {
+    cancelled,             ///< by its owner
+    self_match_prevented,  ///< by the instruction of an incoming order of the same account
+    replaced,              ///< amended with loss of priority; the order lives on
+};
+
+enum class reduction : std::uint8_t { amended, self_match_prevented };
+
+struct decrement {
+    domain::order_id order{};
+    std::uint32_t slot = 0;
+    std::uint32_t account = 0;
+    std::uint32_t open = 0;  ///< after the decrement, above 0
+    std::uint32_t change = 0;
+};
+
+}  // namespace corro::matching

@@ -1,0 +1,511 @@
+// The matching engine: many books, one pool of orders, price-time priority.
+//
+// An outside program needs only this header: it calls `enter`, `cancel`, `reduce`, `replace` and `cancel_account`, and
+// a sink of its own type hears every change at the moment when it happens (matching/core_events.hpp). The rules, with
+// their reasons and examples, are docs/spec/matching.md. The engine names books and accounts by index and orders by the
+// id that it gave them; names that clients invent are resolved by whoever stands in front of it.
+//
+// Units: ticks and lots. Books count from 0, accounts from 0.
+// Limits: as given in engine_options; matching/limits.hpp for the largest values.
+// Threads: none of its own; the same calls give the same answers and the same ids everywhere.
+// Cost: memory for all orders is touched at construction, nothing is allocated later. Cancelling and reducing take
+//       constant time; entering too, unless the price lies beyond the window of its side (logarithmic).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "domain/command.hpp"
+#include "domain/reject_reason.hpp"
+#include "domain/types.hpp"
+#include "matching/core_events.hpp"
+#include "matching/level_tree.hpp"
+#include "matching/limits.hpp"
+#include "matching/node_pool.hpp"
+#include "matching/price_ladder.hpp"
+
+namespace corro::matching {
+
+struct engine_options {
+    std::uint32_t orders_max = 1U << 16;  ///< open orders, all books together
+    std::uint32_t accounts_max = 1024;    ///< accounts are numbered below this
+    std::uint32_t books_count = 1;
+    /// Each side keeps 2^window_bits ticks around its best price as an array of 4 bytes each; 0 chooses by the number
+    /// of books (16 up to 16 books, 12 up to 1,024, 10 beyond).
+    std::uint32_t window_bits = 0;
+};
+
+/// What happens to the part of an order that does not trade at once.
+enum class remainder : std::uint8_t {
+    rests,
+    cancelled,     ///< immediate or cancel
+    never_arises,  ///< fill or kill: trades whole or not at all
+};
+
+/// An order on its way into a book.
+struct entry {
+    std::uint32_t book = 0;
+    std::uint32_t account = 0;
+    domain::side side = domain::side::buy;
+    bool is_market = false;  ///< no price limit; then `rest` must not be `rests`
+    bool post_only = false;
+    remainder rest = remainder::rests;
+    domain::self_match_prevention self_match = domain::self_match_prevention::none;
+    domain::price_ticks price{};       ///< within domain::price_ticks_max
+    domain::quantity_lots quantity{};  ///< above 0
+};
+
+enum class outcome : std::uint8_t {
+    rested,     ///< all or the remainder of it
+    filled,     ///< completely
+    cancelled,  ///< after it had traded or had been amended: the remainder was taken out for `reason`
+    refused,    ///< for `reason`; nobody has heard of the order and its id is not used up
+};
+
+struct entry_result {
+    domain::order_id order{};
+    outcome what = outcome::refused;
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint32_t quantity = 0;  ///< rested: lots in the book; cancelled: lots taken out
+};
+
+/// A resting order, read-only.
+struct order_view {
+    domain::order_id order{};
+    std::uint32_t slot = 0;
+    std::uint32_t account = 0;
+    std::uint32_t open = 0;
+};
+
+class engine {
+ public:
+    explicit engine(const engine_options& options)
+        : nodes_(options.accounts_max, options.orders_max),
+          tree_nodes_(options.orders_max, 2 * std::size_t{options.books_count}) {
+        CORRO_ASSERT(options.books_count > 0 && options.books_count <= domain::instruments_max);
+        const std::uint32_t bits =
+            options.window_bits != 0 ? options.window_bits : default_window_bits(options.books_count);
+        sides_.reserve(2 * std::size_t{options.books_count});
+        for (std::uint32_t i = 0; i < 2 * options.books_count; ++i) sides_.emplace_back(tree_nodes_, bits, i);
+    }
+    engine(const engine&) = delete;
+    engine& operator=(const engine&) = delete;
+
+    // --- Changing the books ---------------------------------------------------------------------------------------
+
+    /// Matches an order and rests what may rest. Needs a free order (`full()` is false), indices within the options, a
+    /// quantity above 0 and a price within the venue's range.
+    ///
+    /// Reasons of a refusal: no_counterparty, insufficient_quantity, would_take_liquidity, self_match_prevented.
+    template <class Sink>
+    entry_result enter(const entry& e, Sink& sink) noexcept {
+        const std::uint64_t key = key_of(e.side, e.price);
+        const std::uint64_t limit = e.is_market ? price_ladder::no_key - 1 : mirrored(key);
+        price_ladder& against = sides_[side_index(e.book, e.side) ^ 1U];
+        if (against.best_key() <= limit) {
+            if (e.post_only) return refusal(domain::reject_reason::would_take_liquidity);
+            if (e.rest == remainder::never_arises && !can_fill(against, e, limit)) {
+                return refusal(domain::reject_reason::insufficient_quantity);
+            }
+            const std::uint32_t index = nodes_.acquire_order();
+            aggressor incoming{.index = index,
+                               .account = e.account,
+                               .open = e.quantity.value,
+                               .limit = limit,
+                               .self_match = e.self_match};
+            match(against, incoming, sink);
+            return settle(e, key, incoming, false, sink);
+        }
+        if (e.rest != remainder::rests) [[unlikely]] {
+            return refusal(e.rest == remainder::never_arises ? domain::reject_reason::insufficient_quantity
+                                                             : domain::reject_reason::no_counterparty);
+        }
+        const std::uint32_t index = nodes_.acquire_order();
+        link_account(index, e.account);
+        rest(index, e, key, e.quantity.value, sink);
+        return {nodes_.id_of(index), outcome::rested, domain::reject_reason::none, e.quantity.value};
+    }
+
+    /// Takes an open order out of its book.
+    template <class Sink>
+    void cancel(std::uint32_t slot, Sink& sink) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        remove(index, removal::cancelled, sink);
+        close(index);
+    }
+
+    /// Shrinks an open order to `open` lots (above 0, below what it has); its priority stays.
+    template <class Sink>
+    void reduce(std::uint32_t slot, std::uint32_t open, Sink& sink) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        shrink(index, nodes_[index].order.open - open, reduction::amended, sink);
+    }
+
+    /// Gives an open order a new price, a new open quantity or both; it loses its priority and may trade. `e` says what
+    /// the order is from now on; its book, side and account are the order's. The id stays.
+    template <class Sink>
+    entry_result replace(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        remove(index, removal::replaced, sink);
+        const std::uint64_t key = key_of(e.side, e.price);
+        aggressor incoming{.index = index,
+                           .account = e.account,
+                           .open = e.quantity.value,
+                           .limit = mirrored(key),
+                           .self_match = e.self_match,
+                           .is_known = true};
+        match(sides_[side_index(e.book, e.side) ^ 1U], incoming, sink);
+        return settle(e, key, incoming, true, sink);
+    }
+
+    /// Cancels the account's orders for which `wanted(slot, book)` holds, oldest first. Returns how many.
+    template <class Wanted, class Sink>
+    std::uint32_t cancel_account(std::uint32_t account, Wanted&& wanted, Sink& sink) noexcept {
+        std::uint32_t count = 0;
+        for (std::uint32_t at = nodes_[account].order.account_next; at != account;) {
+            const std::uint32_t next = nodes_[at].order.account_next;
+            __builtin_prefetch(&nodes_[next]);
+            if (wanted(nodes_.slot_of(at), nodes_[nodes_[at].order.level].level.side >> 1)) {
+                remove(at, removal::cancelled, sink);
+                close(at);
+                ++count;
+            }
+            at = next;
+        }
+        return count;
+    }
+
+    // --- Reading --------------------------------------------------------------------------------------------------
+
+    [[nodiscard]] bool full() const noexcept { return nodes_.orders_free_count() == 0; }
+    [[nodiscard]] std::uint32_t open_orders_count() const noexcept {
+        return nodes_.orders_capacity() - nodes_.orders_free_count();
+    }
+    /// The id that the next order will get.
+    [[nodiscard]] domain::order_id next_id() const noexcept { return nodes_.next_id(); }
+    /// True if `id` is that of an open order.
+    [[nodiscard]] bool is_open(domain::order_id id) const noexcept { return nodes_.find(id) != 0; }
+    /// True if `id` was that of an order which is closed by now.
+    [[nodiscard]] bool was_given(domain::order_id id) const noexcept { return nodes_.was_given(id); }
+    /// The slot within an id that this engine gave.
+    [[nodiscard]] static std::uint32_t slot_of(domain::order_id id) noexcept {
+        return static_cast<std::uint32_t>(id.value);
+    }
+    [[nodiscard]] domain::order_id id_of(std::uint32_t slot) const noexcept {
+        return nodes_.id_of(nodes_.index_of(slot));
+    }
+    [[nodiscard]] order_view order_at(std::uint32_t slot) const noexcept { return view(nodes_.index_of(slot)); }
+    /// The level at which an open order rests.
+    [[nodiscard]] level_state level_of(std::uint32_t slot) const noexcept {
+        return state_of(nodes_[nodes_[nodes_.index_of(slot)].order.level], false);
+    }
+    /// The best level of a side; its price is no_price when the side is empty.
+    [[nodiscard]] level_state best(std::uint32_t book, domain::side side) const noexcept {
+        const price_ladder& ladder = sides_[side_index(book, side)];
+        if (ladder.empty()) return {.book = book, .side = side, .price = domain::no_price};
+        return state_of(nodes_[ladder.best_level()], false);
+    }
+    /// True if an order at this price would trade on entry.
+    [[nodiscard]] bool would_trade(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept {
+        return sides_[side_index(book, side) ^ 1U].best_key() <= mirrored(key_of(side, price));
+    }
+    [[nodiscard]] std::uint32_t accounts_count() const noexcept { return nodes_.accounts_count(); }
+    [[nodiscard]] bool has_orders(std::uint32_t account) const noexcept {
+        return nodes_[account].order.account_next != account;
+    }
+    /// The slot of the account's newest order for which `wanted(slot, book)` holds; 0xffffffff if there is none.
+    template <class Wanted>
+    [[nodiscard]] std::uint32_t newest_order_of(std::uint32_t account, Wanted&& wanted) const noexcept {
+        for (std::uint32_t at = nodes_[account].order.account_prev; at != account; at = nodes_[at].order.account_prev) {
+            const std::uint32_t slot = nodes_.slot_of(at);
+            if (wanted(slot, nodes_[nodes_[at].order.level].level.side >> 1)) return slot;
+        }
+        return 0xffffffffU;
+    }
+    /// Calls `visit(const level_state&)` for each level of a side, best first.
+    template <class Visit>
+    void for_each_level(std::uint32_t book, domain::side side, Visit&& visit) const {
+        for_each_level_index(book, side, [&](std::uint32_t level) { visit(state_of(nodes_[level], false)); });
+    }
+    /// Calls `visit(const level_state&, const order_view&)` for each order of a side, in priority order.
+    template <class Visit>
+    void for_each_order(std::uint32_t book, domain::side side, Visit&& visit) const {
+        for_each_level_index(book, side, [&](std::uint32_t level) {
+            const level_state state = state_of(nodes_[level], false);
+            for (std::uint32_t at = nodes_[level].next; at != level; at = nodes_[at].next) visit(state, view(at));
+        });
+    }
+    /// Calls `visit(slot)` for each open order of an account, oldest first.
+    template <class Visit>
+    void for_each_order_of(std::uint32_t account, Visit&& visit) const {
+        for (std::uint32_t at = nodes_[account].order.account_next; at != account; at = nodes_[at].order.account_next) {
+            visit(nodes_.slot_of(at));
+        }
+    }
+
+ private:
+    struct aggressor {
+        std::uint32_t index;
+        std::uint32_t account;
+        std::uint32_t open;
+        std::uint64_t limit;  ///< in the keys of the other side: it trades at keys up to this one
+        domain::self_match_prevention self_match;
+        bool is_known = false;    ///< somebody has been told of the order
+        bool is_stopped = false;  ///< by self-match prevention; `taken_out` says how much that took
+        std::uint32_t taken_out = 0;
+    };
+
+    [[nodiscard]] static std::uint32_t default_window_bits(std::uint32_t books) noexcept {
+        return books <= 16 ? 16 : books <= 1024 ? 12 : 10;
+    }
+    [[nodiscard]] static std::uint32_t side_index(std::uint32_t book, domain::side side) noexcept {
+        return 2 * book + static_cast<std::uint32_t>(side);
+    }
+    /// Both sides share one code path: a bid's key is its negated price, so that the better price has the lower key.
+    [[nodiscard]] static std::uint64_t key_of(domain::side side, domain::price_ticks price) noexcept {
+        return key_bias + static_cast<std::uint64_t>(side == domain::side::sell ? price.value : -price.value);
+    }
+    /// The same price in the keys of the other side.
+    [[nodiscard]] static std::uint64_t mirrored(std::uint64_t key) noexcept { return 2 * key_bias - key; }
+
+    [[nodiscard]] static entry_result refusal(domain::reject_reason reason) noexcept {
+        return {{}, outcome::refused, reason, 0};
+    }
+    [[nodiscard]] static level_state state_of(const node& level, bool top_changed) noexcept {
+        const bool sells = (level.level.side & 1) != 0;
+        const auto offset = static_cast<std::int64_t>(level.level.key - key_bias);
+        return {.book = level.level.side >> 1,
+                .side = sells ? domain::side::sell : domain::side::buy,
+                .top_changed = top_changed,
+                .orders_count = level.level.orders_count,
+                .price = domain::price_ticks{sells ? offset : -offset},
+                .volume = level.level.volume};
+    }
+    [[nodiscard]] order_view view(std::uint32_t index) const noexcept {
+        const node& n = nodes_[index];
+        return {nodes_.id_of(index), nodes_.slot_of(index), n.order.account, n.order.open};
+    }
+    [[nodiscard]] order_change change_of(std::uint32_t index, std::uint32_t open, std::uint32_t change,
+                                         const level_state& level) const noexcept {
+        return {nodes_.id_of(index), nodes_.slot_of(index), nodes_[index].order.account, open, change, level};
+    }
+
+    void link_account(std::uint32_t index, std::uint32_t account) noexcept {
+        node& n = nodes_[index];
+        node& head = nodes_[account];
+        n.order.account = account;
+        n.order.account_next = account;
+        n.order.account_prev = head.order.account_prev;
+        nodes_[head.order.account_prev].order.account_next = index;
+        head.order.account_prev = index;
+    }
+    /// Forgets an order that stands in no level any more but still in its account's ring.
+    void close(std::uint32_t index) noexcept {
+        const node& n = nodes_[index];
+        nodes_[n.order.account_prev].order.account_next = n.order.account_next;
+        nodes_[n.order.account_next].order.account_prev = n.order.account_prev;
+        nodes_.release_order(index);
+    }
+
+    /// Puts an order at the end of its level.
+    template <class Sink>
+    void rest(std::uint32_t index, const entry& e, std::uint64_t key, std::uint32_t open, Sink& sink) noexcept {
+        const std::uint32_t side = side_index(e.book, e.side);
+        price_ladder& ladder = sides_[side];
+        std::uint32_t at = ladder.find(key);
+        if (at == 0) {
+            at = nodes_.acquire_level();
+            node& fresh = nodes_[at];
+            fresh.next = fresh.prev = at;
+            fresh.level = {0, key, 0, side};
+            ladder.insert(key, at);
+        }
+        node& level = nodes_[at];
+        node& order = nodes_[index];
+        order.next = at;
+        order.prev = level.prev;
+        order.order.level = at;
+        order.order.open = open;
+        nodes_[level.prev].next = index;
+        level.prev = index;
+        level.level.volume += open;
+        ++level.level.orders_count;
+        sink.rested(change_of(index, open, open, state_of(level, key == ladder.best_key())));
+    }
+
+    /// Takes `lots` from the order's level and the order out of it when it is `gone`. Returns the level's new state.
+    level_state deduct(std::uint32_t index, std::uint32_t lots, bool gone) noexcept {
+        const node& order = nodes_[index];
+        const std::uint32_t at = order.order.level;
+        node& level = nodes_[at];
+        level.level.volume -= lots;
+        price_ladder& ladder = sides_[level.level.side];
+        const bool top_changed = level.level.key == ladder.best_key();
+        if (gone) {
+            nodes_[order.prev].next = order.next;
+            nodes_[order.next].prev = order.prev;
+            if (--level.level.orders_count == 0) {
+                const level_state state = state_of(level, top_changed);
+                ladder.erase(level.level.key);
+                nodes_.release_level(at);
+                return state;
+            }
+        }
+        return state_of(level, top_changed);
+    }
+
+    /// Takes an order out of the book; it stays in its account's ring.
+    template <class Sink>
+    void remove(std::uint32_t index, removal cause, Sink& sink) noexcept {
+        const std::uint32_t open = nodes_[index].order.open;
+        const level_state level = deduct(index, open, true);
+        sink.removed(change_of(index, 0, open, level), cause);
+    }
+
+    template <class Sink>
+    void shrink(std::uint32_t index, std::uint32_t lots, reduction cause, Sink& sink) noexcept {
+        nodes_[index].order.open -= lots;
+        const level_state level = deduct(index, lots, false);
+        sink.reduced(change_of(index, nodes_[index].order.open, lots, level), cause);
+    }
+
+    /// Trades the aggressor against a side, best price first and oldest order first, as far as its limit allows.
+    template <class Sink>
+    void match(price_ladder& against, aggressor& incoming, Sink& sink) noexcept {
+        while (incoming.open != 0 && !incoming.is_stopped && against.best_key() <= incoming.limit) {
+            const std::uint32_t index = nodes_[against.best_level()].next;
+            node& resting = nodes_[index];
+            __builtin_prefetch(&nodes_[resting.next]);
+            if (resting.order.account == incoming.account && incoming.self_match != domain::self_match_prevention::none)
+                [[unlikely]] {
+                prevent_self_match(index, incoming, sink);
+                continue;
+            }
+            const std::uint32_t lots = incoming.open < resting.order.open ? incoming.open : resting.order.open;
+            incoming.open -= lots;
+            incoming.is_known = true;
+            resting.order.open -= lots;
+            const bool gone = resting.order.open == 0;
+            const level_state level = deduct(index, lots, gone);
+            sink.filled(fill{.aggressor = nodes_.id_of(incoming.index),
+                             .resting = nodes_.id_of(index),
+                             .aggressor_slot = nodes_.slot_of(incoming.index),
+                             .resting_slot = nodes_.slot_of(index),
+                             .aggressor_account = incoming.account,
+                             .resting_account = resting.order.account,
+                             .quantity = lots,
+                             .aggressor_open = incoming.open,
+                             .resting_open = resting.order.open,
+                             .level = level});
+            if (gone) close(index);
+        }
+    }
+
+    /// The aggressor meets an order of its own account: its own instruction decides (docs/spec/matching.md).
+    template <class Sink>
+    void prevent_self_match(std::uint32_t index, aggressor& incoming, Sink& sink) noexcept {
+        using domain::self_match_prevention;
+        const std::uint32_t resting_open = nodes_[index].order.open;
+        if (incoming.self_match == self_match_prevention::cancel_newest) {
+            stop(incoming, incoming.open);
+            return;
+        }
+        if (incoming.self_match != self_match_prevention::decrement) {
+            remove(index, removal::self_match_prevented, sink);
+            close(index);
+            if (incoming.self_match == self_match_prevention::cancel_both) stop(incoming, incoming.open);
+            return;
+        }
+        const std::uint32_t lots = incoming.open < resting_open ? incoming.open : resting_open;
+        if (lots == resting_open) {
+            remove(index, removal::self_match_prevented, sink);
+            close(index);
+        } else {
+            shrink(index, lots, reduction::self_match_prevented, sink);
+        }
+        if (lots == incoming.open) {
+            stop(incoming, lots);
+            return;
+        }
+        incoming.open -= lots;
+        incoming.is_known = true;
+        sink.aggressor_decremented(decrement{nodes_.id_of(incoming.index), nodes_.slot_of(incoming.index),
+                                             incoming.account, incoming.open, lots});
+    }
+    static void stop(aggressor& incoming, std::uint32_t taken_out) noexcept {
+        incoming.is_stopped = true;
+        incoming.taken_out = taken_out;
+        incoming.open = 0;
+    }
+
+    /// Decides what becomes of an order after it has traded. An amended order is still in its account's ring.
+    template <class Sink>
+    entry_result settle(const entry& e, std::uint64_t key, const aggressor& incoming, bool is_linked,
+                        Sink& sink) noexcept {
+        const std::uint32_t index = incoming.index;
+        const domain::order_id id = nodes_.id_of(index);
+        if (incoming.open != 0 && e.rest == remainder::rests) {
+            if (!is_linked) link_account(index, e.account);
+            rest(index, e, key, incoming.open, sink);
+            return {id, outcome::rested, domain::reject_reason::none, incoming.open};
+        }
+        entry_result result{id, outcome::filled, domain::reject_reason::none, 0};
+        if (incoming.is_stopped || incoming.open != 0) {
+            result.reason = incoming.is_stopped ? domain::reject_reason::self_match_prevented
+                                                : domain::reject_reason::no_counterparty;
+            result.what = incoming.is_known ? outcome::cancelled : outcome::refused;
+            result.quantity = incoming.is_stopped ? incoming.taken_out : incoming.open;
+        }
+        if (is_linked) {
+            close(index);
+        } else if (incoming.is_known) {
+            nodes_.release_order(index);
+        } else {
+            nodes_.return_order(index);
+            result.order = {};
+        }
+        return result;
+    }
+
+    /// Whether a fill-or-kill order would fill whole, given what its self-match instruction would do on the way.
+    [[nodiscard]] bool can_fill(const price_ladder& against, const entry& e, std::uint64_t limit) const noexcept {
+        using domain::self_match_prevention;
+        const bool looks_at_orders = e.self_match != self_match_prevention::none && has_orders(e.account);
+        std::uint64_t wanted = e.quantity.value;
+        keyed_index at{against.best_key(), against.best_level()};
+        while (at.index != 0 && at.key <= limit) {
+            const node& level = nodes_[at.index];
+            if (!looks_at_orders) {
+                if (level.level.volume >= wanted) return true;
+                wanted -= level.level.volume;
+            } else {
+                for (std::uint32_t i = level.next; i != at.index; i = nodes_[i].next) {
+                    if (nodes_[i].order.account == e.account) {
+                        if (e.self_match == self_match_prevention::cancel_resting) continue;
+                        return false;
+                    }
+                    if (nodes_[i].order.open >= wanted) return true;
+                    wanted -= nodes_[i].order.open;
+                }
+            }
+            at = against.next_after(at.key);
+        }
+        return false;
+    }
+
+    template <class Visit>
+    void for_each_level_index(std::uint32_t book, domain::side side, Visit&& visit) const {
+        const price_ladder& ladder = sides_[side_index(book, side)];
+        for (keyed_index at{ladder.best_key(), ladder.best_level()}; at.index != 0; at = ladder.next_after(at.key)) {
+            visit(at.index);
+        }
+    }
+
+    node_pool nodes_;
+    level_tree_pool tree_nodes_;
+    std::vector<price_ladder> sides_;
+};
+
+}  // namespace corro::matching

@@ -1,0 +1,258 @@
+// An ordered map from price key to level, for the prices far from the touch: a B+ tree over a shared pool of nodes.
+//
+// A node holds up to 31 entries of one 64-bit word each, key above index, so that a search is one branch-free pass
+// over at most four cache lines. Inner entries carry a lower bound of their child's keys; the first one's bound is
+// never looked at.
+//
+// Layout: nodes of 256 bytes in one array; 32-bit links.
+// Limits: the pool is sized for the levels of all its trees together. After a deletion a node merges with a neighbour
+//         when both fit one, so that two neighbours hold at least 16 entries and a node at least 8 on average.
+// Threads: none of its own.
+// Cost: no allocation after construction; logarithmic, base about 20.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "matching/limits.hpp"
+
+namespace corro::matching {
+
+/// A price key with the index of what stands at it. Index 0 means "nothing".
+struct keyed_index {
+    std::uint64_t key = 0;
+    std::uint32_t index = 0;
+};
+
+/// The nodes that the trees of one engine share.
+class level_tree_pool {
+ public:
+    static constexpr std::uint32_t entries_max = 31;
+    static constexpr std::int64_t unused = INT64_MAX;
+
+    struct alignas(64) node {
+        std::uint32_t count = 0;
+        std::uint32_t height = 0;  ///< 0 for a leaf
+        std::array<std::int64_t, entries_max> entries{};
+    };
+    static_assert(sizeof(node) == 256);
+
+    /// @param levels_max  Most entries of all trees together.
+    /// @param trees_max   Most trees.
+    level_tree_pool(std::size_t levels_max, std::size_t trees_max)
+        : nodes_(levels_max / 7 + 2 * (trees_max < levels_max ? trees_max : levels_max) + 16) {
+        for (std::size_t i = nodes_.size() - 1; i > 0; --i) release(static_cast<std::uint32_t>(i));
+    }
+
+    [[nodiscard]] std::uint32_t acquire(std::uint32_t height) noexcept {
+        CORRO_ASSERT(free_ != 0, "the pool holds a node for every eight levels");
+        const std::uint32_t index = free_;
+        free_ = nodes_[index].count;
+        nodes_[index].count = 0;
+        nodes_[index].height = height;
+        nodes_[index].entries.fill(unused);
+        return index;
+    }
+    void release(std::uint32_t index) noexcept {
+        nodes_[index].count = free_;
+        free_ = index;
+    }
+    [[nodiscard]] node& operator[](std::uint32_t index) noexcept { return nodes_[index]; }
+    [[nodiscard]] const node& operator[](std::uint32_t index) const noexcept { return nodes_[index]; }
+    [[nodiscard]] std::size_t size_bytes() const noexcept { return nodes_.size() * sizeof(node); }
+
+ private:
+    std::vector<node> nodes_;
+    std::uint32_t free_ = 0;
+};
+
+class level_tree {
+ public:
+    [[nodiscard]] bool empty() const noexcept { return root_ == 0; }
+
+    /// The index at `key`, or 0.
+    [[nodiscard]] std::uint32_t find(const level_tree_pool& pool, std::uint64_t key) const noexcept {
+        if (root_ == 0) return 0;
+        std::uint32_t at = root_;
+        while (pool[at].height != 0) at = index_of(pool[at].entries[child_position(pool[at], key)]);
+        const node& leaf = pool[at];
+        const std::uint32_t rank = rank_of(leaf, key);
+        if (rank == 0 || key_of(leaf.entries[rank - 1]) != key) return 0;
+        return index_of(leaf.entries[rank - 1]);
+    }
+
+    /// The entry with the smallest key; index 0 when the tree is empty.
+    [[nodiscard]] keyed_index first(const level_tree_pool& pool) const noexcept {
+        return root_ == 0 ? keyed_index{} : leftmost(pool, root_);
+    }
+
+    /// The entry with the smallest key above `key`; index 0 when there is none.
+    [[nodiscard]] keyed_index next_after(const level_tree_pool& pool, std::uint64_t key) const noexcept {
+        if (root_ == 0) return {};
+        std::uint32_t at = root_;
+        std::uint32_t right = 0;  // the subtree just right of the path
+        while (pool[at].height != 0) {
+            const node& inner = pool[at];
+            const std::uint32_t position = child_position(inner, key);
+            if (position + 1 < inner.count) right = index_of(inner.entries[position + 1]);
+            at = index_of(inner.entries[position]);
+        }
+        const std::uint32_t rank = rank_of(pool[at], key);
+        if (rank < pool[at].count) return unpack(pool[at].entries[rank]);
+        return right == 0 ? keyed_index{} : leftmost(pool, right);
+    }
+
+    /// Adds an entry; `key` is not present, `index` is not 0.
+    void insert(level_tree_pool& pool, std::uint64_t key, std::uint32_t index) noexcept {
+        if (root_ == 0) root_ = pool.acquire(0);
+        const std::uint32_t split = insert_below(pool, root_, key, index);
+        if (split == 0) return;
+        const std::uint32_t root = pool.acquire(pool[root_].height + 1);
+        node& top = pool[root];
+        top.count = 2;
+        top.entries[0] = pack(key_of(pool[root_].entries[0]), root_);
+        top.entries[1] = pack(key_of(pool[split].entries[0]), split);
+        root_ = root;
+    }
+
+    /// Removes the entry at `key`, which is present.
+    void erase(level_tree_pool& pool, std::uint64_t key) noexcept {
+        erase_below(pool, root_, key);
+        while (pool[root_].height != 0 && pool[root_].count == 1) {
+            const std::uint32_t child = index_of(pool[root_].entries[0]);
+            pool.release(root_);
+            root_ = child;
+        }
+        if (pool[root_].count == 0) {
+            pool.release(root_);
+            root_ = 0;
+        }
+    }
+
+ private:
+    using node = level_tree_pool::node;
+    static constexpr std::uint32_t entries_max = level_tree_pool::entries_max;
+    static constexpr std::uint32_t merge_max = 28;  ///< merged nodes keep room, or the next insertion would split again
+
+    [[nodiscard]] static std::int64_t pack(std::uint64_t key, std::uint32_t index) noexcept {
+        return static_cast<std::int64_t>((key << index_bits) | index);
+    }
+    [[nodiscard]] static std::uint64_t key_of(std::int64_t entry) noexcept {
+        return static_cast<std::uint64_t>(entry) >> index_bits;
+    }
+    [[nodiscard]] static std::uint32_t index_of(std::int64_t entry) noexcept {
+        return static_cast<std::uint32_t>(entry) & ((1U << index_bits) - 1);
+    }
+    [[nodiscard]] static keyed_index unpack(std::int64_t entry) noexcept { return {key_of(entry), index_of(entry)}; }
+
+    /// How many entries have a key of at most `key`. Unused entries compare above every key.
+    [[nodiscard]] static std::uint32_t rank_of(const node& n, std::uint64_t key) noexcept {
+        const std::int64_t probe = pack(key, (1U << index_bits) - 1);
+        std::int64_t rank = 0;
+        for (std::uint32_t i = 0; i < entries_max; ++i) rank += n.entries[i] <= probe ? 1 : 0;
+        // The largest key with the largest index is not in use, so `unused` never counts.
+        return static_cast<std::uint32_t>(rank);
+    }
+    [[nodiscard]] static std::uint32_t child_position(const node& inner, std::uint64_t key) noexcept {
+        const std::uint32_t rank = rank_of(inner, key);
+        return rank == 0 ? 0 : rank - 1;
+    }
+    [[nodiscard]] static keyed_index leftmost(const level_tree_pool& pool, std::uint32_t at) noexcept {
+        while (pool[at].height != 0) at = index_of(pool[at].entries[0]);
+        return unpack(pool[at].entries[0]);
+    }
+
+    static void insert_at(node& n, std::uint32_t position, std::int64_t entry) noexcept {
+        for (std::uint32_t i = n.count; i > position; --i) n.entries[i] = n.entries[i - 1];
+        n.entries[position] = entry;
+        ++n.count;
+    }
+    static void erase_at(node& n, std::uint32_t position) noexcept {
+        for (std::uint32_t i = position; i + 1 < n.count; ++i) n.entries[i] = n.entries[i + 1];
+        --n.count;
+        n.entries[n.count] = level_tree_pool::unused;
+    }
+
+    /// Puts an entry into a node; a full node gives its upper half to a new right neighbour, which is returned.
+    static std::uint32_t insert_or_split(level_tree_pool& pool, std::uint32_t at, std::uint32_t position,
+                                         std::int64_t entry) noexcept {
+        if (pool[at].count < entries_max) {
+            insert_at(pool[at], position, entry);
+            return 0;
+        }
+        constexpr std::uint32_t kept = 16;
+        const std::uint32_t right_index = pool.acquire(pool[at].height);
+        node& left = pool[at];
+        node& right = pool[right_index];
+        for (std::uint32_t i = kept; i < entries_max; ++i) {
+            right.entries[i - kept] = left.entries[i];
+            left.entries[i] = level_tree_pool::unused;
+        }
+        right.count = entries_max - kept;
+        left.count = kept;
+        if (position <= kept) {
+            insert_at(left, position, entry);
+        } else {
+            insert_at(right, position - kept, entry);
+        }
+        return right_index;
+    }
+
+    static std::uint32_t insert_below(level_tree_pool& pool, std::uint32_t at, std::uint64_t key,
+                                      std::uint32_t index) noexcept {
+        if (pool[at].height == 0) return insert_or_split(pool, at, rank_of(pool[at], key), pack(key, index));
+        const std::uint32_t position = child_position(pool[at], key);
+        const std::uint32_t split = insert_below(pool, index_of(pool[at].entries[position]), key, index);
+        if (split == 0) return 0;
+        return insert_or_split(pool, at, position + 1, pack(key_of(pool[split].entries[0]), split));
+    }
+
+    static void erase_below(level_tree_pool& pool, std::uint32_t at, std::uint64_t key) noexcept {
+        node& n = pool[at];
+        if (n.height == 0) {
+            const std::uint32_t rank = rank_of(n, key);
+            CORRO_ASSERT(rank != 0 && key_of(n.entries[rank - 1]) == key, "only what is present is erased");
+            erase_at(n, rank - 1);
+            return;
+        }
+        const std::uint32_t position = child_position(n, key);
+        const std::uint32_t child = index_of(n.entries[position]);
+        erase_below(pool, child, key);
+        if (pool[child].count == 0) {
+            pool.release(child);
+            erase_at(n, position);
+            return;
+        }
+        if (position > 0 && fits_one(pool, n, position - 1)) {
+            merge(pool, n, position - 1);
+        } else if (position + 1 < n.count && fits_one(pool, n, position)) {
+            merge(pool, n, position);
+        }
+    }
+    [[nodiscard]] static bool fits_one(const level_tree_pool& pool, const node& parent,
+                                       std::uint32_t position) noexcept {
+        return pool[index_of(parent.entries[position])].count + pool[index_of(parent.entries[position + 1])].count <=
+               merge_max;
+    }
+    /// Moves the entries of the child right of `position` into the child at `position`.
+    static void merge(level_tree_pool& pool, node& parent, std::uint32_t position) noexcept {
+        node& left = pool[index_of(parent.entries[position])];
+        const std::uint32_t right_index = index_of(parent.entries[position + 1]);
+        const node& right = pool[right_index];
+        for (std::uint32_t i = 0; i < right.count; ++i) left.entries[left.count + i] = right.entries[i];
+        // The first bound of an inner node is not kept up to date; the parent's bound of that node is.
+        if (right.height != 0) {
+            left.entries[left.count] = pack(key_of(parent.entries[position + 1]), index_of(right.entries[0]));
+        }
+        left.count += right.count;
+        pool.release(right_index);
+        erase_at(parent, position + 1);
+    }
+
+    std::uint32_t root_ = 0;
+};
+
+}  // namespace corro::matching

@@ -1,0 +1,246 @@
+// One side of a book as an ordered map from price key to level: constant time near the touch, logarithmic far from it.
+//
+// Keys within the window [low, high) are array positions; a bitmap of three tiers says which are occupied. Everything
+// at or above `high` stands in a tree. The window is a ring over the low bits of the key, so that it moves without
+// copying: moving it towards better prices hands the levels that fall off its far end to the tree, moving it away
+// takes levels back, one occupied word of 64 ticks per operation on the tree.
+//
+// Invariants: every key in the tree is at or above `high`; the window is empty only if the whole ladder is; `low` and
+//             `high` are multiples of 64 and at most the window's size apart. So the best level is always in the
+//             window.
+// Units: keys of matching/limits.hpp, lower is better.
+// Limits: keys below 2^33.
+// Threads: none of its own.
+// Cost: memory 4 bytes per tick of the window and one bit; no allocation after construction. A new best price that
+//       lies below the window evicts what no longer fits, at most the window's levels.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/assert.hpp"
+#include "matching/level_tree.hpp"
+#include "matching/limits.hpp"
+
+namespace corro::matching {
+
+class price_ladder {
+ public:
+    /// The best key of an empty ladder: worse than every key.
+    static constexpr std::uint64_t no_key = std::uint64_t{1} << key_bits;
+
+    /// @param window_bits  The window holds 2^window_bits ticks; from window_bits_min to window_bits_max.
+    /// @param number       Distinguishes ladders, so that equal prices of many books fall on different cache sets.
+    price_ladder(level_tree_pool& pool, std::uint32_t window_bits, std::uint32_t number)
+        : mask_((std::uint64_t{1} << window_bits) - 1),
+          shift_(64ULL * 37 * number),
+          levels_(std::make_unique<std::uint32_t[]>(std::size_t{1} << window_bits)),
+          words_(std::make_unique<std::uint64_t[]>(words_count(window_bits))),
+          pool_(&pool),
+          groups_(words_.get() + (std::size_t{1} << (window_bits - 6))) {
+        CORRO_ASSERT(window_bits >= window_bits_min && window_bits <= window_bits_max);
+    }
+
+    [[nodiscard]] std::uint64_t best_key() const noexcept { return best_key_; }
+    /// The best level, or 0 when the ladder is empty.
+    [[nodiscard]] std::uint32_t best_level() const noexcept { return best_level_; }
+    [[nodiscard]] bool empty() const noexcept { return best_level_ == 0; }
+
+    /// The level at `key`, or 0.
+    [[nodiscard]] std::uint32_t find(std::uint64_t key) const noexcept {
+        if (in_window(key)) [[likely]]
+            return levels_[position(key)];
+        return key >= high_ ? tree_.find(*pool_, key) : 0;
+    }
+
+    /// Adds a level; `key` is not present, `level` is not 0.
+    void insert(std::uint64_t key, std::uint32_t level) noexcept {
+        if (!in_window(key)) [[unlikely]] {
+            if (best_level_ == 0) {
+                place_window(key);
+            } else if (key < low_) {
+                lower_window(key);
+            } else {
+                tree_.insert(*pool_, key, level);
+                grow_window();
+                return;
+            }
+        }
+        put(key, level);
+        if (key < best_key_) {
+            best_key_ = key;
+            best_level_ = level;
+        }
+    }
+
+    /// Removes the level at `key`, which is present.
+    void erase(std::uint64_t key) noexcept {
+        if (!in_window(key)) [[unlikely]] {
+            tree_.erase(*pool_, key);
+            grow_window();
+            return;
+        }
+        take(key);
+        if (key == best_key_) find_best();
+    }
+
+    /// The level with the smallest key above `key`; index 0 when there is none. `key` is at least the best key.
+    [[nodiscard]] keyed_index next_after(std::uint64_t key) const noexcept {
+        if (key + 1 < high_) {
+            const std::uint64_t at = next_occupied(key + 1);
+            if (at < high_) return {at, levels_[position(at)]};
+        }
+        return tree_.next_after(*pool_, key);
+    }
+
+    /// Hints that `key` will be looked up soon.
+    void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&levels_[position(key)]); }
+
+ private:
+    [[nodiscard]] static constexpr std::size_t words_count(std::uint32_t bits) noexcept {
+        const std::size_t words = std::size_t{1} << (bits - 6);
+        return words + (words + 63) / 64;
+    }
+    [[nodiscard]] bool in_window(std::uint64_t key) const noexcept { return key - low_ < high_ - low_; }
+    [[nodiscard]] std::uint64_t position(std::uint64_t key) const noexcept { return (key + shift_) & mask_; }
+    [[nodiscard]] std::uint64_t window_size() const noexcept { return mask_ + 1; }
+    /// Ticks kept free on the better side of the best price when the window moves.
+    [[nodiscard]] std::uint64_t margin() const noexcept { return (window_size() / 4) & ~std::uint64_t{63}; }
+    /// Where the window begins when its best price is `key`.
+    [[nodiscard]] std::uint64_t low_for(std::uint64_t key) const noexcept {
+        const std::uint64_t aligned = key & ~std::uint64_t{63};
+        return aligned > margin() ? aligned - margin() : 0;
+    }
+
+    void put(std::uint64_t key, std::uint32_t level) noexcept {
+        const std::uint64_t at = position(key);
+        levels_[at] = level;
+        words_[at >> 6] |= std::uint64_t{1} << (at & 63);
+        groups_[at >> 12] |= std::uint64_t{1} << ((at >> 6) & 63);
+        top_ |= std::uint64_t{1} << (at >> 12);
+    }
+    void take(std::uint64_t key) noexcept {
+        const std::uint64_t at = position(key);
+        levels_[at] = 0;
+        if ((words_[at >> 6] &= ~(std::uint64_t{1} << (at & 63))) != 0) return;
+        if ((groups_[at >> 12] &= ~(std::uint64_t{1} << ((at >> 6) & 63))) != 0) return;
+        top_ &= ~(std::uint64_t{1} << (at >> 12));
+    }
+
+    /// The first occupied position of the ring at or after `from`, without going round; window_size() if there is none.
+    [[nodiscard]] std::uint64_t scan(std::uint64_t from) const noexcept {
+        std::uint64_t word = from >> 6;
+        const std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (from & 63));
+        if (bits != 0) return (word << 6) + static_cast<std::uint64_t>(std::countr_zero(bits));
+        std::uint64_t group = word >> 6;
+        std::uint64_t words = (word & 63) == 63 ? 0 : groups_[group] & (~std::uint64_t{0} << ((word & 63) + 1));
+        if (words == 0) {
+            const std::uint64_t groups = group == 63 ? 0 : top_ & (~std::uint64_t{0} << (group + 1));
+            if (groups == 0) return window_size();
+            group = static_cast<std::uint64_t>(std::countr_zero(groups));
+            words = groups_[group];
+        }
+        word = (group << 6) + static_cast<std::uint64_t>(std::countr_zero(words));
+        return (word << 6) + static_cast<std::uint64_t>(std::countr_zero(words_[word]));
+    }
+    /// The smallest occupied key from `key` (inside the window) on; at or above `high_` if there is none.
+    [[nodiscard]] std::uint64_t next_occupied(std::uint64_t key) const noexcept {
+        const std::uint64_t from = position(key);
+        std::uint64_t at = scan(from);
+        if (at < window_size()) {
+            const std::uint64_t found = key + (at - from);
+            if (found < high_) return found;
+        }
+        // Round the end of the ring. What is found there may lie before `key`; then its distance leaves the window.
+        at = top_ == 0 ? window_size() : scan(0);
+        return at >= from ? no_key : key + (window_size() - from) + at;
+    }
+
+    void find_best() noexcept {
+        if (top_ != 0) [[likely]] {
+            best_key_ = next_occupied(best_key_);
+            best_level_ = levels_[position(best_key_)];
+            return;
+        }
+        const keyed_index far = tree_.first(*pool_);
+        if (far.index == 0) {
+            best_key_ = no_key;
+            best_level_ = 0;
+            low_ = high_ = 0;
+            return;
+        }
+        // The window is empty: it jumps to the best of the far levels, without cost.
+        low_ = low_for(far.key);
+        high_ = far.key & ~std::uint64_t{63};
+        best_key_ = far.key;
+        best_level_ = far.index;
+        take_word_from_tree(far.key);
+        extend_over_gap();
+    }
+
+    void place_window(std::uint64_t key) noexcept {
+        low_ = low_for(key);
+        high_ = low_ + window_size();
+    }
+
+    /// Moves the window's beginning below `key`, which is better than all others.
+    void lower_window(std::uint64_t key) noexcept {
+        const std::uint64_t low = low_for(key);
+        const std::uint64_t high = low + window_size();
+        if (high_ > high) {
+            std::uint64_t at = best_key_ >= high ? best_key_ : next_occupied(high);
+            while (at < high_) {
+                tree_.insert(*pool_, at, levels_[position(at)]);
+                take(at);
+                at = next_occupied(at);
+            }
+            high_ = high;
+        }
+        low_ = low;
+    }
+
+    /// Towards covering what lies beyond the window: free where the tree has nothing, else one word of 64 ticks.
+    void grow_window() noexcept {
+        // Prices moved away from the beginning: nothing stands below the best, so the beginning follows for nothing.
+        if (best_key_ - low_ > window_size() / 2) low_ = low_for(best_key_);
+        if (high_ - low_ >= window_size()) return;
+        const keyed_index far = tree_.first(*pool_);
+        if (far.index != 0 && far.key < low_ + window_size()) {
+            high_ = far.key & ~std::uint64_t{63};
+            take_word_from_tree(far.key);
+        }
+        extend_over_gap();
+    }
+    /// Takes the levels of the word that begins at `high_` out of the tree, the first of which is at `key`.
+    void take_word_from_tree(std::uint64_t key) noexcept {
+        high_ = (key | 63) + 1;
+        for (keyed_index far = tree_.first(*pool_); far.index != 0 && far.key < high_; far = tree_.first(*pool_)) {
+            tree_.erase(*pool_, far.key);
+            put(far.key, far.index);
+        }
+    }
+    /// Lets the window end where the tree's first level stands, or at its full size.
+    void extend_over_gap() noexcept {
+        const keyed_index far = tree_.first(*pool_);
+        const std::uint64_t full = low_ + window_size();
+        high_ = far.index != 0 && far.key < full ? far.key & ~std::uint64_t{63} : full;
+    }
+
+    // What every operation touches, in one cache line.
+    std::uint64_t best_key_ = no_key;
+    std::uint64_t low_ = 0;
+    std::uint64_t high_ = 0;
+    std::uint64_t mask_;
+    std::uint64_t shift_;
+    std::unique_ptr<std::uint32_t[]> levels_;
+    std::unique_ptr<std::uint64_t[]> words_;
+    std::uint32_t best_level_ = 0;
+    level_tree tree_;
+    level_tree_pool* pool_;
+    std::uint64_t* groups_;
+    std::uint64_t top_ = 0;
+};
+
+}  // namespace corro::matching

@@ -1,0 +1,88 @@
+// Signed positions per account and instrument, and the open interest that they add up to.
+//
+// A pair gets its slot when its first order enters, before anything trades; from then on a fill finds both positions
+// without a search. Slots are not given back: a position that was traded flat is still a position.
+//
+// Units: lots, positive for long.
+// Limits: the number of pairs is given at construction; `acquire` says when it is reached.
+// Threads: none of its own.
+// Cost: allocates at construction only; O(1).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/hashed_index.hpp"
+#include "domain/types.hpp"
+#include "risk/limits.hpp"
+
+namespace corro::risk {
+
+struct position {
+    std::uint32_t account = 0;
+    std::uint32_t instrument = 0;  ///< dense index, not the instrument's id
+    std::int64_t lots = 0;
+};
+
+class positions {
+ public:
+    static constexpr std::uint32_t none = base::hashed_index::none;
+
+    /// @param capacity           Most pairs of account and instrument.
+    /// @param instruments_count  Instruments are numbered below this.
+    positions(std::uint32_t capacity, std::uint32_t instruments_count)
+        : index_(capacity), open_interest_(instruments_count) {
+        CORRO_ASSERT(capacity > 0 && capacity <= positions_max);
+        entries_.reserve(capacity);
+    }
+
+    /// The slot of a pair, or `none` if it has none yet.
+    [[nodiscard]] std::uint32_t find(std::uint32_t account, std::uint32_t instrument) const noexcept {
+        return index_.find(hash(account, instrument), [&](std::uint32_t slot) {
+            return entries_[slot].account == account && entries_[slot].instrument == instrument;
+        });
+    }
+    /// The slot of a pair, given to it now if it has none; `none` when all are taken.
+    [[nodiscard]] std::uint32_t acquire(std::uint32_t account, std::uint32_t instrument) noexcept {
+        const std::uint32_t known = find(account, instrument);
+        if (known != none || entries_.size() == index_.capacity()) return known;
+        const auto slot = static_cast<std::uint32_t>(entries_.size());
+        entries_.push_back({account, instrument, 0});
+        index_.insert(hash(account, instrument), slot);
+        return slot;
+    }
+
+    /// Moves `lots` from seller to buyer; both slots belong to the same instrument.
+    void trade(std::uint32_t buyer_slot, std::uint32_t seller_slot, std::uint32_t lots) noexcept {
+        CORRO_ASSERT(entries_[buyer_slot].instrument == entries_[seller_slot].instrument);
+        add(buyer_slot, static_cast<std::int64_t>(lots));
+        add(seller_slot, -static_cast<std::int64_t>(lots));
+    }
+
+    [[nodiscard]] const position& operator[](std::uint32_t slot) const noexcept { return entries_[slot]; }
+    [[nodiscard]] std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
+    /// The sum of the long positions in an instrument.
+    [[nodiscard]] std::uint64_t open_interest(std::uint32_t instrument) const noexcept {
+        return open_interest_[instrument];
+    }
+
+ private:
+    [[nodiscard]] static std::uint32_t hash(std::uint32_t account, std::uint32_t instrument) noexcept {
+        return base::hash32((std::uint64_t{account} << 32) | instrument);
+    }
+    void add(std::uint32_t slot, std::int64_t lots) noexcept {
+        position& p = entries_[slot];
+        const std::int64_t long_before = p.lots > 0 ? p.lots : 0;
+        p.lots += lots;
+        const std::int64_t long_after = p.lots > 0 ? p.lots : 0;
+        open_interest_[p.instrument] += static_cast<std::uint64_t>(long_after - long_before);
+    }
+
+    std::vector<position> entries_;
+    base::hashed_index index_;
+    std::vector<std::uint64_t> open_interest_;
+};
+
+}  // namespace corro::risk
