@@ -78,7 +78,7 @@ TEST(prng, bounded_numbers_have_no_bias_where_a_remainder_would_have_a_large_one
     // With three quarters of 2^64 as bound a remainder would give the lower third twice as often: 50% instead of 33%.
     prng random{test_seed()};
     constexpr std::uint64_t bound = std::uint64_t{3} << 62;
-    constexpr int draws_count = 300'000;
+    constexpr double draws_count = 300'000;
     std::array<int, 3> thirds{};
     for (int i = 0; i < draws_count; ++i) ++thirds[static_cast<std::size_t>(random.below(bound) >> 62)];
     // Standard deviation of each is sqrt(n x 1/3 x 2/3) = 258; six of them.
@@ -87,7 +87,7 @@ TEST(prng, bounded_numbers_have_no_bias_where_a_remainder_would_have_a_large_one
 
 TEST(prng, passes_a_chi_squared_test_and_sets_every_bit_half_of_the_time) {
     prng random{test_seed()};
-    constexpr int draws_count = 1'000'000;
+    constexpr double draws_count = 1'000'000;
     std::array<int, 100> cells{};
     std::array<int, 64> ones{};
     for (int i = 0; i < draws_count; ++i) {
@@ -96,7 +96,7 @@ TEST(prng, passes_a_chi_squared_test_and_sets_every_bit_half_of_the_time) {
         for (std::size_t b = 0; b < 64; ++b) ones[b] += static_cast<int>((bits >> b) & 1);
     }
     double chi_squared = 0;
-    for (const int cell : cells) chi_squared += std::pow(cell - draws_count / 100.0, 2) / (draws_count / 100.0);
+    for (const int cell : cells) chi_squared += std::pow(cell - draws_count / 100, 2) / (draws_count / 100);
     // 99 degrees of freedom: mean 99, standard deviation 14; outside six of them only once in a billion seeds.
     EXPECT_GT(chi_squared, 30);
     EXPECT_LT(chi_squared, 190);
@@ -106,11 +106,12 @@ TEST(prng, passes_a_chi_squared_test_and_sets_every_bit_half_of_the_time) {
 TEST(prng, shuffles_into_every_order_equally_often) {
     prng random{test_seed()};
     std::array<int, 6> seen{};
-    constexpr int rounds_count = 60'000;
+    constexpr double rounds_count = 60'000;
     for (int i = 0; i < rounds_count; ++i) {
         std::array<int, 3> cards{0, 1, 2};
         random.shuffle(std::span<int>{cards});
-        ++seen[static_cast<std::size_t>(cards[0] * 2 + (cards[1] > cards[2] ? 1 : 0))];
+        const int order = cards[0] * 2 + (cards[1] > cards[2] ? 1 : 0);
+        ++seen[static_cast<std::size_t>(order)];
     }
     for (const int count : seen) EXPECT_NEAR(count, rounds_count / 6, 6 * 92);
 }

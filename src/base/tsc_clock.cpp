@@ -104,7 +104,7 @@ tsc_clock::tsc_clock(clock_source wanted, std::uint64_t calibration_ns) noexcept
     calibration_.source = clock_source::tsc;
     calibration_.ticks_per_second = whole.ticks_per_ns * 1e9;
     calibration_.error_ppb = static_cast<std::uint64_t>(std::ceil(whole.error * 1e9));
-    multiplier_ = static_cast<std::uint64_t>(std::ldexp(1.0, shift) / whole.ticks_per_ns + 0.5);
+    multiplier_ = static_cast<std::uint64_t>(std::llround(std::ldexp(1.0, shift) / whole.ticks_per_ns));
 }
 
 #else
