@@ -2,8 +2,12 @@
 
 #include "wire/errors.hpp"
 #include "wire/recorded/dbn_values.hpp"
+#include "wire/recorded/record_decoder.hpp"
 
 namespace corro::wire::recorded::dbn {
+
+static_assert(record_decoder<decoder>);
+
 namespace {
 
 constexpr std::size_t record_header_bytes = 16;
