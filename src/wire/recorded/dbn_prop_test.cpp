@@ -32,7 +32,8 @@ seen read(std::span<const std::byte> bytes, NextSize next_size) {
 }
 
 market_by_order random_order(std::mt19937_64& random) {
-    market_by_order m = sample_order(random());
+    market_by_order m = sample_order(1);
+    m.order_id = random();
     m.header.instrument_id = static_cast<std::uint32_t>(random());
     m.price = domain::price_nano{static_cast<std::int64_t>(random()) / 2};
     m.size = static_cast<std::uint32_t>(random());
