@@ -7,11 +7,13 @@
 
 #include "client/recorded_reader.hpp"
 #include "wire/recorded/dbn.hpp"
+#include "wire/recorded/lobster.hpp"
 
 namespace corro::client {
 namespace {
 
 namespace dbn = wire::recorded::dbn;
+namespace lobster = wire::recorded::lobster;
 
 class recorded_data : public testing::Test {
  protected:
@@ -127,6 +129,37 @@ TEST_F(recorded_data, instrument_definitions_of_futures_spreads_and_options_are_
         EXPECT_EQ(i.underlying, "ESM4");
         EXPECT_EQ(i.min_price_increment, domain::no_price_nano);
     });
+}
+
+TEST_F(recorded_data, the_amzn_day_has_a_book_for_each_message) {
+    CORRO_FIND_OR_SKIP(message_path, "AMZN_2012-06-21_34200000_57600000_message_1.csv");
+    CORRO_FIND_OR_SKIP(book_path, "AMZN_2012-06-21_34200000_57600000_orderbook_1.csv");
+    auto messages = recorded_reader<lobster::message_decoder>::open(message_path);
+    auto books = recorded_reader<lobster::book_decoder>::open(book_path);
+    ASSERT_TRUE(messages && books);
+    std::map<int, std::size_t> types;
+    std::int64_t last_ns = 0;
+    for (;;) {
+        const auto message = messages->next();
+        const auto book = books->next();
+        ASSERT_TRUE(message) << messages->explain(message.error());
+        ASSERT_TRUE(book) << books->explain(book.error());
+        ASSERT_EQ(message->has_value(), book->has_value());
+        if (!*message) break;
+        ++types[static_cast<int>((*message)->type)];
+        ASSERT_EQ((*message)->line, (*book)->line);
+        ASSERT_GE((*message)->since_midnight_ns, last_ns) << "line " << (*message)->line;
+        last_ns = (*message)->since_midnight_ns;
+        ASSERT_EQ((*book)->levels.size(), 1u);
+        const lobster::level& best = (*book)->levels[0];
+        ASSERT_LT(best.bid.price, best.ask.price) << "line " << (*book)->line;
+        // One level is all the file sees, so a new order that it shows stands at the best price of its side.
+        if ((*message)->type == lobster::event_type::new_order) {
+            const bool buy = (*message)->side == domain::side::buy;
+            ASSERT_EQ((*message)->price, buy ? best.bid.price : best.ask.price) << "line " << (*message)->line;
+        }
+    }
+    EXPECT_EQ(types, (std::map<int, std::size_t>{{1, 27'845}, {2, 16}, {3, 18'235}, {4, 8'974}, {5, 2'445}}));
 }
 
 }  // namespace
