@@ -1,8 +1,7 @@
 // An ordered map from price key to level, for the prices far from the touch: a B+ tree over a shared pool of nodes.
 //
 // A node holds up to 31 entries of one 64-bit word each, key above index, so that a search is one branch-free pass
-// over at most four cache lines. Inner entries carry a lower bound of their child's keys; the first one's bound is
-// never looked at.
+// over at most four cache lines. Inner entries carry a lower bound of their child's keys, the first one possibly 0.
 //
 // Layout: nodes of 256 bytes in one array; 32-bit links.
 // Limits: the pool is sized for the levels of all its trees together. After a deletion a node merges with a neighbour
@@ -113,7 +112,7 @@ class level_tree {
         const std::uint32_t root = pool.acquire(pool[root_].height + 1);
         node& top = pool[root];
         top.count = 2;
-        top.entries[0] = pack(key_of(pool[root_].entries[0]), root_);
+        top.entries[0] = pack(0, root_);
         top.entries[1] = pack(key_of(pool[split].entries[0]), split);
         root_ = root;
     }
@@ -157,8 +156,7 @@ class level_tree {
         return static_cast<std::uint32_t>(rank);
     }
     [[nodiscard]] static std::uint32_t child_position(const node& inner, std::uint64_t key) noexcept {
-        const std::uint32_t rank = rank_of(inner, key);
-        return rank == 0 ? 0 : rank - 1;
+        return rank_of(inner, key) - 1;  // the first bound is at most every key that comes here
     }
     [[nodiscard]] static keyed_index leftmost(const level_tree_pool& pool, std::uint32_t at) noexcept {
         while (pool[at].height != 0) at = index_of(pool[at].entries[0]);
@@ -224,6 +222,8 @@ class level_tree {
         if (pool[child].count == 0) {
             pool.release(child);
             erase_at(n, position);
+            // The new first child takes the keys of the old one too.
+            if (position == 0 && n.count != 0) n.entries[0] = pack(0, index_of(n.entries[0]));
             return;
         }
         if (position > 0 && fits_one(pool, n, position - 1)) {
@@ -243,7 +243,7 @@ class level_tree {
         const std::uint32_t right_index = index_of(parent.entries[position + 1]);
         const node& right = pool[right_index];
         for (std::uint32_t i = 0; i < right.count; ++i) left.entries[left.count + i] = right.entries[i];
-        // The first bound of an inner node is not kept up to date; the parent's bound of that node is.
+        // The first bound of an inner node may be 0; the parent's bound of that node is exact.
         if (right.height != 0) {
             left.entries[left.count] = pack(key_of(parent.entries[position + 1]), index_of(right.entries[0]));
         }

@@ -1,0 +1,194 @@
+// Random commands that favour the hard places: equal prices, tiny quantities, empty sides, ids that are dead or belong
+// to somebody else, orders that meet their own account, prices at the edges of the engine's window. For tests.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/random.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "facility/facility.hpp"
+
+namespace corro::facility::testing {
+
+/// What one run looks like; drawn from its seed.
+struct run_profile {
+    facility_options options{};
+    std::vector<domain::instrument> instruments{};
+    std::uint32_t accounts = 3;
+    std::int64_t price_spread = 5;  ///< prices lie within this many ticks of the middle
+    std::uint32_t quantity_max = 10;
+    std::uint32_t entries_percent = 50;
+    bool walks = false;  ///< the middle moves
+};
+
+class command_generator {
+ public:
+    explicit command_generator(std::uint64_t seed) : random_(seed) {
+        constexpr std::array<std::int64_t, 8> spreads{1, 3, 10, 100, 300, 5'000, 200'000, 500'000'000};
+        constexpr std::array<std::uint32_t, 5> capacities{3, 20, 100, 300, 600};
+        constexpr std::array<std::uint32_t, 4> windows{6, 7, 8, 10};
+        profile_.accounts = static_cast<std::uint32_t>(1 + random_.below(5));
+        profile_.price_spread = spreads[random_.below(spreads.size())];
+        profile_.quantity_max = random_.below(2) == 0 ? 3 : 1000;
+        profile_.walks = random_.below(3) == 0;
+        profile_.entries_percent = static_cast<std::uint32_t>(45 + random_.below(25));
+        profile_.options.orders_max = capacities[random_.below(capacities.size())];
+        profile_.options.accounts_max = profile_.accounts + 1;
+        profile_.options.positions_max = random_.below(4) == 0 ? 3 : 64;
+        profile_.options.window_bits = windows[random_.below(windows.size())];
+        const std::uint64_t count = 1 + random_.below(3);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            domain::instrument instrument;
+            instrument.id = domain::instrument_id{2 * i + 1};
+            instrument.name = domain::symbol{"TEST"};
+            instrument.tick_size = domain::price_nano{1};
+            if (random_.below(8) == 0) {
+                instrument.price_low = domain::price_ticks{-profile_.price_spread / 2};
+                instrument.price_high = domain::price_ticks{profile_.price_spread};
+            }
+            if (random_.below(8) == 0)
+                instrument.order_quantity_max = domain::quantity_lots{profile_.quantity_max / 2 + 1};
+            profile_.instruments.push_back(instrument);
+        }
+    }
+
+    [[nodiscard]] const run_profile& profile() const noexcept { return profile_; }
+
+    [[nodiscard]] domain::command next() {
+        domain::command c;
+        c.sequence = domain::sequence_number{++sequence_};
+        c.time = domain::time_ns{static_cast<std::int64_t>(1'000 * sequence_)};
+        c.account = domain::account_id{static_cast<std::uint32_t>(random_.below(profile_.accounts))};
+        c.session = domain::session_id{c.account.value * 10 + (one_in(6) ? 1U : 0U)};
+        c.instrument = profile_.instruments[random_.below(profile_.instruments.size())].id;
+        c.request = static_cast<std::uint32_t>(one_in(8) ? random_.below(4) : sequence_);
+        if (profile_.walks && one_in(20))
+            middle_ += one_in(2) ? 1 + profile_.price_spread / 3 : -1 - profile_.price_spread / 3;
+        middle_ = middle_ > 3'000'000'000 || middle_ < -3'000'000'000 ? 0 : middle_;
+
+        const std::uint64_t dice = random_.below(100);
+        if (dice < profile_.entries_percent) {
+            enter(c);
+        } else if (dice < profile_.entries_percent + 14U) {
+            c.kind = domain::command_kind::amend_order;
+            name_an_order(c);
+            const domain::event& known = some_order();
+            c.price = one_in(2) ? known.order.price : price();
+            c.quantity = one_in(3) ? known.order.quantity : quantity();
+        } else if (dice < 97) {
+            c.kind = domain::command_kind::cancel_order;
+            name_an_order(c);
+        } else if (one_in(3)) {
+            c.kind = domain::command_kind::cancel_orders;
+            if (one_in(2)) c.instrument = {};
+            c.scope = one_in(2) ? domain::cancel_scope::session : domain::cancel_scope::account;
+        } else {
+            enter(c);
+            spoil(c);
+        }
+        return c;
+    }
+
+    /// Lets the generator know which orders there are.
+    void learn(std::span<const domain::event> events) {
+        for (const domain::event& e : events) {
+            if (e.kind != domain::event_kind::order_entered && e.kind != domain::event_kind::order_amended) continue;
+            known_[known_count_++ % known_.size()] = e;
+        }
+    }
+
+ private:
+    [[nodiscard]] bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
+
+    [[nodiscard]] domain::price_ticks price() {
+        const auto width = static_cast<std::uint64_t>(2 * profile_.price_spread + 1);
+        std::int64_t offset = static_cast<std::int64_t>(random_.below(width)) - profile_.price_spread;
+        if (one_in(4)) offset = static_cast<std::int64_t>(random_.below(3)) - 1;
+        if (one_in(16)) offset = offset / 64 * 64 + static_cast<std::int64_t>(random_.below(3)) - 1;
+        if (one_in(64)) offset *= 7;
+        return domain::price_ticks{middle_ + offset};
+    }
+    [[nodiscard]] domain::quantity_lots quantity() {
+        return domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(profile_.quantity_max))};
+    }
+    void enter(domain::command& c) {
+        c.kind = domain::command_kind::enter_order;
+        c.side = one_in(2) ? domain::side::buy : domain::side::sell;
+        c.type = one_in(12) ? domain::order_type::market : domain::order_type::limit;
+        c.time_in_force =
+            one_in(5) ? static_cast<domain::time_in_force>(1 + random_.below(4)) : domain::time_in_force::gtc;
+        c.price = price();
+        // Most orders stay on their side of the middle, so that books fill up.
+        const bool is_aggressive = (c.price.value > middle_) == (c.side == domain::side::buy);
+        if (is_aggressive && !one_in(4)) c.price = domain::price_ticks{2 * middle_ - c.price.value};
+        c.quantity = quantity();
+        c.client_order = domain::client_order_id{one_in(6) ? random_.below(6) : sequence_};
+        c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
+        if (one_in(10)) c.flags = domain::order_flag::post_only;
+        if (!c_is_plain(c) && !one_in(20)) c.flags = 0;
+    }
+    [[nodiscard]] static bool c_is_plain(const domain::command& c) {
+        return c.type == domain::order_type::limit && c.time_in_force <= domain::time_in_force::gtc;
+    }
+    /// One field goes wrong.
+    void spoil(domain::command& c) {
+        switch (random_.below(12)) {
+            case 0: c.side = static_cast<domain::side>(random_.below(256)); break;
+            case 1: c.type = static_cast<domain::order_type>(random_.below(256)); break;
+            case 2: c.time_in_force = static_cast<domain::time_in_force>(random_.below(256)); break;
+            case 3: c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(256)); break;
+            case 4: c.kind = static_cast<domain::command_kind>(random_.below(256)); break;
+            case 5: c.flags = static_cast<std::uint8_t>(random_.below(256)); break;
+            case 6: c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(random_())}; break;
+            case 7: c.price = domain::price_ticks{static_cast<std::int64_t>(random_())}; break;
+            case 8:
+                c.account = domain::account_id{
+                    static_cast<std::uint32_t>(random_.below(2) == 0 ? random_() : profile_.accounts + 1)};
+                break;
+            case 9:
+                c.instrument =
+                    domain::instrument_id{static_cast<std::uint32_t>(one_in(2) ? random_() : random_.below(8))};
+                break;
+            case 10: c.verdict = domain::reject_reason::price_off_tick; break;
+            default: c.scope = static_cast<domain::cancel_scope>(random_.below(256)); break;
+        }
+    }
+    [[nodiscard]] const domain::event& some_order() {
+        const std::size_t held = known_count_ < known_.size() ? known_count_ : known_.size();
+        return held == 0 ? known_[0] : known_[random_.below(held)];
+    }
+    void name_an_order(domain::command& c) {
+        const domain::event& known = some_order();
+        if (!one_in(10)) {
+            c.account = known.order.account;
+            c.session = known.order.session;
+            if (one_in(10)) c.session = domain::session_id{c.session.value ^ 1U};
+        }
+        switch (random_.below(5)) {
+            case 0:
+            case 1: c.order = known.order.order; break;
+            case 2: c.client_order = known.order.client_order; break;
+            case 3:
+                c.target_request = one_in(4) ? static_cast<std::uint32_t>(random_.below(4)) : known.order.request;
+                break;
+            default:
+                // A guess: a slot that exists with a generation that was, is or will be.
+                c.order = domain::order_id{(random_.below(8) << 32) | random_.below(profile_.options.orders_max + 1)};
+                break;
+        }
+    }
+
+    base::prng random_;
+    run_profile profile_;
+    std::uint64_t sequence_ = 0;
+    std::int64_t middle_ = 0;
+    std::array<domain::event, 200> known_{};
+    std::size_t known_count_ = 0;
+};
+
+}  // namespace corro::facility::testing

@@ -1,0 +1,72 @@
+// Bytes become commands; the reference is the oracle. Each command takes 24 bytes: most inputs are then near the rules,
+// and one kind of record copies its bytes over the whole command so that no field is out of reach.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "facility/differential.hpp"
+
+namespace {
+
+using corro::domain::command;
+using namespace corro;
+
+[[nodiscard]] command command_from(const std::uint8_t* bytes, const std::vector<domain::order_id>& ids) {
+    command c;
+    if (bytes[0] == 0xff) {
+        auto* whole = reinterpret_cast<std::uint8_t*>(&c);
+        for (std::size_t i = 0; i < 23; ++i) whole[(bytes[1 + i] * 7 + i) % sizeof(command)] = bytes[23 - i];
+        return c;
+    }
+    c.kind = static_cast<domain::command_kind>(bytes[0] % 5);
+    c.account = domain::account_id{bytes[1] % 4U};
+    c.session = domain::session_id{bytes[2] % 4U};
+    c.instrument = domain::instrument_id{bytes[3] % 4U};
+    c.side = static_cast<domain::side>(bytes[4] & 1);
+    c.type = static_cast<domain::order_type>(bytes[5] < 200 ? 1 : bytes[5] % 4);
+    c.time_in_force = static_cast<domain::time_in_force>(bytes[6] % 6);
+    c.self_match_prevention = static_cast<domain::self_match_prevention>(bytes[7] % 6);
+    c.flags = bytes[8] < 200 ? 0 : bytes[8] & 3;
+    c.scope = static_cast<domain::cancel_scope>(bytes[9] % 3);
+    c.client_order = domain::client_order_id{bytes[10] % 8U};
+    c.request = bytes[11] % 16;
+    c.target_request = bytes[12] < 128 ? 0 : bytes[12] % 16;
+    c.quantity = domain::quantity_lots{bytes[13]};
+    std::int16_t near = 0;
+    std::memcpy(&near, bytes + 14, 2);
+    c.price = domain::price_ticks{bytes[16] < 200 ? near % 8 : std::int64_t{near} * 100'000};
+    if (!ids.empty() && bytes[17] >= 100) c.order = ids[bytes[18] % ids.size()];
+    if (bytes[17] == 99) c.order = domain::order_id{(std::uint64_t{bytes[19]} << 32) | bytes[18]};
+    return c;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    domain::instrument banded = facility::testing::wide_instrument(2);
+    banded.price_low = domain::price_ticks{-5};
+    banded.price_high = domain::price_ticks{500'000};
+    banded.order_quantity_max = domain::quantity_lots{100};
+    const domain::instrument instruments[]{facility::testing::wide_instrument(1), banded};
+    facility::testing::twin both({.orders_max = 16, .accounts_max = 3, .positions_max = 5, .window_bits = 6},
+                                 instruments);
+    std::vector<domain::order_id> ids;
+    constexpr std::size_t record_size = 24;
+    for (std::size_t at = 0; at + record_size <= size && at < 400 * record_size; at += record_size) {
+        command c = command_from(data + at, ids);
+        c.sequence = domain::sequence_number{at / record_size + 1};
+        const std::string difference = both.apply(c);
+        if (!difference.empty()) {
+            std::fprintf(stderr, "%s\n", difference.c_str());
+            std::abort();
+        }
+        for (const domain::event& e : both.events()) {
+            if (e.kind == domain::event_kind::order_entered && ids.size() < 64) ids.push_back(e.order.order);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/test_seed.hpp"
+#include "facility/command_generator.hpp"
+#include "facility/differential.hpp"
+#include "facility/recorder.hpp"
+
+namespace corro::facility::testing {
+namespace {
+
+using domain::command;
+using domain::event;
+using domain::event_kind;
+using domain::side;
+
+/// A market rebuilt from events alone, which checks the laws that hold for every message.
+class law_checker {
+ public:
+    void check(const command& c, const std::vector<event>& events) {
+        for (const event& e : events) {
+            switch (e.kind) {
+                case event_kind::order_executed: executed(c, e); break;
+                case event_kind::order_added: added(c, e); break;
+                case event_kind::order_reduced: reduced(e); break;
+                case event_kind::order_deleted: deleted(e); break;
+                case event_kind::level_changed: level_changed(e); break;
+                case event_kind::top_of_book: top_of_book(e); break;
+                default: break;
+            }
+        }
+    }
+
+ private:
+    using key = std::tuple<std::uint32_t, side, std::int64_t>;  // instrument, side, price
+
+    void executed(const command& c, const event& e) {
+        EXPECT_GT(e.execution.quantity.value, 0U);
+        if ((e.flags & domain::event_flag::aggressor) != 0) {
+            if (c.type == domain::order_type::limit || c.kind == domain::command_kind::amend_order) {
+                const bool within = e.side == side::buy ? e.execution.price <= c.price : e.execution.price >= c.price;
+                EXPECT_TRUE(within) << "a fill is never worse than the aggressor's limit";
+            }
+            return;
+        }
+        const auto& queue = queues_[{e.instrument.value, e.side, e.execution.price.value}];
+        ASSERT_FALSE(queue.empty()) << "a fill is at the resting order's price";
+        EXPECT_EQ(queue.front(), e.execution.order) << "the oldest order of the level trades first";
+        EXPECT_EQ(open_[e.execution.order] - e.execution.quantity.value, e.execution.leaves.value)
+            << "lots are conserved";
+    }
+    void added(const command& c, const event& e) {
+        EXPECT_TRUE(c.kind == domain::command_kind::amend_order ||
+                    (c.type == domain::order_type::limit && c.time_in_force <= domain::time_in_force::gtc))
+            << "what is immediate never rests";
+        queues_[{e.instrument.value, e.side, e.book.price.value}].push_back(e.book.order);
+        open_[e.book.order] = e.book.quantity.value;
+    }
+    void reduced(const event& e) {
+        EXPECT_EQ(open_[e.book.order], e.book.quantity.value + e.book.change.value);
+        open_[e.book.order] = e.book.quantity.value;
+    }
+    void deleted(const event& e) {
+        EXPECT_EQ(open_[e.book.order], e.book.change.value);
+        open_.erase(e.book.order);
+        auto& queue = queues_[{e.instrument.value, e.side, e.book.price.value}];
+        std::erase(queue, e.book.order);
+        if (queue.empty()) queues_.erase({e.instrument.value, e.side, e.book.price.value});
+    }
+    void level_changed(const event& e) {
+        std::uint64_t sum = 0;
+        const auto at = queues_.find({e.instrument.value, e.side, e.level.price.value});
+        if (at != queues_.end()) {
+            for (const domain::order_id id : at->second) sum += open_[id];
+        }
+        EXPECT_EQ(e.level.quantity.value, sum) << "a level is the sum of its orders";
+        EXPECT_EQ(e.level.orders_count, at == queues_.end() ? 0 : at->second.size());
+    }
+    static void top_of_book(const event& e) {
+        if (e.top.bid_price != domain::no_price && e.top.ask_price != domain::no_price) {
+            EXPECT_LT(e.top.bid_price, e.top.ask_price) << "the book is never crossed, not even for one message";
+        }
+    }
+
+    std::map<key, std::deque<domain::order_id>> queues_;
+    std::map<domain::order_id, std::uint64_t> open_;
+};
+
+TEST(facility_prop, keeps_the_laws_of_the_market_in_every_message) {
+    base::prng seeds{base::test_seed()};
+    for (int run = 0; run < 60 && !::testing::Test::HasFailure(); ++run) {
+        const std::uint64_t seed = seeds();
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        command_generator generator(seed);
+        recorder seen;
+        facility venue(generator.profile().options, generator.profile().instruments, seen);
+        law_checker laws;
+        for (int i = 0; i < 2'000; ++i) {
+            const command c = generator.next();
+            seen.events.clear();
+            venue.apply(c);
+            generator.learn(seen.events);
+            laws.check(c, seen.events);
+
+            std::size_t answers = 0;
+            for (const event& e : seen.events) {
+                const bool answers_now = (e.flags & domain::event_flag::last_of_request) != 0;
+                answers += answers_now ? 1U : 0U;
+                ASSERT_EQ((e.flags & domain::event_flag::last_of_command) != 0, &e == &seen.events.back());
+            }
+            ASSERT_EQ(answers, 1U) << "every request is answered exactly once";
+        }
+        for (const domain::instrument& instrument : generator.profile().instruments) {
+            std::int64_t sum = 0;
+            for (std::uint32_t account = 0; account < generator.profile().options.accounts_max; ++account) {
+                sum += venue.position_of(domain::account_id{account}, instrument.id);
+            }
+            EXPECT_EQ(sum, 0) << "positions add up to zero";
+        }
+    }
+}
+
+TEST(facility_prop, gives_the_same_bytes_for_the_same_commands) {
+    base::prng seeds{base::test_seed()};
+    const std::uint64_t seed = seeds();
+    std::vector<event> first;
+    for (int time = 0; time < 2; ++time) {
+        command_generator generator(seed);
+        recorder seen;
+        facility venue(generator.profile().options, generator.profile().instruments, seen);
+        for (int i = 0; i < 5'000; ++i) {
+            const std::size_t before = seen.events.size();
+            venue.apply(generator.next());
+            generator.learn(std::span{seen.events}.subspan(before));
+        }
+        if (time == 0) {
+            first = seen.events;
+        } else {
+            ASSERT_EQ(first.size(), seen.events.size());
+            EXPECT_EQ(std::memcmp(first.data(), seen.events.data(), first.size() * sizeof(event)), 0);
+        }
+    }
+}
+
+/// Four orders of two accounts at two prices with one or two lots: every book of up to three orders meets every
+/// incoming order in every self-match mode.
+TEST(facility_prop, agrees_with_the_reference_on_all_small_books_in_every_self_match_mode) {
+    const domain::instrument instruments[]{wide_instrument(1)};
+    const auto order = [](std::uint32_t number) {
+        return limit(number & 1U, (number & 2U) != 0 ? side::buy : side::sell, (number & 4U) != 0 ? 1 : 2,
+                     (number & 8U) != 0 ? 1 : 2);
+    };
+    for (std::uint32_t mode = 0; mode <= 4; ++mode) {
+        for (std::uint32_t book = 0; book < (1U << 16); ++book) {
+            twin both({.orders_max = 4, .accounts_max = 2, .positions_max = 2, .window_bits = 6}, instruments);
+            for (std::uint32_t i = 0; i < 4; ++i) {
+                command c = order((book >> (4 * i)) & 15U);
+                c.sequence = domain::sequence_number{i + 1};
+                c.self_match_prevention = static_cast<domain::self_match_prevention>(mode);
+                ASSERT_EQ(both.apply(c), "") << "book " << book << " in mode " << mode;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace corro::facility::testing

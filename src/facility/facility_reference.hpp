@@ -1,0 +1,628 @@
+// The rules of the venue a second time, written to be read: plain maps and lists, no thought of speed.
+//
+// It must agree with `facility` on every byte of every event and on the state hash after every command. It is for tests
+// only. Order ids are names without meaning, so it is told which id the next order gets.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/int128.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "facility/facility.hpp"
+#include "facility/state_hasher.hpp"
+
+namespace corro::facility::testing {
+
+/// Mistakes that can be put into the reference, to prove that the comparison would notice them in the venue.
+enum class defect : std::uint8_t {
+    none,
+    newest_order_first,  ///< a level is not first in, first out
+    amend_down_loses_priority,
+    fill_at_aggressor_price,
+    post_only_may_trade,
+    decrement_forgets_the_resting_order,
+    immediate_remainder_rests,
+    top_of_book_always,
+    mass_cancel_newest_first,
+    count_,
+};
+
+class facility_reference {
+ public:
+    facility_reference(const facility_options& options, std::span<const domain::instrument> instruments,
+                       defect mistake = defect::none)
+        : options_(options),
+          instruments_(instruments.begin(), instruments.end()),
+          books_(instruments.size()),
+          mistake_(mistake) {}
+
+    /// Executes a command and returns its events.
+    const std::vector<domain::event>& apply(const domain::command& c, domain::order_id next_id) {
+        events_.clear();
+        command_ = c;
+        next_id_ = next_id;
+        if (c.verdict != domain::reject_reason::none) {
+            refuse(c.verdict);
+        } else if (c.account.value >= options_.accounts_max) {
+            refuse(domain::reject_reason::not_authorised);
+        } else if (c.kind == domain::command_kind::enter_order) {
+            enter_order();
+        } else if (c.kind == domain::command_kind::amend_order) {
+            amend_order();
+        } else if (c.kind == domain::command_kind::cancel_order) {
+            const auto [found, reason] = resolve();
+            if (found == nullptr) {
+                refuse(reason);
+            } else {
+                cancel(*found, true);
+            }
+        } else if (c.kind == domain::command_kind::cancel_orders) {
+            cancel_orders();
+        } else {
+            refuse(domain::reject_reason::unknown_command);
+        }
+        events_.back().flags |= domain::event_flag::last_of_command;
+        return events_;
+    }
+
+    [[nodiscard]] std::uint64_t state_hash() const {
+        state_hasher hasher;
+        hasher.add(trades_count_);
+        for (const book& b : books_) {
+            hasher.add(b.prices.last.value);
+            hasher.add(b.prices.high.value);
+            hasher.add(b.prices.low.value);
+            hasher.add(b.prices.open.value);
+            hasher.add(b.volume);
+            hasher.add(b.turnover);
+            for (const half* h : {&b.buy, &b.sell}) {
+                hasher.add(std::uint64_t{0});
+                for (const auto& [key, queue] : h->levels) {
+                    for (const order* o : queue) {
+                        hasher.add(o->id.value);
+                        hasher.add(o->price.value);
+                        hasher.add((std::uint64_t{o->filled + o->open} << 32) | o->open);
+                        hasher.add(o->client_order.value);
+                        hasher.add((std::uint64_t{o->session.value} << 32) | o->account.value);
+                        const auto by_request = by_request_.find({o->session.value, o->request});
+                        hasher.add((std::uint64_t{o->request} << 32) | (std::uint64_t{o->flags} << 24) |
+                                   (static_cast<std::uint64_t>(o->time_in_force) << 16) |
+                                   (static_cast<std::uint64_t>(o->self_match) << 8) |
+                                   (o->client_order.value != 0 ? 2U : 0U) |
+                                   (by_request != by_request_.end() && by_request->second == o->id ? 1U : 0U));
+                    }
+                }
+            }
+        }
+        for (const auto& [account, ids] : by_account_) {
+            for (const domain::order_id id : ids) hasher.add(id.value);
+        }
+        for (const auto& [account, instrument] : positions_in_order_) {
+            hasher.add((std::uint64_t{account} << 32) | instrument);
+            hasher.add(positions_.at({account, instrument}));
+        }
+        return hasher.value();
+    }
+
+    [[nodiscard]] std::size_t open_orders_count() const { return open_.size(); }
+
+ private:
+    using side = domain::side;
+    using event_kind = domain::event_kind;
+    using reject_reason = domain::reject_reason;
+
+    struct order {
+        domain::order_id id{};
+        domain::client_order_id client_order{};
+        domain::account_id account{};
+        domain::session_id session{};
+        std::uint32_t request = 0;
+        std::uint32_t instrument = 0;  // index
+        domain::side side{};
+        domain::price_ticks price{};
+        std::uint32_t open = 0;
+        std::uint32_t filled = 0;
+        domain::time_in_force time_in_force{};
+        domain::self_match_prevention self_match{};
+        std::uint8_t flags = 0;
+    };
+    /// One side: price times -1 for bids, so that iteration goes from the best price to the worst.
+    struct half {
+        std::map<std::int64_t, std::list<order*>> levels;
+    };
+    struct book {
+        half buy, sell;
+        domain::price_summary prices{domain::no_price, domain::no_price, domain::no_price, domain::no_price, {}};
+        std::uint64_t volume = 0;
+        std::int64_t turnover = 0;
+    };
+
+    // --- Small words -------------------------------------------------------------------------------------------------
+
+    half& half_of(std::uint32_t instrument, side s) {
+        return s == side::buy ? books_[instrument].buy : books_[instrument].sell;
+    }
+    static std::int64_t key_of(side s, domain::price_ticks price) {
+        return s == side::buy ? -price.value : price.value;
+    }
+    static std::uint64_t volume_of(const std::list<order*>& queue) {
+        std::uint64_t volume = 0;
+        for (const order* o : queue) volume += o->open;
+        return volume;
+    }
+    domain::top top_of(std::uint32_t instrument) const {
+        const book& b = books_[instrument];
+        domain::top t{domain::no_price, {}, domain::no_price, {}, {}};
+        if (!b.buy.levels.empty()) {
+            t.bid_price = domain::price_ticks{-b.buy.levels.begin()->first};
+            t.bid_quantity = domain::volume_lots{volume_of(b.buy.levels.begin()->second)};
+        }
+        if (!b.sell.levels.empty()) {
+            t.ask_price = domain::price_ticks{b.sell.levels.begin()->first};
+            t.ask_quantity = domain::volume_lots{volume_of(b.sell.levels.begin()->second)};
+        }
+        return t;
+    }
+    std::uint64_t open_interest(std::uint32_t instrument) const {
+        std::uint64_t sum = 0;
+        for (const auto& [pair, lots] : positions_) {
+            if (pair.second == instrument && lots > 0) sum += static_cast<std::uint64_t>(lots);
+        }
+        return sum;
+    }
+    static bool is_free_to_rest(const domain::command& c) {
+        return c.type == domain::order_type::limit &&
+               (c.time_in_force == domain::time_in_force::day || c.time_in_force == domain::time_in_force::gtc);
+    }
+
+    // --- Saying ------------------------------------------------------------------------------------------------------
+
+    domain::event& say(event_kind kind, std::uint32_t instrument_id, side s, reject_reason reason = reject_reason::none,
+                       std::uint8_t flags = 0) {
+        domain::event e;
+        e.command = command_.sequence;
+        e.time = command_.time;
+        e.instrument = domain::instrument_id{instrument_id};
+        e.kind = kind;
+        e.side = s;
+        e.reason = reason;
+        e.flags = flags;
+        events_.push_back(e);
+        return events_.back();
+    }
+    std::uint32_t id_of(std::uint32_t instrument) const { return instruments_[instrument].id.value; }
+
+    void refuse(reject_reason reason, const order* about = nullptr) {
+        const bool has_terms =
+            command_.kind == domain::command_kind::enter_order || command_.kind == domain::command_kind::amend_order;
+        const bool has_price = has_terms && !(command_.kind == domain::command_kind::enter_order &&
+                                              command_.type == domain::order_type::market);
+        const side claimed = command_.side == side::sell ? side::sell : side::buy;
+        say(event_kind::order_rejected, about != nullptr ? id_of(about->instrument) : command_.instrument.value,
+            about != nullptr ? about->side : claimed, reason, domain::event_flag::last_of_request)
+            .order = {about != nullptr ? about->id : domain::order_id{},
+                      command_.client_order,
+                      has_price ? command_.price : domain::no_price,
+                      has_terms ? command_.quantity : domain::quantity_lots{},
+                      command_.account,
+                      command_.session,
+                      command_.request};
+    }
+    void tell_owner(event_kind kind, const order& o, domain::price_ticks price, std::uint32_t quantity,
+                    reject_reason reason, bool answers) {
+        const bool asked = o.session == command_.session;
+        say(kind, id_of(o.instrument), o.side, reason,
+            answers && asked ? domain::event_flag::last_of_request : std::uint8_t{0})
+            .order = {o.id,
+                      o.client_order,
+                      price,
+                      domain::quantity_lots{quantity},
+                      o.account,
+                      o.session,
+                      asked ? command_.request : 0};
+    }
+    /// The owner, and a different session of the account if that one asked.
+    void tell_owner_and_asker(event_kind kind, const order& o, domain::price_ticks price, std::uint32_t quantity,
+                              bool answers) {
+        tell_owner(kind, o, price, quantity, reject_reason::none, answers);
+        if (o.session == command_.session) return;
+        say(kind, id_of(o.instrument), o.side, reject_reason::none,
+            answers ? domain::event_flag::last_of_request : std::uint8_t{0})
+            .order = {o.id,      o.client_order,   price,           domain::quantity_lots{quantity},
+                      o.account, command_.session, command_.request};
+    }
+    void say_public(event_kind kind, const order& o, std::uint32_t open, std::uint32_t change) {
+        say(kind, id_of(o.instrument), o.side).book = {
+            o.id, o.price, domain::quantity_lots{open}, domain::quantity_lots{change}, {}};
+    }
+    void say_level(const order& o) {
+        const half& h = half_of(o.instrument, o.side);
+        const auto at = h.levels.find(key_of(o.side, o.price));
+        domain::level level{o.price, {}, 0, {}};
+        if (at != h.levels.end()) {
+            level.quantity = domain::volume_lots{volume_of(at->second)};
+            level.orders_count = at->second.size();
+        }
+        say(event_kind::level_changed, id_of(o.instrument), o.side).level = level;
+    }
+    void say_top(const order& o) {
+        say(event_kind::top_of_book, id_of(o.instrument), o.side).top = top_of(o.instrument);
+    }
+    bool is_at_best(const order& o) {
+        const half& h = half_of(o.instrument, o.side);
+        return mistake_ == defect::top_of_book_always || h.levels.empty() ||
+               key_of(o.side, o.price) <= h.levels.begin()->first;
+    }
+
+    // --- Entering ----------------------------------------------------------------------------------------------------
+
+    std::uint32_t index_of(domain::instrument_id id) const {
+        for (std::uint32_t i = 0; i < instruments_.size(); ++i) {
+            if (instruments_[i].id == id) return i;
+        }
+        return static_cast<std::uint32_t>(instruments_.size());
+    }
+    static reject_reason check_price(const domain::instrument& i, domain::price_ticks price) {
+        if (price.value > domain::price_ticks_max || price.value < -domain::price_ticks_max) {
+            return reject_reason::invalid_price;
+        }
+        if (price < i.price_low || price > i.price_high) return reject_reason::price_outside_band;
+        return reject_reason::none;
+    }
+    reject_reason check_entry() {
+        const domain::command& c = command_;
+        const std::uint32_t instrument = index_of(c.instrument);
+        if (instrument == instruments_.size()) return reject_reason::unknown_instrument;
+        if (c.side != side::buy && c.side != side::sell) return reject_reason::invalid_side;
+        if (c.type != domain::order_type::limit && c.type != domain::order_type::market) {
+            return reject_reason::invalid_order_type;
+        }
+        const auto tif = static_cast<unsigned>(c.time_in_force);
+        if (tif < 1 || tif > 4) return reject_reason::invalid_time_in_force;
+        if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
+        if ((c.flags | domain::order_flag::post_only) != domain::order_flag::post_only) {
+            return reject_reason::invalid_combination;
+        }
+        if (c.flags == domain::order_flag::post_only && !is_free_to_rest(c)) return reject_reason::invalid_combination;
+        if (c.quantity.value == 0 || c.quantity > instruments_[instrument].order_quantity_max) {
+            return reject_reason::invalid_quantity;
+        }
+        if (c.type == domain::order_type::limit) {
+            const reject_reason reason = check_price(instruments_[instrument], c.price);
+            if (reason != reject_reason::none) return reason;
+        }
+        if (c.client_order.value != 0 && by_name_.contains({c.account.value, c.client_order.value})) {
+            return reject_reason::duplicate_client_order_id;
+        }
+        if (open_.size() == options_.orders_max) return reject_reason::book_full;
+        if (!positions_.contains({c.account.value, instrument})) {
+            if (positions_.size() == options_.positions_max) return reject_reason::book_full;
+            positions_[{c.account.value, instrument}] = 0;
+            positions_in_order_.emplace_back(c.account.value, instrument);
+        }
+        return reject_reason::none;
+    }
+
+    void enter_order() {
+        const reject_reason refusal = check_entry();
+        if (refusal != reject_reason::none) return refuse(refusal);
+        const domain::command& c = command_;
+        order o{.id = next_id_,
+                .client_order = c.client_order,
+                .account = c.account,
+                .session = c.session,
+                .request = c.request,
+                .instrument = index_of(c.instrument),
+                .side = c.side,
+                .price = c.type == domain::order_type::market ? domain::no_price : c.price,
+                .open = c.quantity.value,
+                .time_in_force = c.time_in_force,
+                .self_match = c.self_match_prevention,
+                .flags = c.flags};
+        const bool crosses = !matching_levels(o).empty();
+        if (c.time_in_force == domain::time_in_force::fok) {
+            if (!can_fill(o)) return refuse(reject_reason::insufficient_quantity);
+        } else if (!crosses && !is_free_to_rest(c)) {
+            return refuse(reject_reason::no_counterparty);
+        }
+        if (crosses && (c.flags & domain::order_flag::post_only) != 0 && mistake_ != defect::post_only_may_trade) {
+            return refuse(reject_reason::would_take_liquidity);
+        }
+        const ending end = match(o, true);
+        if (o.open != 0 && (is_free_to_rest(c) ||
+                            (mistake_ == defect::immediate_remainder_rests && c.type == domain::order_type::limit))) {
+            order& resting = open_[o.id] = o;
+            given_[o.id.value] = true;
+            by_account_[o.account.value].push_back(o.id);
+            if (o.client_order.value != 0) by_name_[{o.account.value, o.client_order.value}] = o.id;
+            if (o.request != 0) by_request_[{o.session.value, o.request}] = o.id;
+            half_of(o.instrument, o.side).levels[key_of(o.side, o.price)].push_back(&resting);
+            tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
+            say_public(event_kind::order_added, o, o.open, o.open);
+            say_level(o);
+            if (is_at_best(o)) say_top(o);
+            return;
+        }
+        given_[o.id.value] = given_[o.id.value] || end.is_known;
+        const std::uint32_t taken_out = end.is_stopped ? end.taken_out : o.open;
+        if (taken_out == 0) return;
+        const reject_reason reason =
+            end.is_stopped ? reject_reason::self_match_prevented : reject_reason::no_counterparty;
+        if (!end.is_known) return refuse(reason);
+        tell_owner(event_kind::order_cancelled, o, o.price, taken_out, reason, true);
+    }
+
+    /// The orders of the other side that the order's limit reaches, in priority order.
+    std::vector<order*> matching_levels(const order& o) {
+        std::vector<order*> reached;
+        const side other = domain::opposite(o.side);
+        for (auto& [key, queue] : half_of(o.instrument, other).levels) {
+            if (o.price != domain::no_price && key > key_of(other, o.price)) break;
+            reached.insert(reached.end(), queue.begin(), queue.end());
+        }
+        return reached;
+    }
+    bool can_fill(const order& o) {
+        std::uint64_t found = 0;
+        for (const order* resting : matching_levels(o)) {
+            if (resting->account == o.account && o.self_match != domain::self_match_prevention::none) {
+                if (o.self_match == domain::self_match_prevention::cancel_resting) continue;
+                break;
+            }
+            found += resting->open;
+        }
+        return found >= o.open;
+    }
+
+    // --- Matching ----------------------------------------------------------------------------------------------------
+
+    struct ending {
+        bool is_known = false;    // the order's owner has heard of it
+        bool is_stopped = false;  // by self-match prevention
+        std::uint32_t taken_out = 0;
+    };
+
+    ending match(order& incoming, bool is_entering) {
+        using domain::self_match_prevention;
+        ending end;
+        while (incoming.open != 0) {
+            const std::vector<order*> reached = matching_levels(incoming);
+            if (reached.empty()) break;
+            order* resting = reached.front();
+            if (mistake_ == defect::newest_order_first) {
+                for (order* o : reached) resting = o->price == resting->price ? o : resting;
+            }
+            if (resting->account != incoming.account || incoming.self_match == self_match_prevention::none) {
+                trade(incoming, *resting, is_entering);
+                end.is_known = true;
+                continue;
+            }
+            if (incoming.self_match == self_match_prevention::cancel_newest) {
+                return {end.is_known, true, std::exchange(incoming.open, 0)};
+            }
+            const std::uint32_t lots = incoming.self_match == self_match_prevention::decrement
+                                           ? std::min(incoming.open, resting->open)
+                                           : resting->open;
+            if (lots == resting->open) {
+                tell_owner(event_kind::order_cancelled, *resting, resting->price, resting->open,
+                           reject_reason::self_match_prevented, false);
+                take_out(*resting, resting->open);
+            } else if (mistake_ != defect::decrement_forgets_the_resting_order) {
+                resting->open -= lots;
+                tell_owner(event_kind::order_amended, *resting, resting->price, resting->open,
+                           reject_reason::self_match_prevented, false);
+                say_public(event_kind::order_reduced, *resting, resting->open, lots);
+                say_level(*resting);
+                if (is_at_best(*resting)) say_top(*resting);
+            }
+            if (incoming.self_match == self_match_prevention::cancel_both) {
+                return {end.is_known, true, std::exchange(incoming.open, 0)};
+            }
+            if (incoming.self_match == self_match_prevention::decrement) {
+                incoming.open -= lots;
+                if (incoming.open == 0) return {end.is_known, true, lots};
+                tell_owner(event_kind::order_amended, incoming, incoming.price, incoming.open,
+                           reject_reason::self_match_prevented, false);
+                end.is_known = true;
+            }
+        }
+        return end;
+    }
+
+    void trade(order& incoming, order& resting, bool is_entering) {
+        const std::uint32_t lots = std::min(incoming.open, resting.open);
+        const domain::price_ticks price =
+            mistake_ == defect::fill_at_aggressor_price && incoming.price != domain::no_price ? incoming.price
+                                                                                              : resting.price;
+        const domain::trade_id id{++trades_count_};
+        for (order* o : {&incoming, &resting}) {
+            o->open -= lots;
+            o->filled += lots;
+        }
+        book& b = books_[incoming.instrument];
+        const std::uint32_t instrument = id_of(incoming.instrument);
+        for (const order* o : {&incoming, &resting}) {
+            std::uint8_t flags = o == &incoming ? domain::event_flag::aggressor : 0;
+            if (o == &incoming && is_entering && incoming.open == 0) flags |= domain::event_flag::last_of_request;
+            say(event_kind::order_executed, instrument, o->side, reject_reason::none, flags).execution = {
+                o->id,      o->client_order, price, domain::quantity_lots{lots}, domain::quantity_lots{o->open},
+                o->account, o->session};
+        }
+        const order& buyer = incoming.side == side::buy ? incoming : resting;
+        const order& seller = incoming.side == side::buy ? resting : incoming;
+        for (const order* o : {&buyer, &seller}) {
+            say(event_kind::trade_capture, instrument, o->side, reject_reason::none,
+                o == &incoming ? domain::event_flag::aggressor : std::uint8_t{0})
+                .capture = {id, o->id, price, domain::quantity_lots{lots}, o->account, o->session, 0};
+        }
+        say(event_kind::trade, instrument, incoming.side).trade = {id, price, domain::quantity_lots{lots}, {}};
+
+        const order before = resting;  // its memory goes when it is filled
+        if (before.open == 0) forget(resting);
+        say_public(before.open == 0 ? event_kind::order_deleted : event_kind::order_reduced, before, before.open, lots);
+        say_level(before);
+        say_top(before);
+
+        b.prices.last = price;
+        if (b.prices.open == domain::no_price) b.prices.open = b.prices.high = b.prices.low = price;
+        b.prices.high = std::max(b.prices.high, price);
+        b.prices.low = std::min(b.prices.low, price);
+        say(event_kind::price_update, instrument, incoming.side).prices = b.prices;
+        b.volume += lots;
+        const base::int128 turnover =
+            static_cast<base::int128>(b.turnover) + static_cast<base::int128>(price.value) * lots;
+        b.turnover = turnover > INT64_MAX   ? INT64_MAX
+                     : turnover < INT64_MIN ? INT64_MIN
+                                            : static_cast<std::int64_t>(turnover);
+        const bool buys = incoming.side == side::buy;
+        positions_[{(buys ? incoming : before).account.value, incoming.instrument}] += lots;
+        positions_[{(buys ? before : incoming).account.value, incoming.instrument}] -= lots;
+        say(event_kind::statistics, instrument, incoming.side).volumes = {
+            domain::volume_lots{b.volume}, b.turnover, domain::volume_lots{open_interest(incoming.instrument)}, {}};
+    }
+
+    // --- Leaving -----------------------------------------------------------------------------------------------------
+
+    /// Out of its level only.
+    void unqueue(order& o) {
+        half& h = half_of(o.instrument, o.side);
+        const auto at = h.levels.find(key_of(o.side, o.price));
+        at->second.remove(&o);
+        if (at->second.empty()) h.levels.erase(at);
+    }
+    /// Out of the book and of every directory; `o` is gone afterwards.
+    void forget(order& o) {
+        unqueue(o);
+        by_account_[o.account.value].remove(o.id);
+        if (o.client_order.value != 0) by_name_.erase({o.account.value, o.client_order.value});
+        const auto request = by_request_.find({o.session.value, o.request});
+        if (request != by_request_.end() && request->second == o.id) by_request_.erase(request);
+        open_.erase(o.id);
+    }
+    void take_out(order& o, std::uint32_t lots) {
+        const order before = o;
+        const bool was_best = is_at_best(o);
+        forget(o);
+        say_public(event_kind::order_deleted, before, 0, lots);
+        say_level(before);
+        if (was_best) say_top(before);
+    }
+    void cancel(order& o, bool answers) {
+        tell_owner_and_asker(event_kind::order_cancelled, o, o.price, o.open, answers);
+        take_out(o, o.open);
+    }
+
+    std::pair<order*, reject_reason> resolve() {
+        const domain::command& c = command_;
+        domain::order_id id = c.order;
+        if (id.value == 0 && c.target_request != 0) {
+            const auto at = by_request_.find({c.session.value, c.target_request});
+            if (at != by_request_.end()) id = at->second;
+        } else if (id.value == 0 && c.client_order.value != 0) {
+            const auto at = by_name_.find({c.account.value, c.client_order.value});
+            if (at != by_name_.end()) id = at->second;
+        }
+        const auto at = open_.find(id);
+        if (at != open_.end() && at->second.account == c.account) return {&at->second, reject_reason::none};
+        const bool closed = at == open_.end() && c.order.value != 0 && given_.contains(id.value) && given_.at(id.value);
+        return {nullptr, closed ? reject_reason::order_not_open : reject_reason::unknown_order};
+    }
+
+    void cancel_orders() {
+        const domain::command& c = command_;
+        const std::uint32_t instrument = index_of(c.instrument);
+        if (c.instrument.value != 0 && instrument == instruments_.size())
+            return refuse(reject_reason::unknown_instrument);
+        if (c.scope != domain::cancel_scope::account && c.scope != domain::cancel_scope::session) {
+            return refuse(reject_reason::invalid_combination);
+        }
+        std::vector<order*> covered;
+        for (const domain::order_id id : by_account_[c.account.value]) {
+            order& o = open_.at(id);
+            if (c.instrument.value != 0 && o.instrument != instrument) continue;
+            if (c.scope == domain::cancel_scope::session && o.session != c.session) continue;
+            covered.push_back(&o);
+        }
+        if (mistake_ == defect::mass_cancel_newest_first) covered = {covered.rbegin(), covered.rend()};
+        if (covered.empty()) return refuse(reject_reason::nothing_to_cancel);
+        for (order* o : covered) cancel(*o, o == covered.back());
+    }
+
+    // --- Amending ----------------------------------------------------------------------------------------------------
+
+    void amend_order() {
+        const domain::command& c = command_;
+        const auto [found, reason] = resolve();
+        if (found == nullptr) return refuse(reason);
+        order& o = *found;
+        if (c.quantity.value <= o.filled) return cancel(o, true);
+        if (c.quantity > instruments_[o.instrument].order_quantity_max)
+            return refuse(reject_reason::invalid_quantity, &o);
+        const reject_reason bad_price = check_price(instruments_[o.instrument], c.price);
+        if (bad_price != reject_reason::none) return refuse(bad_price, &o);
+        order amended = o;
+        amended.price = c.price;
+        amended.open = c.quantity.value - o.filled;
+        if ((o.flags & domain::order_flag::post_only) != 0 && !matching_levels(amended).empty()) {
+            return refuse(reject_reason::would_take_liquidity, &o);
+        }
+        tell_owner_and_asker(event_kind::order_amended, o, amended.price, amended.open, true);
+        if (amended.price == o.price && amended.open == o.open) return;
+        if (amended.price == o.price && amended.open < o.open && mistake_ != defect::amend_down_loses_priority) {
+            const std::uint32_t change = o.open - amended.open;
+            o.open = amended.open;
+            say_public(event_kind::order_reduced, o, o.open, change);
+            say_level(o);
+            if (is_at_best(o)) say_top(o);
+            return;
+        }
+        const bool was_best = is_at_best(o);
+        unqueue(o);
+        say_public(event_kind::order_deleted, o, 0, o.open);
+        say_level(o);
+        if (was_best) say_top(o);
+        o.price = amended.price;
+        o.open = amended.open;
+        const ending end = match(o, false);
+        if (o.open == 0) {
+            if (end.is_stopped) {
+                tell_owner(event_kind::order_cancelled, o, o.price, end.taken_out, reject_reason::self_match_prevented,
+                           false);
+            }
+            // It stands in no level; a place is made so that the ordinary way out can be taken.
+            half_of(o.instrument, o.side).levels[key_of(o.side, o.price)].push_back(&o);
+            forget(o);
+            return;
+        }
+        half_of(o.instrument, o.side).levels[key_of(o.side, o.price)].push_back(&o);
+        say_public(event_kind::order_added, o, o.open, o.open);
+        say_level(o);
+        if (is_at_best(o)) say_top(o);
+    }
+
+    facility_options options_;
+    std::vector<domain::instrument> instruments_;
+    std::vector<book> books_;
+    std::map<domain::order_id, order> open_;
+    std::map<std::uint64_t, bool> given_;                              ///< every id that somebody was told
+    std::map<std::uint32_t, std::list<domain::order_id>> by_account_;  ///< oldest first
+    std::map<std::pair<std::uint32_t, std::uint64_t>, domain::order_id> by_name_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, domain::order_id> by_request_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> positions_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> positions_in_order_;
+    std::uint64_t trades_count_ = 0;
+    defect mistake_;
+    domain::command command_;
+    domain::order_id next_id_;
+    std::vector<domain::event> events_;
+};
+
+}  // namespace corro::facility::testing

@@ -1,0 +1,104 @@
+#include "matching/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace corro::matching {
+namespace {
+
+/// A sink of one's own, as an outside program would write it.
+struct tape {
+    std::vector<fill> fills;
+    std::vector<order_change> rests, removals, reductions;
+    void filled(const fill& f) { fills.push_back(f); }
+    void rested(const order_change& c) { rests.push_back(c); }
+    void removed(const order_change& c, removal) { removals.push_back(c); }
+    void reduced(const order_change& c, reduction) { reductions.push_back(c); }
+    void aggressor_decremented(const decrement&) {}
+};
+
+entry order(domain::side side, std::int64_t price, std::uint32_t quantity, std::uint32_t account = 0) {
+    return {.account = account,
+            .side = side,
+            .price = domain::price_ticks{price},
+            .quantity = domain::quantity_lots{quantity}};
+}
+
+TEST(engine, matches_price_first_and_time_second) {
+    engine e({.orders_max = 16});
+    tape seen;
+    const auto late_best = [&] {
+        e.enter(order(domain::side::sell, 102, 1), seen);
+        const auto first = e.enter(order(domain::side::sell, 101, 1), seen);
+        e.enter(order(domain::side::sell, 101, 1), seen);
+        return first.order;
+    }();
+    const entry_result result = e.enter(order(domain::side::buy, 102, 3, 1), seen);
+    EXPECT_EQ(result.what, outcome::filled);
+    ASSERT_EQ(seen.fills.size(), 3U);
+    EXPECT_EQ(seen.fills[0].resting, late_best);
+    EXPECT_EQ(seen.fills[0].level.price.value, 101);
+    EXPECT_EQ(seen.fills[2].level.price.value, 102);
+    EXPECT_EQ(e.open_orders_count(), 0U);
+}
+
+TEST(engine, gives_every_order_its_own_id_although_slots_are_reused) {
+    engine e({.orders_max = 1});
+    tape seen;
+    const auto first = e.enter(order(domain::side::buy, 1, 1), seen);
+    EXPECT_TRUE(e.full());
+    e.cancel(engine::slot_of(first.order), seen);
+    EXPECT_FALSE(e.is_open(first.order));
+    EXPECT_TRUE(e.was_given(first.order));
+    EXPECT_FALSE(e.was_given(e.next_id()));
+    const auto second = e.enter(order(domain::side::buy, 1, 1), seen);
+    EXPECT_EQ(engine::slot_of(second.order), engine::slot_of(first.order));
+    EXPECT_NE(second.order, first.order);
+    EXPECT_TRUE(e.is_open(second.order));
+}
+
+TEST(engine, does_not_use_up_the_id_of_an_order_that_it_refuses) {
+    engine e({.orders_max = 4});
+    tape seen;
+    e.enter(order(domain::side::sell, 10, 1), seen);
+    const domain::order_id next = e.next_id();
+    entry own = order(domain::side::buy, 10, 1);
+    own.self_match = domain::self_match_prevention::cancel_newest;
+    EXPECT_EQ(e.enter(own, seen).reason, domain::reject_reason::self_match_prevented);
+    own.rest = remainder::never_arises;
+    EXPECT_EQ(e.enter(own, seen).reason, domain::reject_reason::insufficient_quantity);
+    EXPECT_EQ(e.next_id(), next);
+}
+
+TEST(engine, keeps_prices_at_both_ends_of_the_range_in_order) {
+    engine e({.orders_max = 8});
+    tape seen;
+    for (const std::int64_t price : {-domain::price_ticks_max, std::int64_t{0}, domain::price_ticks_max}) {
+        e.enter(order(domain::side::buy, price - (price > 0 ? 1 : 0), 1), seen);
+    }
+    EXPECT_EQ(e.best(0, domain::side::buy).price.value, domain::price_ticks_max - 1);
+    std::vector<std::int64_t> prices;
+    e.for_each_level(0, domain::side::buy, [&](const level_state& l) { prices.push_back(l.price.value); });
+    EXPECT_EQ(prices, (std::vector<std::int64_t>{domain::price_ticks_max - 1, 0, -domain::price_ticks_max}));
+    EXPECT_EQ(e.enter(order(domain::side::sell, -domain::price_ticks_max, 3, 1), seen).what, outcome::filled);
+}
+
+TEST(engine, cancels_an_account_oldest_first_and_counts) {
+    engine e({.orders_max = 8, .accounts_max = 4, .books_count = 2});
+    tape seen;
+    entry other = order(domain::side::sell, 50, 1, 2);
+    other.book = 1;
+    const auto a = e.enter(order(domain::side::buy, 5, 1, 2), seen);
+    const auto b = e.enter(other, seen);
+    e.enter(order(domain::side::buy, 5, 1, 3), seen);
+    EXPECT_EQ(e.cancel_account(2, [](std::uint32_t, std::uint32_t book) { return book == 1; }, seen), 1U);
+    EXPECT_EQ(seen.removals.back().order, b.order);
+    EXPECT_EQ(e.cancel_account(2, [](std::uint32_t, std::uint32_t) { return true; }, seen), 1U);
+    EXPECT_EQ(seen.removals.back().order, a.order);
+    EXPECT_FALSE(e.has_orders(2));
+    EXPECT_TRUE(e.has_orders(3));
+}
+
+}  // namespace
+}  // namespace corro::matching
