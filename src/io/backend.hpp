@@ -1,0 +1,167 @@
+// The seam: what a context needs from a kernel, real or simulated.
+//
+// A backend owns descriptors (sockets), starts operations on them, and reports their end by `context::complete`. It
+// also supplies the clock. Tasks never see it; `tcp_stream` and its like stand on top. What a backend owes is written
+// down in docs/design/io_backends.md.
+//
+// Threads: the context's thread, except `wake`.
+// Cost:    one virtual call per operation started; none per resumption.
+#pragma once
+
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <string_view>
+#include <system_error>
+#include <variant>
+
+#include "io/endpoint.hpp"
+#include "io/ready.hpp"
+#include "io/stop.hpp"
+#include "io/timer_wheel.hpp"
+#include "io/unix_endpoint.hpp"
+
+namespace corro::io {
+
+class context;
+
+/// Where a socket may be bound or connected to.
+using socket_address = std::variant<endpoint, unix_endpoint>;
+
+/// What kind of socket to open.
+enum class transport : std::uint8_t { tcp_ipv4, tcp_ipv6, udp_ipv4, udp_ipv6, unix_stream, unix_datagram };
+
+/// Options that a backend understands; the value is a number whose meaning the option's own type states.
+enum class socket_option : std::uint8_t {
+    no_delay,
+    keep_alive,
+    keep_alive_idle_s,
+    keep_alive_interval_s,
+    keep_alive_count,
+    user_timeout_ms,
+    quick_acknowledge,
+    linger_s,  // a negative value switches lingering off
+    reuse_address,
+    reuse_port,
+    send_buffer_bytes,
+    receive_buffer_bytes,
+    ipv6_only,
+    busy_poll_us,
+    broadcast,
+    multicast_loop,
+    multicast_hops,
+};
+
+/// A socket as its backend knows it. Each backend derives its own.
+struct descriptor {
+    explicit descriptor(context& on) noexcept : owner(&on) {}
+    context* owner;
+
+ protected:
+    ~descriptor() = default;
+};
+
+enum class operation_kind : std::uint8_t { receive, send, accept, connect };
+
+/// One operation in flight; a member of its awaiter, so of the frame that awaits it.
+///
+/// A backend reads what the upper half says, fills in the lower half, and leaves the rest alone. It completes the
+/// operation either within `start` or by `context::complete`, exactly once.
+class operation : public ready_item, public stop_callback {
+ public:
+    /// `status` of an operation that met the end of the stream; positive values are errno numbers.
+    static constexpr int status_end_of_stream = -1;
+
+    operation(operation_kind what, descriptor* on) noexcept : stop_callback(&on_stop), target(on), kind(what) {}
+    ~operation();
+
+    // What to do.
+    descriptor* target;
+    operation_kind kind;
+    bool parked = false;  // the backend holds a pointer to this operation
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    std::size_t minimum = 1;  // go on until so many bytes are transferred
+    const socket_address* address = nullptr;
+
+    // What came of it.
+    int status = 0;
+    std::size_t bytes = 0;
+    descriptor* accepted = nullptr;
+
+ private:
+    static void on_stop(stop_callback& self) noexcept;
+};
+
+class backend {
+ public:
+    backend() noexcept = default;
+    backend(const backend&) = delete;
+    backend& operator=(const backend&) = delete;
+    virtual ~backend() = default;
+
+    /// "epoll", "uring" and so on.
+    [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+
+    /// Ties the backend to its context; called once, before anything else.
+    virtual void attach(context& owner) noexcept { owner_ = &owner; }
+
+    /// The time now, never decreasing.
+    [[nodiscard]] virtual steady_time now() noexcept = 0;
+
+    // Set-up calls: done at once, never waiting, never throwing.
+    [[nodiscard]] virtual std::expected<descriptor*, std::error_code> open(transport kind) noexcept = 0;
+    [[nodiscard]] virtual std::error_code bind(descriptor& on, const socket_address& address) noexcept = 0;
+    [[nodiscard]] virtual std::error_code listen(descriptor& on, int backlog) noexcept = 0;
+    [[nodiscard]] virtual std::error_code set_option(descriptor& on, socket_option option, int value) noexcept = 0;
+    [[nodiscard]] virtual std::expected<int, std::error_code> get_option(descriptor& on,
+                                                                         socket_option option) noexcept = 0;
+    [[nodiscard]] virtual std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept = 0;
+    [[nodiscard]] virtual std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept = 0;
+    [[nodiscard]] virtual std::error_code shutdown_send(descriptor& on) noexcept = 0;
+
+    /// Gives the descriptor back. Operations parked on it complete with operation_canceled.
+    virtual void close(descriptor& on) noexcept = 0;
+
+    /// Starts an operation. @return true if it completed at once (status, bytes and accepted are set); false if it is
+    /// parked and will be reported by `context::complete`.
+    [[nodiscard]] virtual bool start(operation& what) noexcept = 0;
+
+    /// Asks for a parked operation to end. It is completed as canceled, or as whatever it became meanwhile; either now
+    /// or later, but without waiting for a peer.
+    virtual void cancel(operation& what) noexcept = 0;
+
+    /// Forgets a parked operation whose frame goes away. Only while the context is torn down, after `tear_down`.
+    virtual void abandon(operation& what) noexcept = 0;
+
+    /// Waits up to `timeout` (zero: not at all; negative: without limit) for events, and deals with the first of them.
+    virtual void wait(std::chrono::nanoseconds timeout) noexcept = 0;
+
+    /// Deals with one more of the events that `wait` collected. @pre `collected_count() != 0`.
+    virtual void dispatch_one() noexcept = 0;
+
+    /// Ends a `wait` under way, or the next one that would block. Any thread, and signal handlers.
+    virtual void wake() noexcept = 0;
+
+    /// Makes sure that nobody writes into the memory of parked operations any more. Called once, before frames are
+    /// destroyed.
+    virtual void tear_down() noexcept = 0;
+
+    /// How many collected events still wait for `dispatch_one`.
+    [[nodiscard]] std::size_t collected_count() const noexcept { return collected_count_; }
+    /// How many operations are parked.
+    [[nodiscard]] std::size_t parked_count() const noexcept { return parked_count_; }
+
+ protected:
+    [[nodiscard]] context& owner() const noexcept { return *owner_; }
+
+    std::size_t collected_count_ = 0;
+    std::size_t parked_count_ = 0;
+
+ private:
+    context* owner_ = nullptr;
+};
+
+}  // namespace corro::io

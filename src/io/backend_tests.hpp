@@ -1,0 +1,32 @@
+// Test support: a fixture whose tests run once per backend.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+
+namespace corro::io {
+
+/// Every backend that this library brings along.
+inline auto all_backends() {
+    return testing::Values(backend_kind::epoll);
+}
+
+inline std::string backend_test_name(const testing::TestParamInfo<backend_kind>& info) {
+    return std::string(context(context_options(info.param)).backend_name());
+}
+
+class on_backend : public testing::TestWithParam<backend_kind> {
+ protected:
+    context ctx{context_options(GetParam())};
+};
+
+}  // namespace corro::io
+
+/// Runs the fixture's tests on every backend.
+#define CORRO_ON_EVERY_BACKEND(fixture) \
+    INSTANTIATE_TEST_SUITE_P(backends, fixture, ::corro::io::all_backends(), ::corro::io::backend_test_name)

@@ -1,0 +1,164 @@
+// `context`: one event loop, run by one thread.
+//
+// A turn of the loop resumes a bounded batch of ready tasks, then deals with one collected I/O event; when both have
+// run dry it takes in what other threads delivered, fires timers and asks the backend for more. So a busy socket cannot
+// starve the others, and each event's task answers before the next event is looked at.
+//
+// Threads: everything on the context's own thread, except `stop`, `deliver` and what says so.
+// Limits:  `ready_batch_max` resumptions per turn; `inline_credit_bytes` of completions without leaving a task.
+// Cost:    no lock and no atomic read-modify-write on the local path; a delivery from another thread costs a system
+//          call only while the loop sleeps.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "io/backend.hpp"
+#include "io/environment.hpp"
+#include "io/ready.hpp"
+#include "io/timer_wheel.hpp"
+
+namespace corro::io {
+
+class task_scope;
+
+/// Which kernel interface a context stands on; `automatic` takes the best that works here.
+enum class backend_kind : std::uint8_t { automatic, epoll };
+
+struct context_options {
+    context_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
+    explicit context_options(backend_kind kind) noexcept : backend(kind) {}
+
+    backend_kind backend = backend_kind::automatic;
+    /// How long an idle loop polls before it sleeps. Costs a core, saves the wake-up.
+    std::chrono::nanoseconds busy_poll{0};
+};
+
+/// Something that another thread hands to a context. `arrive` runs on the context's thread.
+struct remote_item {
+    using function = void (*)(remote_item&, context&) noexcept;
+    remote_item* next_remote;
+    function arrive;
+};
+
+class context {
+ public:
+    /// Most resumptions in one turn before I/O and timers get their chance.
+    static constexpr unsigned ready_batch_max = 256;
+    /// What one resumption may complete without suspending: bytes moved, plus a fixed charge per operation.
+    static constexpr std::int64_t inline_credit_bytes = std::int64_t{1} << 20;
+    static constexpr std::int64_t inline_charge_bytes = std::int64_t{1} << 14;
+
+    /// @throws std::system_error if the kernel refuses the backend (start-up).
+    explicit context(context_options options = context_options());
+    /// A context on a backend of one's own, such as a simulated one.
+    explicit context(std::unique_ptr<backend> own, context_options options = context_options());
+    context(const context&) = delete;
+    context& operator=(const context&) = delete;
+
+    /// Destroys what is still parked: frames of unfinished tasks are destroyed without being resumed. Streams and other
+    /// objects of this context must be gone, or be owned by those frames.
+    ~context();
+
+    /// Runs until no spawned task is left and nobody holds the context, or until `stop`. Rethrows what escaped from a
+    /// task that was spawned on the context itself.
+    void run();
+
+    /// Lets `run` return after the current turn. If it is not running, the next `run` returns at once. Any thread.
+    void stop() noexcept;
+
+    [[nodiscard]] bool running() const noexcept { return running_; }
+    [[nodiscard]] std::string_view backend_name() const noexcept { return backend_->name(); }
+    [[nodiscard]] steady_time now() const noexcept { return backend_->now(); }
+
+    /// The scope of tasks that belong to the context itself (see `spawn` in scope.hpp).
+    [[nodiscard]] task_scope& roots() noexcept { return *roots_; }
+
+    // For the primitives of this library and for bridges.
+
+    /// Queues a coroutine to be resumed.
+    void ready(ready_item& item) noexcept {
+        if (!tearing_down_) [[likely]]
+            ready_.push(item);
+    }
+
+    /// Reports the end of a parked operation; its task becomes ready.
+    void complete(operation& what) noexcept {
+        what.parked = false;
+        what.unregister();
+        ready(what);
+    }
+
+    /// Whether a task may go on at once after an operation that moved `bytes`; otherwise it should queue.
+    [[nodiscard]] bool may_go_on(std::size_t bytes) noexcept {
+        inline_credit_ -= static_cast<std::int64_t>(bytes) + inline_charge_bytes;
+        return inline_credit_ > 0;
+    }
+
+    /// Hands `item` to the context. Any thread, and signal handlers.
+    void deliver(remote_item& item) noexcept;
+
+    /// Takes in what was delivered, now. Returns whether there was anything.
+    bool take_deliveries() noexcept;
+
+    [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
+    [[nodiscard]] backend& io() noexcept { return *backend_; }
+    [[nodiscard]] bool tearing_down() const noexcept { return tearing_down_; }
+
+    void work_begins() noexcept { ++work_count_; }
+    void work_ends() noexcept { --work_count_; }
+
+    /// Runs the loop until `root` has reached its end. @pre not running.
+    void run_until_done(std::coroutine_handle<> root) noexcept;
+
+    /// Marks the loop as running while plain code starts a coroutine. @pre not running.
+    void enter() noexcept;
+    void leave() noexcept { running_ = false; }
+
+ private:
+    void turn() noexcept;
+    void resume_ready() noexcept;
+    void poll_or_sleep(steady_time now) noexcept;
+    [[nodiscard]] bool out_of_work() const noexcept;
+
+    ready_queue ready_;
+    std::int64_t inline_credit_ = inline_credit_bytes;
+    std::size_t work_count_ = 0;
+    std::coroutine_handle<> until_;  // what run_until_done waits for
+    bool running_ = false;
+    bool tearing_down_ = false;
+    std::chrono::nanoseconds busy_poll_;
+    std::unique_ptr<backend> backend_;
+    std::unique_ptr<task_scope> roots_;
+    timer_wheel timers_;
+
+    // Shared with other threads, away from what the loop writes all the time.
+    // sleeping_: the loop sets it before it blocks; whoever clears it (the loop, or the first deliverer) owns the
+    // wake-up.
+    alignas(64) std::atomic<remote_item*> deliveries_{nullptr};
+    std::atomic<bool> sleeping_{false};
+    std::atomic<bool> stop_requested_{false};
+};
+
+/// Keeps `context::run` from returning while no task is there yet, for as long as it lives.
+class work_guard {
+ public:
+    explicit work_guard(context& held) noexcept : held_(&held) { held.work_begins(); }
+    work_guard(const work_guard&) = delete;
+    work_guard& operator=(const work_guard&) = delete;
+    ~work_guard() { held_->work_ends(); }
+
+ private:
+    context* held_;
+};
+
+inline operation::~operation() {
+    if (parked) target->owner->io().abandon(*this);
+}
+
+}  // namespace corro::io

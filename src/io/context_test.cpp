@@ -1,0 +1,177 @@
+#include "io/context.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+#include "io/backend_tests.hpp"
+#include "io/event.hpp"
+#include "io/remote_event.hpp"
+#include "io/tcp.hpp"
+#include "io/timer.hpp"
+#include "io/when_any.hpp"
+#include "io/with_timeout.hpp"
+#include "io/yield.hpp"
+
+namespace corro::io {
+namespace {
+
+using namespace std::chrono_literals;
+
+class context_on : public on_backend {};
+
+TEST_P(context_on, run_returns_when_no_task_is_left) {
+    ctx.run();
+    const auto body = []() -> task<> { co_await sleep_for(1ms); };
+    spawn(ctx, body());
+    ctx.run();
+    EXPECT_EQ(ctx.roots().size(), 0U);
+}
+
+TEST_P(context_on, stop_ends_run_and_a_later_run_goes_on) {
+    int turns_count = 0;
+    const auto body = [](int* count) -> task<> {
+        for (; *count < 100'000; ++*count) co_await yield();
+    };
+    const auto stopper = [](context* on) -> task<> {
+        co_await yield();
+        on->stop();
+    };
+    spawn(ctx, body(&turns_count));
+    spawn(ctx, stopper(&ctx));
+    ctx.run();
+    EXPECT_LT(turns_count, 100'000);
+    ctx.run();
+    EXPECT_EQ(turns_count, 100'000);
+}
+
+TEST_P(context_on, stop_from_another_thread_wakes_a_sleeping_loop) {
+    const work_guard guard(ctx);
+    std::thread other([this] {
+        std::this_thread::sleep_for(5ms);
+        ctx.stop();
+    });
+    ctx.run();
+    other.join();
+}
+
+TEST_P(context_on, stop_before_run_makes_run_return_at_once) {
+    const work_guard guard(ctx);
+    ctx.stop();
+    ctx.run();
+}
+
+TEST_P(context_on, busy_polling_context_still_sleeps_fires_and_wakes) {
+    context_options options(GetParam());
+    options.busy_poll = 200us;
+    context busy(options);
+    remote_event rung(busy);
+    std::thread other([&rung] {
+        std::this_thread::sleep_for(5ms);
+        rung.set();
+    });
+    EXPECT_FALSE(block_on(busy, rung.wait()));
+    EXPECT_FALSE(block_on(busy, sleep_for(1ms)));
+    other.join();
+}
+
+struct counted {
+    explicit counted(int* alive) noexcept : alive_count(alive) { ++*alive_count; }
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    ~counted() { --*alive_count; }
+    int* alive_count;
+};
+
+TEST_P(context_on, destroyed_with_work_parked_destroys_every_frame) {
+    int alive_count = 0;
+    {
+        manual_event never;
+        auto doomed = std::make_unique<context>(context_options(GetParam()));
+        remote_event silence(*doomed);
+        const auto sleeper = [](int* alive) -> task<> {
+            const counted mark(alive);
+            co_await sleep_for(1h);
+        };
+        const auto waiter = [](int* alive, manual_event* on) -> task<> {
+            const counted mark(alive);
+            co_await on->wait();
+        };
+        const auto remote_waiter = [](int* alive, remote_event* on) -> task<> {
+            const counted mark(alive);
+            co_await on->wait();
+        };
+        const auto reader = [](int* alive, context* on) -> task<> {
+            const counted mark(alive);
+            auto acceptor = tcp_acceptor::open(*on, endpoint::loopback(0));
+            EXPECT_TRUE(acceptor);
+            auto client = co_await tcp_stream::connect(*on, *acceptor->local_endpoint());
+            auto server = co_await acceptor->accept();
+            std::array<std::byte, 8> bytes{};
+            co_await server->read_some(bytes);
+        };
+        const auto parent = [](int* alive, context* on, auto make) -> task<> {
+            task_scope children(*on);
+            children.spawn(make(alive));
+            children.spawn(make(alive));
+            co_await children.join();
+        };
+        const auto combined = [](int* alive, manual_event* on, auto make) -> task<> {
+            co_await when_any(make(alive, on), with_timeout(1h, make(alive, on)));
+        };
+        const auto never_started = [](std::unique_ptr<counted> held) -> task<> {
+            EXPECT_EQ(held, nullptr) << "this task is destroyed before it starts";
+            co_return;
+        };
+        spawn(*doomed, sleeper(&alive_count));
+        spawn(*doomed, waiter(&alive_count, &never));
+        spawn(*doomed, remote_waiter(&alive_count, &silence));
+        spawn(*doomed, reader(&alive_count, doomed.get()));
+        spawn(*doomed, parent(&alive_count, doomed.get(), sleeper));
+        spawn(*doomed, combined(&alive_count, &never, waiter));
+        const auto stopper = [](context* on) -> task<> {
+            co_await sleep_for(5ms);
+            on->stop();
+        };
+        spawn(*doomed, stopper(doomed.get()));
+        doomed->run();
+        EXPECT_EQ(alive_count, 8);
+        spawn(*doomed, never_started(std::make_unique<counted>(&alive_count)));
+        doomed.reset();
+        EXPECT_EQ(alive_count, 0);
+    }
+}
+
+TEST_P(context_on, wake_ups_during_the_tear_down_are_harmless) {
+    auto doomed = std::make_unique<context>(context_options(GetParam()));
+    manual_event happened;
+    struct setter {
+        explicit setter(manual_event* on) noexcept : event(on) {}
+        setter(const setter&) = delete;
+        setter& operator=(const setter&) = delete;
+        ~setter() { event->set(); }
+        manual_event* event;
+    };
+    const auto waits = [](manual_event* on) -> task<> { co_await on->wait(); };
+    const auto sets_when_destroyed = [](manual_event* on) -> task<> {
+        const setter last_word(on);
+        co_await sleep_for(1h);
+    };
+    spawn(*doomed, waits(&happened));
+    spawn(*doomed, sets_when_destroyed(&happened));
+    spawn(*doomed, waits(&happened));
+    const auto stopper = [](context* on) -> task<> {
+        co_await yield();
+        on->stop();
+    };
+    spawn(*doomed, stopper(doomed.get()));
+    doomed->run();
+    doomed.reset();
+    EXPECT_TRUE(happened.is_set());
+}
+
+CORRO_ON_EVERY_BACKEND(context_on);
+
+}  // namespace
+}  // namespace corro::io

@@ -1,0 +1,420 @@
+#include "io/epoll/epoll_backend.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "io/allocation.hpp"
+#include "io/context.hpp"
+#include "io/kernel_sockets.hpp"
+
+namespace corro::io {
+namespace {
+
+using kernel::system_code;
+
+/// Decides whether a first attempt pays. After a socket was drained its next read usually has to wait, and the attempt
+/// is a wasted system call; but where the data is there already (both ends in one task) it saves the whole wait.
+class attempt_predictor {
+ public:
+    [[nodiscard]] bool should_try() noexcept {
+        if (to_skip_ == 0) return true;
+        --to_skip_;
+        return false;
+    }
+    void succeeded() noexcept { penalty_ = 0; }
+    void failed() noexcept {
+        penalty_ = penalty_ < penalty_max ? static_cast<std::uint8_t>(penalty_ * 2 + 1) : penalty_;
+        to_skip_ = penalty_;
+    }
+
+ private:
+    static constexpr std::uint8_t penalty_max = 31;
+    std::uint8_t penalty_ = 0;
+    std::uint8_t to_skip_ = 0;
+};
+
+struct epoll_descriptor final : descriptor {
+    epoll_descriptor(context& on, int opened, std::uint32_t at) noexcept : descriptor(on), file(opened), index(at) {}
+
+    int file;
+    std::uint32_t index;          // in the backend's table
+    operation* reader = nullptr;  // a parked receive or accept
+    operation* writer = nullptr;  // a parked send or connect
+    bool registered = false;
+    bool drained = false;  // the last read left nothing behind; an edge will say when there is more
+    bool full = false;     // the last write filled the buffer; an edge will say when there is room
+    bool hung_up = false;  // the peer's end, an error or urgent data was seen: edges may be spent
+    attempt_predictor reading;
+};
+
+/// An entry of the table that turns the kernel's event data back into a descriptor. The generation tells a descriptor
+/// from the previous user of its entry: a file that a forked child still holds may report events after we closed it.
+struct table_entry {
+    epoll_descriptor* user = nullptr;
+    std::uint32_t generation = 0;
+    std::uint32_t next_free = 0;
+};
+
+class epoll_backend final : public backend {
+ public:
+    epoll_backend();
+    ~epoll_backend() override;
+
+    [[nodiscard]] std::string_view name() const noexcept override { return "epoll"; }
+    [[nodiscard]] steady_time now() noexcept override { return kernel::steady_now(); }
+
+    [[nodiscard]] std::expected<descriptor*, std::error_code> open(transport kind) noexcept override;
+    [[nodiscard]] std::error_code bind(descriptor& on, const socket_address& address) noexcept override {
+        return kernel::bind_socket(file_of(on), address);
+    }
+    [[nodiscard]] std::error_code listen(descriptor& on, int backlog) noexcept override {
+        return kernel::listen_socket(file_of(on), backlog);
+    }
+    [[nodiscard]] std::error_code set_option(descriptor& on, socket_option option, int value) noexcept override {
+        return kernel::set_socket_option(file_of(on), option, value);
+    }
+    [[nodiscard]] std::expected<int, std::error_code> get_option(descriptor& on,
+                                                                 socket_option option) noexcept override {
+        return kernel::get_socket_option(file_of(on), option);
+    }
+    [[nodiscard]] std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept override {
+        return kernel::local_address(file_of(on));
+    }
+    [[nodiscard]] std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept override {
+        return kernel::remote_address(file_of(on));
+    }
+    [[nodiscard]] std::error_code shutdown_send(descriptor& on) noexcept override {
+        return kernel::shutdown_send(file_of(on));
+    }
+    void close(descriptor& on) noexcept override;
+
+    [[nodiscard]] bool start(operation& what) noexcept override;
+    void cancel(operation& what) noexcept override;
+    void abandon(operation& what) noexcept override { unpark(what); }
+    void wait(std::chrono::nanoseconds timeout) noexcept override;
+    void dispatch_one() noexcept override;
+    void wake() noexcept override;
+    void tear_down() noexcept override {}
+
+ private:
+    static constexpr int events_max = 128;
+    static constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
+    static constexpr std::uint32_t no_entry = ~std::uint32_t{0};
+
+    static epoll_descriptor& own(descriptor& on) noexcept { return static_cast<epoll_descriptor&>(on); }
+    static int file_of(descriptor& on) noexcept { return own(on).file; }
+
+    [[nodiscard]] std::expected<descriptor*, std::error_code> adopt(int file) noexcept;
+    [[nodiscard]] bool park(epoll_descriptor& on, operation& what, operation*& place) noexcept;
+    void unpark(operation& what) noexcept;
+    void settle(operation*& place) noexcept;
+
+    [[nodiscard]] bool attempt(epoll_descriptor& on, operation& what) noexcept;
+    [[nodiscard]] static bool attempt_receive(epoll_descriptor& on, operation& what) noexcept;
+    [[nodiscard]] static bool attempt_send(epoll_descriptor& on, operation& what) noexcept;
+    [[nodiscard]] bool attempt_accept(epoll_descriptor& on, operation& what) noexcept;
+    [[nodiscard]] bool begin_connect(epoll_descriptor& on, operation& what) noexcept;
+    [[nodiscard]] static bool finish_connect(const epoll_descriptor& on, operation& what) noexcept;
+
+    int epoll_ = -1;
+    int wake_ = -1;
+    int collected_next_ = 0;
+    std::uint32_t first_free_ = no_entry;
+    std::vector<table_entry> table_;
+    epoll_event events_[events_max];
+};
+
+epoll_backend::epoll_backend() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+    if (epoll_ < 0) throw std::system_error(system_code(errno), "epoll_create1");
+    wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    // Edge-triggered: every write to it is a new edge, so nobody ever has to read it.
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    event.data.u64 = wake_mark;
+    if (wake_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
+        const int number = errno;
+        if (wake_ >= 0) ::close(wake_);
+        ::close(epoll_);
+        throw std::system_error(system_code(number), "eventfd");
+    }
+}
+
+epoll_backend::~epoll_backend() {
+    for (const table_entry& entry : table_) {
+        CORRO_ASSERT(entry.user == nullptr, "sockets are closed before their context is destroyed");
+    }
+    ::close(wake_);
+    ::close(epoll_);
+}
+
+std::expected<descriptor*, std::error_code> epoll_backend::adopt(int file) noexcept {
+    if (first_free_ == no_entry) {
+        table_.emplace_back();
+        table_.back().next_free = no_entry;
+        first_free_ = static_cast<std::uint32_t>(table_.size() - 1);
+    }
+    const std::uint32_t index = first_free_;
+    table_entry& entry = table_[index];
+    first_free_ = entry.next_free;
+    entry.user = ::new (detail::allocate_frame(sizeof(epoll_descriptor))) epoll_descriptor(owner(), file, index);
+    return entry.user;
+}
+
+std::expected<descriptor*, std::error_code> epoll_backend::open(transport kind) noexcept {
+    const auto file = kernel::open_socket(kind);
+    if (!file) return std::unexpected(file.error());
+    return adopt(*file);
+}
+
+void epoll_backend::close(descriptor& on) noexcept {
+    epoll_descriptor& closed = own(on);
+    for (operation* parked : {closed.reader, closed.writer}) {
+        if (parked != nullptr) cancel(*parked);
+    }
+    ::close(closed.file);
+    table_entry& entry = table_[closed.index];
+    entry.user = nullptr;
+    ++entry.generation;
+    entry.next_free = first_free_;
+    first_free_ = closed.index;
+    closed.~epoll_descriptor();
+    detail::free_frame(&closed, sizeof(epoll_descriptor));
+}
+
+bool epoll_backend::start(operation& what) noexcept {
+    epoll_descriptor& on = own(*what.target);
+    switch (what.kind) {
+        case operation_kind::receive:
+        case operation_kind::accept:
+            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            if ((!on.drained || on.hung_up || on.reading.should_try()) && attempt(on, what)) return true;
+            return !park(on, what, on.reader);
+        case operation_kind::send:
+            CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
+            if ((!on.full || on.hung_up) && attempt(on, what)) return true;
+            return !park(on, what, on.writer);
+        case operation_kind::connect:
+            CORRO_ASSERT(on.writer == nullptr, "a socket that connects does not write");
+            if (begin_connect(on, what)) return true;
+            return !park(on, what, on.writer);
+    }
+    return true;
+}
+
+/// Leaves the operation with the descriptor. @return false if the kernel refused to watch it; then it is complete.
+bool epoll_backend::park(epoll_descriptor& on, operation& what, operation*& place) noexcept {
+    if (!on.registered) {
+        // Registering reports an edge for what is ready at this moment, so nothing is missed since the attempt.
+        epoll_event event{};
+        event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
+        event.data.u64 = std::uint64_t{table_[on.index].generation} << 32U | on.index;
+        if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, on.file, &event) != 0) {
+            what.status = errno;
+            return false;
+        }
+        on.registered = true;
+    }
+    place = &what;
+    what.parked = true;
+    ++parked_count_;
+    return true;
+}
+
+void epoll_backend::unpark(operation& what) noexcept {
+    epoll_descriptor& on = own(*what.target);
+    (on.reader == &what ? on.reader : on.writer) = nullptr;
+    what.parked = false;
+    --parked_count_;
+}
+
+void epoll_backend::cancel(operation& what) noexcept {
+    unpark(what);
+    // Bytes that a multi-part transfer moved already stay visible in `bytes`.
+    what.status = ECANCELED;
+    owner().complete(what);
+}
+
+/// An edge has arrived for the operation parked at `place`, if any.
+void epoll_backend::settle(operation*& place) noexcept {
+    if (place == nullptr) return;
+    operation& what = *place;
+    if (!attempt(own(*what.target), what)) return;
+    place = nullptr;
+    --parked_count_;
+    owner().complete(what);
+}
+
+bool epoll_backend::attempt(epoll_descriptor& on, operation& what) noexcept {
+    switch (what.kind) {
+        case operation_kind::receive: return attempt_receive(on, what);
+        case operation_kind::send: return attempt_send(on, what);
+        case operation_kind::accept: return attempt_accept(on, what);
+        case operation_kind::connect: return finish_connect(on, what);
+    }
+    return true;
+}
+
+bool epoll_backend::attempt_receive(epoll_descriptor& on, operation& what) noexcept {
+    for (;;) {
+        const std::size_t wanted = what.size - what.bytes;
+        const ssize_t got = ::recv(on.file, what.data + what.bytes, wanted, 0);
+        if (got > 0) {
+            if (on.drained) on.reading.succeeded();
+            what.bytes += static_cast<std::size_t>(got);
+            // Less than asked for: the buffer is empty, and whatever comes next makes a new edge. Not so after a
+            // hang-up, whose edge may be spent.
+            on.drained = static_cast<std::size_t>(got) < wanted;
+            if (what.bytes >= what.minimum) return true;
+            if (on.drained && !on.hung_up) return false;
+            continue;
+        }
+        if (got == 0) {
+            what.status = operation::status_end_of_stream;
+            return true;
+        }
+        if (errno == EINTR) continue;
+        if (errno == EAGAIN) {
+            if (on.drained) on.reading.failed();
+            on.drained = true;
+            return false;
+        }
+        what.status = errno;
+        return true;
+    }
+}
+
+bool epoll_backend::attempt_send(epoll_descriptor& on, operation& what) noexcept {
+    for (;;) {
+        const std::size_t wanted = what.size - what.bytes;
+        const ssize_t sent = ::send(on.file, what.data + what.bytes, wanted, MSG_NOSIGNAL);
+        if (sent >= 0) {
+            what.bytes += static_cast<std::size_t>(sent);
+            on.full = static_cast<std::size_t>(sent) < wanted;
+            if (what.bytes >= what.minimum) return true;
+            if (on.full && !on.hung_up) return false;
+            continue;
+        }
+        if (errno == EINTR) continue;
+        if (errno == EAGAIN) {
+            on.full = true;
+            return false;
+        }
+        what.status = errno;
+        return true;
+    }
+}
+
+bool epoll_backend::attempt_accept(epoll_descriptor& on, operation& what) noexcept {
+    for (;;) {
+        const int file = ::accept4(on.file, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (file >= 0) {
+            what.accepted = *adopt(file);
+            on.drained = false;
+            return true;
+        }
+        switch (errno) {
+            case EAGAIN: on.drained = true; return false;
+            // The connection died in the queue, or the network complained about it; the next one may be sound.
+            case EINTR:
+            case ECONNABORTED:
+            case EPROTO:
+            case ENETDOWN:
+            case ENOPROTOOPT:
+            case EHOSTDOWN:
+            case ENONET:
+            case EHOSTUNREACH:
+            case ENETUNREACH: continue;
+            default: what.status = errno; return true;
+        }
+    }
+}
+
+bool epoll_backend::begin_connect(epoll_descriptor& on, operation& what) noexcept {
+    const kernel::native_address address = kernel::to_native(*what.address);
+    if (::connect(on.file, address.data(), address.size) == 0) return true;
+    if (errno == EINPROGRESS || errno == EINTR) return false;
+    what.status = errno;
+    return true;
+}
+
+bool epoll_backend::finish_connect(const epoll_descriptor& on, operation& what) noexcept {
+    int number = 0;
+    socklen_t size = sizeof number;
+    if (::getsockopt(on.file, SOL_SOCKET, SO_ERROR, &number, &size) != 0) number = errno;
+    if (number == 0) {
+        // An edge without an outcome: still connecting, unless the kernel knows the peer.
+        kernel::native_address peer;
+        peer.size = sizeof peer.storage;
+        if (::getpeername(on.file, peer.data(), &peer.size) != 0) {
+            if (errno == ENOTCONN) return false;
+            number = errno;
+        }
+    }
+    what.status = number;
+    return true;
+}
+
+void epoll_backend::wait(std::chrono::nanoseconds timeout) noexcept {
+    if (timeout.count() > 0) {
+        // The kernel lets timeouts of epoll slip by the thread's timer slack, 50 microseconds unless told otherwise.
+        thread_local bool slack_is_set = false;
+        if (!slack_is_set) {
+            ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+            slack_is_set = true;
+        }
+    }
+    timespec limit{};
+    limit.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000);
+    limit.tv_nsec = timeout.count() % 1'000'000'000;
+    int count = 0;
+    if (timeout.count() == 0) {
+        count = ::epoll_wait(epoll_, events_, events_max, 0);
+    } else {
+        count = ::epoll_pwait2(epoll_, events_, events_max, timeout.count() < 0 ? nullptr : &limit, nullptr);
+    }
+    // An interrupted wait is a wait that found nothing.
+    collected_next_ = 0;
+    collected_count_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (collected_count_ != 0) dispatch_one();
+}
+
+void epoll_backend::dispatch_one() noexcept {
+    const epoll_event event = events_[collected_next_];
+    ++collected_next_;
+    --collected_count_;
+    if (event.data.u64 == wake_mark) return;
+    const table_entry& entry = table_[static_cast<std::uint32_t>(event.data.u64)];
+    if (entry.user == nullptr || entry.generation != event.data.u64 >> 32U) return;
+    epoll_descriptor& on = *entry.user;
+    if ((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) != 0) on.hung_up = true;
+    if (on.hung_up || (event.events & EPOLLIN) != 0) {
+        on.drained = false;
+        settle(on.reader);
+    }
+    if (on.hung_up || (event.events & EPOLLOUT) != 0) {
+        on.full = false;
+        settle(on.writer);
+    }
+}
+
+void epoll_backend::wake() noexcept {
+    const std::uint64_t one = 1;
+    // It fails only when the counter is full, and then the edge is there already.
+    [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
+}
+
+}  // namespace
+
+std::unique_ptr<backend> make_epoll_backend() {
+    return std::make_unique<epoll_backend>();
+}
+
+}  // namespace corro::io

@@ -1,0 +1,42 @@
+// Error codes of the I/O layer, and the conditions to compare against.
+//
+// Errors of the operating system keep their numbers, in the generic category (so `== std::errc::connection_reset`
+// works on every backend). What the system has no number for is an `errc`. Callers compare with a `condition`: it
+// gathers the codes that mean one outcome, whichever backend or layer made them.
+//
+// Threads: any.
+#pragma once
+
+#include <system_error>
+
+namespace corro::io {
+
+/// Outcomes that the operating system has no error number for.
+enum class errc {
+    end_of_stream = 1,   // the peer closed its sending side; not a failure
+    timed_out,           // `with_timeout` or `with_deadline` stopped the work
+    malformed_endpoint,  // text that is no endpoint
+    channel_closed,      // the channel was closed
+};
+
+/// What a caller wants to know of an error.
+enum class condition {
+    canceled = 1,   // a stop was requested, or the object was closed under the operation
+    end_of_stream,  // the peer will send no more
+    timed_out,      // a deadline of ours or of the transport passed
+};
+
+/// The category of `errc`, named "corro.io".
+[[nodiscard]] const std::error_category& error_category() noexcept;
+[[nodiscard]] std::error_code make_error_code(errc code) noexcept;
+[[nodiscard]] std::error_condition make_error_condition(condition which) noexcept;
+
+/// The code of an operation that was stopped: `std::errc::operation_canceled`.
+[[nodiscard]] std::error_code operation_canceled() noexcept;
+
+}  // namespace corro::io
+
+template <>
+struct std::is_error_code_enum<corro::io::errc> : std::true_type {};
+template <>
+struct std::is_error_condition_enum<corro::io::condition> : std::true_type {};

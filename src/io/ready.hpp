@@ -1,0 +1,63 @@
+// The ready queue: coroutines that may run now, first in, first out.
+//
+// Items are members of whatever made the coroutine wait (an awaiter, a promise), so queueing never allocates. Woken
+// waiters always go through the queue: resuming them inside `set()` or `unlock()` would recurse without bound.
+//
+// Threads: one context.
+// Cost:    a few stores per push and pop.
+#pragma once
+
+#include <coroutine>
+
+namespace corro::io {
+
+/// A coroutine on its way to being resumed. Queued at most once at a time.
+struct ready_item {
+    ready_item* next_ready;
+    std::coroutine_handle<> waiter;
+};
+
+class ready_queue {
+ public:
+    ready_queue() noexcept = default;
+    ready_queue(const ready_queue&) = delete;
+    ready_queue& operator=(const ready_queue&) = delete;
+
+    [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+
+    void push(ready_item& item) noexcept {
+        item.next_ready = nullptr;
+        if (first_ == nullptr) {
+            first_ = &item;
+        } else {
+            last_->next_ready = &item;
+        }
+        last_ = &item;
+    }
+
+    /// Removes and returns the oldest item. @pre not empty.
+    [[nodiscard]] ready_item& pop() noexcept {
+        ready_item& item = *first_;
+        first_ = item.next_ready;
+        return item;
+    }
+
+    void clear() noexcept { first_ = nullptr; }
+
+    /// Removes `item` wherever it stands. Linear; only for tearing down.
+    void remove(const ready_item& item) noexcept {
+        ready_item* before = nullptr;
+        for (ready_item* at = first_; at != nullptr; before = at, at = at->next_ready) {
+            if (at != &item) continue;
+            (before == nullptr ? first_ : before->next_ready) = at->next_ready;
+            if (last_ == at) last_ = before;
+            return;
+        }
+    }
+
+ private:
+    ready_item* first_ = nullptr;
+    ready_item* last_ = nullptr;
+};
+
+}  // namespace corro::io

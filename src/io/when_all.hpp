@@ -1,0 +1,178 @@
+// `when_all`: several tasks side by side, all of them to their end.
+//
+// Threads: one context; the children start in order, each until it first waits.
+// Cost:    the children's frames, nothing more: no wrapper, no allocation for a fixed number of children.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "io/awaitable.hpp"
+#include "io/stop.hpp"
+#include "io/task.hpp"
+
+namespace corro::io {
+namespace detail {
+
+/// How a result is stored where `void` has no place.
+template <class T>
+using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+template <class T>
+stored<T> take_stored(task<T>& ended) {
+    if constexpr (std::is_void_v<T>) {
+        ended.promise().take();
+        return {};
+    } else {
+        return ended.promise().take();
+    }
+}
+
+/// What `when_all` and `when_any` share: children under one stop source, and the parent that waits for them.
+class joining_hook : public completion_hook {
+ public:
+    explicit joining_hook(completion_hook::function told) noexcept : completion_hook(told), relay_(source_) {}
+
+ protected:
+    ~joining_hook() = default;
+
+    template <promise_with_environment Promise>
+    environment begin(std::coroutine_handle<Promise> parent) noexcept {
+        const environment& outer = parent.promise().surroundings();
+        parent_ = parent;
+        relay_.listen(outer.stop);
+        return {outer.where, stop_token(source_)};
+    }
+    template <class T>
+    void start(task<T>& child, const environment& inner) noexcept {
+        ++pending_count_;
+        child.promise().started_by(*this, inner);
+        child.coroutine().resume();
+    }
+    /// @return true if children are left to wait for.
+    bool all_started() noexcept { return --pending_count_ != 0; }
+    std::coroutine_handle<> one_ended() noexcept {
+        return --pending_count_ == 0 ? parent_ : std::coroutine_handle<>(std::noop_coroutine());
+    }
+
+    stop_source source_;
+    stop_relay relay_;
+    std::coroutine_handle<> parent_;
+    std::size_t pending_count_ = 1;     // one for the starter, so that the parent is not resumed while it starts them
+    promise_base* decisive_ = nullptr;  // the first child that failed (when_all) or ended (when_any)
+};
+
+class all_hook : public joining_hook {
+ protected:
+    all_hook() noexcept : joining_hook(&child_ended) {}
+    ~all_hook() = default;
+
+ private:
+    static std::coroutine_handle<> child_ended(completion_hook& self, promise_base& child) noexcept {
+        auto& all = static_cast<all_hook&>(self);
+        if (child.failed() && all.decisive_ == nullptr) [[unlikely]] {
+            all.decisive_ = &child;
+            all.source_.request_stop();
+        }
+        return all.one_ended();
+    }
+};
+
+template <class... Ts>
+class all_of_awaiter : all_hook {
+ public:
+    explicit all_of_awaiter(std::tuple<task<Ts>...>&& children) noexcept : children_(std::move(children)) {}
+    bool await_ready() const noexcept { return sizeof...(Ts) == 0; }
+    template <promise_with_environment Promise>
+    bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+        const environment inner = this->begin(parent);
+        std::apply([&](auto&... child) { (this->start(child, inner), ...); }, children_);
+        return this->all_started();
+    }
+    std::tuple<stored<Ts>...> await_resume() {
+        this->relay_.unregister();
+        return std::apply(
+            [&](auto&... child) {
+                if (this->decisive_ != nullptr) [[unlikely]]
+                    (rethrow(child), ...);
+                return std::tuple<stored<Ts>...>(take_stored(child)...);
+            },
+            children_);
+    }
+
+ private:
+    template <class T>
+    void rethrow(task<T>& child) {
+        if (&child.promise() == this->decisive_) child.promise().take();
+    }
+
+    std::tuple<task<Ts>...> children_;
+};
+
+template <class T>
+class all_in_awaiter : all_hook {
+ public:
+    explicit all_in_awaiter(std::vector<task<T>>&& children) noexcept : children_(std::move(children)) {}
+    bool await_ready() const noexcept { return children_.empty(); }
+    template <promise_with_environment Promise>
+    bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
+        const environment inner = this->begin(parent);
+        for (task<T>& child : children_) this->start(child, inner);
+        return this->all_started();
+    }
+    auto await_resume() {
+        this->relay_.unregister();
+        if (this->decisive_ != nullptr) [[unlikely]] {
+            for (task<T>& child : children_) {
+                if (&child.promise() == this->decisive_) child.promise().take();
+            }
+        }
+        if constexpr (!std::is_void_v<T>) {
+            std::vector<T> values;
+            values.reserve(children_.size());
+            for (task<T>& child : children_) values.push_back(child.promise().take());
+            return values;
+        }
+    }
+
+ private:
+    std::vector<task<T>> children_;
+};
+
+}  // namespace detail
+
+/// What `when_all` and `when_any` return before they are awaited: the children, not started yet.
+template <class Awaiter, class Children>
+class [[nodiscard("the tasks start when this is awaited")]] joined {
+ public:
+    explicit joined(Children children) noexcept : children_(std::move(children)) {}
+    Awaiter operator co_await() && noexcept { return Awaiter(std::move(children_)); }
+
+ private:
+    Children children_;
+};
+
+/// Runs all of `work` (tasks or other awaitables) and waits for all.
+///
+/// @return  A tuple of the results, std::monostate for void. If a child fails, the others are stopped and joined,
+///          and the first failure is rethrown.
+/// @suspend Until the last child has ended; resumes on the same context.
+/// @cancel  Passes the stop on to the children and keeps waiting for them.
+template <class... Awaitables>
+auto when_all(Awaitables... work) {
+    using children = std::tuple<task<detail::task_value_of<Awaitables>>...>;
+    using awaiter = detail::all_of_awaiter<detail::task_value_of<Awaitables>...>;
+    return joined<awaiter, children>(children(detail::as_task(std::move(work))...));
+}
+
+/// The same for any number of tasks. @return A vector of the results in the order of the tasks; nothing for void.
+template <class T>
+auto when_all(std::vector<task<T>> work) {
+    return joined<detail::all_in_awaiter<T>, std::vector<task<T>>>(std::move(work));
+}
+
+}  // namespace corro::io
