@@ -11,10 +11,11 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from wire_generator import cpp, schema  # noqa: E402
+from wire_generator import cpp, dissector, schema, spec  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema" / "corro.xml"
+SPECIFICATION = ROOT / "schema" / "corro_binary.md.in"
 
 
 def outputs(description):
@@ -22,6 +23,8 @@ def outputs(description):
     return {
         ROOT / "src/wire/generated/corro_binary.hpp": cpp.header_file(description),
         ROOT / "src/wire/generated/corro_binary.cpp": cpp.source_file(description),
+        ROOT / "docs/spec/corro_binary.md": spec.page(description, SPECIFICATION.read_text(encoding="utf-8")),
+        ROOT / "tools/wireshark/corro.lua": dissector.script(description),
     }
 
 
@@ -30,12 +33,12 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     arguments = parser.parse_args()
     try:
-        description = schema.read(SCHEMA.read_text(encoding="utf-8"))
+        made = outputs(schema.read(SCHEMA.read_text(encoding="utf-8")))
     except schema.SchemaError as error:
         sys.exit(f"{SCHEMA}: {error}")
 
     stale = []
-    for path, text in outputs(description).items():
+    for path, text in made.items():
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         stale.append(path.relative_to(ROOT))

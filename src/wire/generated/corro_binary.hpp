@@ -419,7 +419,7 @@ struct hello {
     /// Which of the account's keys the proof is made with.
     std::uint64_t key_id{};
     std::array<std::byte, 16> client_nonce{};
-    /// HMAC-SHA256 with the account's key over: the 13 ASCII characters corro-logon-1, the challenge's nonce, the 48
+    /// HMAC-SHA256 with the account's key over 13 ASCII characters (corro-logon-1), the challenge's nonce, and the 48
     /// bytes of this block that precede the proof.
     std::array<std::byte, 32> proof{};
 
