@@ -1,0 +1,202 @@
+// Writes sample messages of the Corro Binary protocol, made by the codec: for the fuzzer's corpus and for the test of
+// the Wireshark dissector.
+//
+//   corro_wire_samples stream COUNT SEED   COUNT of every message, one after the other, to standard output
+//   corro_wire_samples corpus FOLDER       one file per message, named after it, into an existing folder
+//
+// The committed corpus comes from `corro_wire_samples corpus src/wire/fuzz_corpus/wire_binary`.
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/binary_codec.hpp"
+#include "wire/test_messages.hpp"
+
+namespace {
+
+using namespace corro;
+
+struct sample {
+    std::string name;
+    std::vector<std::byte> bytes;
+};
+
+class sampler {
+ public:
+    explicit sampler(std::uint64_t seed) : make_(seed) {}
+
+    /// One of every message, with random fields.
+    [[nodiscard]] std::vector<sample> round() {
+        samples_.clear();
+        session_messages();
+        requests();
+        events();
+        reference_data();
+        return samples_;
+    }
+
+ private:
+    template <class Message>
+    void add(const Message& message) {
+        std::vector<std::byte> bytes(Message::frame_bytes);
+        store(message, make_.number<std::uint64_t>(), bytes.data());
+        samples_.push_back({std::string{to_string(Message::message_id)}, std::move(bytes)});
+    }
+
+    void add(wire::template_id message, std::span<const std::byte> bytes) {
+        samples_.push_back({std::string{to_string(message)}, {bytes.begin(), bytes.end()}});
+    }
+
+    template <std::size_t Size>
+    std::array<std::byte, Size> random_bytes() {
+        std::array<std::byte, Size> bytes;
+        for (std::byte& each : bytes) each = static_cast<std::byte>(make_.from(0, 255));
+        return bytes;
+    }
+
+    domain::time_ns time() { return domain::time_ns{make_.number<std::int64_t>()}; }
+    wire::logout_reason logout_reason() { return static_cast<wire::logout_reason>(make_.from(0, 11)); }
+
+    void session_messages() {
+        add(wire::challenge{
+            .nonce = random_bytes<32>(), .time = time(), .protocol_version = 1, .protocol_version_min = 1});
+        add(wire::hello{.account = domain::account_id{make_.number<std::uint32_t>()},
+                        .session_number = make_.number<std::uint32_t>(),
+                        .next_sequence = domain::sequence_number{make_.number<std::uint64_t>()},
+                        .heartbeat_interval_ms = make_.from(100, 60'000),
+                        .protocol_version = 1,
+                        .hello_flags = static_cast<std::uint8_t>(make_.from(0, 1)),
+                        .key_id = make_.number<std::uint64_t>(),
+                        .client_nonce = random_bytes<16>(),
+                        .proof = random_bytes<32>()});
+        add(wire::hello_ack{.next_request = domain::sequence_number{make_.number<std::uint64_t>()},
+                            .next_sequence = domain::sequence_number{make_.number<std::uint64_t>()},
+                            .time = time(),
+                            .session = domain::session_id{make_.number<std::uint32_t>()},
+                            .heartbeat_interval_ms = make_.from(100, 60'000),
+                            .trading_date = make_.from(20'200'101, 20'991'231),
+                            .instruments_count = make_.number<std::uint32_t>(),
+                            .requests_per_second_max = make_.number<std::uint32_t>(),
+                            .orders_max = make_.number<std::uint32_t>(),
+                            .protocol_version = 1,
+                            .hello_flags = static_cast<std::uint8_t>(make_.from(0, 1))});
+        add(wire::heartbeat{.test_id = make_.number<std::uint64_t>(), .echo_id = make_.number<std::uint64_t>()});
+        add(wire::logout{.logout_reason = logout_reason()});
+        add(wire::logout_ack{.logout_reason = logout_reason()});
+        add(wire::reject{.refused_sequence = domain::sequence_number{make_.number<std::uint64_t>()},
+                         .refused_template = make_.number<std::uint16_t>(),
+                         .refused_field = make_.number<std::uint16_t>(),
+                         .session_reject_reason = static_cast<wire::session_reject_reason>(make_.from(0, 10))});
+    }
+
+    void requests() {
+        for (std::uint8_t kind = 1; kind <= 4;) {
+            const domain::command command = make_.command();
+            if (command.kind != static_cast<domain::command_kind>(kind)) continue;
+            std::array<std::byte, wire::message_bytes_max> buffer;
+            const auto size = wire::encode(command, instruments_.find_or_nameless(command.instrument), buffer);
+            add(static_cast<wire::template_id>(15 + kind), std::span{buffer}.first(size));
+            ++kind;
+        }
+    }
+
+    void events() {
+        for (const int kind : {1, 2, 3, 4, 5, 6, 16, 17, 18, 19, 20, 21, 22, 23}) {
+            const domain::event event = make_.event(static_cast<domain::event_kind>(kind));
+            std::array<std::byte, wire::message_bytes_max> buffer;
+            const auto size = wire::encode(event, instruments_.find_or_nameless(event.instrument),
+                                           make_.number<std::uint64_t>(), buffer);
+            add(wire::message_of(event.kind), std::span{buffer}.first(size));
+        }
+    }
+
+    void reference_data() {
+        std::array<std::byte, wire::message_bytes_max> buffer;
+        const auto size = wire::encode(wire::made_instrument(make_.from(1, wire::instruments_made)), 0, buffer);
+        add(wire::template_id::instrument_definition, std::span{buffer}.first(size));
+        const domain::sequence_number sequence{make_.number<std::uint64_t>()};
+        const domain::sequence_number command{make_.number<std::uint64_t>()};
+        const auto count = make_.number<std::uint32_t>();
+        add(wire::snapshot_begin{.last_sequence = sequence, .last_command = command, .instruments_count = count});
+        add(wire::snapshot_end{.last_sequence = sequence, .last_command = command, .instruments_count = count});
+    }
+
+    wire::message_maker make_;
+    wire::instrument_table instruments_ = wire::made_instruments();
+    std::vector<sample> samples_;
+};
+
+/// Enter-order messages with one thing wrong each, and one that a later version might send.
+std::vector<sample> odd_ones(const sample& order) {
+    const auto with = [&](const char* name, std::size_t at, std::initializer_list<int> values, std::size_t size) {
+        sample changed{name, order.bytes};
+        for (const int value : values) changed.bytes[at++] = static_cast<std::byte>(value);
+        changed.bytes.resize(size);
+        return changed;
+    };
+    const std::size_t size = order.bytes.size();
+    return {
+        with("odd_truncated", 0, {}, size - 1),
+        with("odd_schema", 4, {0, 1}, size),
+        with("odd_version_0", 6, {0, 0}, size),
+        with("odd_length", 0, {0, 41}, size + 1),
+        with("odd_too_large", 0, {0xFF, 0xF8}, size),
+        with("odd_template", 2, {0x7F, 0xFF}, size),
+        with("odd_short_block", 0, {0, 32}, size - 8),
+        with("odd_newer_version", 0, {0, 48, 0, 16, 0x10, 0x1D, 0, 2}, size + 8),
+        with("odd_side", wire::header_bytes + 28, {7}, size),
+        with("odd_quantity", wire::header_bytes + 16, {0x80, 0, 0, 0, 0, 0, 0, 0}, size),
+        with("odd_price", wire::header_bytes + 8, {0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, size),
+        with("odd_instrument", wire::header_bytes + 24, {0xFF, 0xFF, 0xFF, 0xFF}, size),
+    };
+}
+
+bool write(const sample& each, const std::string& folder) {
+    std::ofstream out(folder + "/" + each.name, std::ios::binary);
+    std::vector<char> characters(each.bytes.size());
+    std::memcpy(characters.data(), each.bytes.data(), characters.size());
+    if (out.write(characters.data(), static_cast<std::streamsize>(characters.size())).flush()) return true;
+    std::fprintf(stderr, "cannot write %s into %s\n", each.name.c_str(), folder.c_str());
+    return false;
+}
+
+std::uint64_t number(std::string_view text) {
+    std::uint64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string_view> arguments(argv, argv + argc);
+    if (argc == 4 && arguments[1] == "stream") {
+        sampler samples{number(arguments[3])};
+        for (std::uint64_t i = 0; i < number(arguments[2]); ++i) {
+            for (const sample& each : samples.round()) std::fwrite(each.bytes.data(), 1, each.bytes.size(), stdout);
+        }
+        return std::fflush(stdout) == 0 ? 0 : 1;
+    }
+    if (argc == 3 && arguments[1] == "corpus") {
+        std::vector<sample> samples = sampler{1}.round();
+        for (const sample& each : samples) {
+            if (each.name != to_string(wire::template_id::enter_order)) continue;
+            const std::vector<sample> odd = odd_ones(each);
+            samples.insert(samples.end(), odd.begin(), odd.end());
+            break;
+        }
+        for (const sample& each : samples) {
+            if (!write(each, std::string{arguments[2]})) return 1;
+        }
+        return 0;
+    }
+    std::fprintf(stderr, "usage: corro_wire_samples stream COUNT SEED | corpus FOLDER\n");
+    return 2;
+}
