@@ -44,7 +44,9 @@ inline constexpr std::uint8_t post_only = 1;  ///< refused if it would trade on 
 /// Which orders of the account a `cancel_orders` covers, beside its instrument filter.
 enum class cancel_scope : std::uint8_t { account = 0, session = 1 };
 
-struct alignas(64) command {
+// Not over-aligned: a coroutine frame holds commands and events, and compilers place over-aligned objects in frames at
+// addresses that only a plain allocation guarantees. Rings and buffers align their arrays instead.
+struct command {
     // First cache line: all that a plain limit order needs.
     sequence_number sequence{};  ///< position in the venue's total order; given by the sequencer, not the gateway
     time_ns time{};              ///< when it was sequenced; never earlier than its predecessor's

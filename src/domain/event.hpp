@@ -135,7 +135,9 @@ struct volume_summary {
     std::array<std::byte, 16> reserved{};
 };
 
-struct alignas(64) event {
+// Not over-aligned: a coroutine frame holds commands and events, and compilers place over-aligned objects in frames at
+// addresses that only a plain allocation guarantees. Rings and buffers align their arrays instead.
+struct event {
     sequence_number command{};  ///< the command that caused it
     time_ns time{};             ///< that command's time
     instrument_id instrument{};
