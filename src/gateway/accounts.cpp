@@ -1,22 +1,8 @@
 #include "gateway/accounts.hpp"
 
-#include <charconv>
 #include <utility>
 
 namespace corro::gateway {
-
-std::optional<api_key> parse_api_key(std::string_view hexadecimal) {
-    api_key key{};
-    if (hexadecimal.size() != 2 * key.size()) return std::nullopt;
-    for (std::size_t i = 0; i < key.size(); ++i) {
-        const char* const digits = hexadecimal.data() + 2 * i;
-        unsigned value = 0;
-        const auto [end, error] = std::from_chars(digits, digits + 2, value, 16);
-        if (error != std::errc{} || end != digits + 2) return std::nullopt;
-        key[i] = static_cast<std::byte>(value);
-    }
-    return key;
-}
 
 std::string account_directory::add(account a) {
     if (a.id.value == 0) return "the account id must not be zero";

@@ -6,28 +6,20 @@
 // Limits: 65,536 accounts, 1,048,576 sessions in all. Not changed while the venue runs.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/flat_map.hpp"
 #include "domain/types.hpp"
+#include "wire/authentication.hpp"
 
 namespace corro::gateway {
-
-/// 256 bits shared by the venue and one account; the key of its HMAC-SHA256 proofs.
-using api_key = std::array<std::byte, 32>;
-
-/// Sixty-four hexadecimal digits to a key; empty when the text is anything else.
-[[nodiscard]] std::optional<api_key> parse_api_key(std::string_view hexadecimal);
 
 struct account {
     domain::account_id id{};
     std::string name;
-    api_key key{};
+    wire::api_key key{};
     std::uint32_t sessions_count = 1;    ///< connections that the account may have at once
     domain::session_id first_session{};  ///< given by the directory
 };

@@ -31,17 +31,5 @@ TEST(account_directory, refuses_unsound_accounts_with_a_sentence) {
     EXPECT_NE(directory.add(named(2, account_directory::sessions_max)), "");
 }
 
-TEST(api_key, is_sixty_four_hexadecimal_digits_and_nothing_else) {
-    const std::string digits = "00ff10" + std::string(58, 'a');
-    const auto key = parse_api_key(digits);
-    ASSERT_TRUE(key.has_value());
-    EXPECT_EQ((*key)[1], std::byte{0xff});
-    EXPECT_FALSE(parse_api_key(digits.substr(1)).has_value());
-    EXPECT_FALSE(parse_api_key(digits + "00").has_value());
-    EXPECT_FALSE(parse_api_key("zz" + digits.substr(2)).has_value());
-    EXPECT_FALSE(parse_api_key("-1" + digits.substr(2)).has_value());
-    EXPECT_FALSE(parse_api_key("").has_value());
-}
-
 }  // namespace
 }  // namespace corro::gateway

@@ -130,9 +130,9 @@ domain::instrument read_instrument(table_reader& r) {
 
 gateway::account read_account(table_reader& r) {
     gateway::account a;
-    a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, UINT32_MAX))};
+    a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, gateway::account_id_max))};
     a.name = r.text("name", fmt::format("account-{}", a.id.value));
-    const auto key = gateway::parse_api_key(r.text("key"));
+    const auto key = wire::parse_api_key(r.text("key"));
     if (!key) r.fail("key", "expected 64 hexadecimal digits");
     a.key = *key;
     a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));

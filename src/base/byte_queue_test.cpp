@@ -1,4 +1,4 @@
-#include "gateway/output_buffer.hpp"
+#include "base/byte_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <deque>
 #include <random>
 
-namespace corro::gateway {
+namespace corro::base {
 namespace {
 
-TEST(output_buffer, refuses_a_reservation_that_does_not_fit) {
-    output_buffer buffer(64);
+TEST(byte_queue, refuses_a_reservation_that_does_not_fit) {
+    byte_queue buffer(64);
     EXPECT_EQ(buffer.reserve(64).size(), 64U);
     EXPECT_TRUE(buffer.reserve(65).empty());
     ASSERT_EQ(buffer.reserve(60).size(), 60U);
@@ -21,12 +21,12 @@ TEST(output_buffer, refuses_a_reservation_that_does_not_fit) {
     EXPECT_EQ(buffer.reserve(8).size(), 8U) << "wraps to the front";
 }
 
-TEST(output_buffer, keeps_bytes_in_order_over_random_reservations_and_reads) {
+TEST(byte_queue, keeps_bytes_in_order_over_random_reservations_and_reads) {
     const char* given = std::getenv("CORRO_SEED");
     const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
     SCOPED_TRACE(testing::Message() << "CORRO_SEED=" << seed);
     std::mt19937_64 random(seed);
-    output_buffer buffer(1'000);
+    byte_queue buffer(1'000);
     std::deque<std::byte> expected;
     unsigned char next = 0;
     std::size_t refused_count = 0;
@@ -61,4 +61,4 @@ TEST(output_buffer, keeps_bytes_in_order_over_random_reservations_and_reads) {
 }
 
 }  // namespace
-}  // namespace corro::gateway
+}  // namespace corro::base

@@ -13,11 +13,11 @@
 
 #include "base/assert.hpp"
 
-namespace corro::gateway {
+namespace corro::base {
 
-class output_buffer {
+class byte_queue {
  public:
-    explicit output_buffer(std::size_t capacity_bytes)
+    explicit byte_queue(std::size_t capacity_bytes)
         : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity_bytes)), capacity_(capacity_bytes) {}
 
     /// Contiguous room for `size` bytes, to be filled and committed; empty when there is none.
@@ -69,4 +69,4 @@ class output_buffer {
     std::size_t end_ = 0;   ///< end of the readable bytes before the wrap; tail_ when not wrapped
 };
 
-}  // namespace corro::gateway
+}  // namespace corro::base

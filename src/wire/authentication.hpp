@@ -1,0 +1,29 @@
+// Challenge and response at logon: whoever holds an account's key can prove it without sending it, and a recorded logon
+// proves nothing the next time.
+//
+// Source: RFC 2104 (HMAC), FIPS 180-4 (SHA-256); what is authenticated is docs/spec/corro_binary.md, message hello.
+// Threads: pure functions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace corro::wire {
+
+/// 256 bits shared by the venue and one account; the key of its HMAC-SHA256 proofs.
+using api_key = std::array<std::byte, 32>;
+using proof = std::array<std::byte, 32>;
+
+/// Sixty-four hexadecimal digits to a key; empty when the text is anything else.
+[[nodiscard]] std::optional<api_key> parse_api_key(std::string_view hexadecimal) noexcept;
+
+/// HMAC-SHA256 of `input` under `key`.
+[[nodiscard]] proof make_proof(const api_key& key, std::span<const std::byte> input) noexcept;
+
+/// Compares in a time that does not depend on where the two differ.
+[[nodiscard]] bool equal_in_constant_time(const proof& one, const proof& other) noexcept;
+
+}  // namespace corro::wire
