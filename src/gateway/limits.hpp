@@ -15,6 +15,9 @@ inline constexpr std::uint32_t connections_max = 12'000;
 /// up the descriptors of the others.
 inline constexpr std::uint32_t strangers_max = 4'000;
 
+/// Largest account id. The facility indexes accounts by their id, so ids are small numbers.
+inline constexpr std::uint32_t account_id_max = 1'000'000;
+
 /// How long a connection may take from accept to a correct hello.
 inline constexpr std::chrono::milliseconds logon_timeout{5'000};
 

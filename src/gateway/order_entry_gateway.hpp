@@ -1,0 +1,127 @@
+// Order entry: sessions of the Corro Binary protocol over TCP.
+//
+// A session is one coroutine that reads like its specification: connect, log on, be active, leave. While it is active
+// three children run in its scope: one reads requests, one writes what waits in the output buffer, one keeps the
+// heartbeats. Whoever ends first ends the others.
+//
+// The gateway never calls the engine: requests go into a command_queue, answers come back through `deliver`.
+//
+// Threads: one context. Limits: gateway/limits.hpp.
+// Cost: no allocation per message; one read and one write system call per batch of messages of one session.
+// Source: docs/spec/corro_binary.md (session rules), docs/spec/derived_messages.md (what is answered).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/tsc_clock.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "gateway/accounts.hpp"
+#include "gateway/command_queue.hpp"
+#include "gateway/limits.hpp"
+#include "io/context.hpp"
+#include "io/task.hpp"
+#include "io/tcp.hpp"
+#include "wire/binary_codec.hpp"
+
+namespace corro::gateway {
+
+struct gateway_options {
+    gateway_options() noexcept {}
+
+    std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
+    std::size_t output_buffer_bytes = gateway::output_buffer_bytes;
+    std::uint32_t connections_max = gateway::connections_max;
+    std::uint32_t strangers_max = gateway::strangers_max;
+    std::uint32_t timing_sample_every = 0;  ///< stamp one request of so many; 0: none
+};
+
+/// Counts since the gateway was made.
+struct gateway_statistics {
+    std::uint64_t connections_accepted = 0;
+    std::uint64_t connections_refused = 0;  ///< closed at once: too many
+    std::uint64_t logons = 0;
+    std::uint64_t logons_refused = 0;
+    std::uint64_t requests = 0;             ///< passed on to the facility
+    std::uint64_t answers = 0;              ///< private messages put into a session's buffer
+    std::uint64_t answers_undelivered = 0;  ///< private messages whose session was not connected
+    std::uint64_t session_rejects = 0;
+    std::uint64_t protocol_errors = 0;  ///< connections closed because their bytes were not the protocol
+    std::uint64_t idle_cut = 0;
+    std::uint64_t slow_cut = 0;
+    std::uint64_t cancels_on_disconnect = 0;
+    std::uint32_t sessions_now = 0;
+    std::uint32_t connections_now = 0;
+};
+
+class order_entry_gateway {
+ public:
+    /// `accounts`, `instruments`, `commands` and `clock` outlive the gateway.
+    order_entry_gateway(io::context& context, const gateway_options& options,
+                        std::span<const domain::instrument> instruments, const account_directory& accounts,
+                        command_queue& commands, const base::tsc_clock& clock);
+    ~order_entry_gateway();
+    order_entry_gateway(const order_entry_gateway&) = delete;
+    order_entry_gateway& operator=(const order_entry_gateway&) = delete;
+
+    /// Accepts and serves connections until `close`; then says goodbye to every session and ends when all have left.
+    [[nodiscard]] io::task<void> serve(io::tcp_acceptor acceptor);
+
+    /// Begins to leave: no new connections, a logout to every session.
+    void close() noexcept;
+
+    /// Puts a private event into the output buffer of the session it is for. The session is cut off when its buffer is
+    /// full; nobody else waits for it. Public events are not for here (asserted).
+    void deliver(const domain::event& event) noexcept;
+
+    /// Starts sending what `deliver` has buffered: once per batch of commands.
+    void flush() noexcept;
+
+    [[nodiscard]] const gateway_statistics& statistics() const noexcept { return statistics_; }
+
+ private:
+    struct connection;
+    struct session_state;
+
+    io::task<void> converse(std::unique_ptr<connection> c);
+    io::task<void> log_on(connection* c);
+    io::task<void> read_requests(connection* c);
+    io::task<void> write_pending(connection* c);
+    io::task<void> keep_alive(connection* c);
+    io::task<void> leave(connection* c);
+    io::task<bool> fill(connection* c);
+    io::task<bool> drain(connection* c);
+    io::task<void> submit(domain::command command, std::uint64_t received_ticks, std::uint64_t decoded_ticks);
+
+    void verify(connection& c, const wire::frame& hello);
+    std::vector<std::byte> welcome(const connection& c) const;
+    bool handle(connection& c, const wire::frame& frame, domain::command& command);
+    bool handle_session_message(connection& c, const wire::frame& frame);
+    void refuse(connection& c, const wire::frame& frame, wire::refusal refusal);
+    void end(connection& c, wire::logout_reason reason) noexcept;
+    template <class Message>
+    void put(connection& c, const Message& message);
+    void mark_pending(connection& c);
+
+    io::context& context_;
+    gateway_options options_;
+    wire::instrument_table instruments_;
+    const account_directory& accounts_;
+    command_queue& commands_;
+    const base::tsc_clock& clock_;
+    std::vector<session_state> sessions_;   ///< by session id
+    std::vector<connection*> pending_;      ///< connections whose writer is to be woken by `flush`
+    std::vector<connection*> connections_;  ///< all that are open, in no order
+    io::tcp_acceptor* acceptor_ = nullptr;
+    gateway_statistics statistics_;
+    std::uint32_t strangers_now_ = 0;
+    std::uint32_t sample_countdown_ = 0;
+    bool closing_ = false;
+};
+
+}  // namespace corro::gateway
