@@ -39,7 +39,6 @@ void book_image::clear() {
     top_ = {};
     top_.bid_price = top_.ask_price = domain::no_price;
     prices_.last = prices_.high = prices_.low = prices_.open = domain::no_price;
-    has_traded_ = false;
     digest_ = 0;
 }
 
@@ -50,7 +49,7 @@ image_status book_image::apply(const domain::event& event) {
         case domain::event_kind::order_deleted: return remove(event.side, event.book);
         case domain::event_kind::level_changed: return check_level(event.side, event.level);
         case domain::event_kind::top_of_book: top_ = event.top; return image_status::applied;
-        case domain::event_kind::trade: has_traded_ = true; return image_status::applied;
+        case domain::event_kind::trade: return image_status::applied;
         case domain::event_kind::price_update: prices_ = event.prices; return image_status::applied;
         case domain::event_kind::statistics: volumes_ = event.volumes; return image_status::applied;
         default: return image_status::not_public;

@@ -60,7 +60,7 @@ class book_image {
     [[nodiscard]] const domain::top& top() const noexcept { return top_; }
     [[nodiscard]] const domain::price_summary& prices() const noexcept { return prices_; }
     [[nodiscard]] const domain::volume_summary& volumes() const noexcept { return volumes_; }
-    [[nodiscard]] bool has_traded() const noexcept { return has_traded_; }
+    [[nodiscard]] bool has_traded() const noexcept { return prices_.last != domain::no_price; }
 
     /// Order-independent digest of all orders with side, price and quantity. Equal digests: equal sets of orders.
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
@@ -105,7 +105,6 @@ class book_image {
     domain::top top_{};
     domain::price_summary prices_{};
     domain::volume_summary volumes_{};
-    bool has_traded_ = false;
     std::uint64_t digest_ = 0;
 };
 

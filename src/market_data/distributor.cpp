@@ -1,0 +1,359 @@
+#include "market_data/distributor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "io/event.hpp"
+#include "io/scope.hpp"
+#include "io/timer.hpp"
+#include "io/with_timeout.hpp"
+#include "wire/binary_codec.hpp"
+#include "wire/soup_bin_tcp.hpp"
+
+namespace corro::market_data {
+
+namespace soup = wire::soup_bin_tcp;
+
+struct distributor::subscriber {
+    explicit subscriber(io::tcp_stream s) : stream(std::move(s)) {}
+
+    io::tcp_stream stream;
+    io::auto_event more;              ///< something was published, or is to be said
+    io::task_scope* scope = nullptr;  ///< of the phase that runs
+    std::uint64_t position = 0;       ///< of the first byte of the feed that is not sent yet
+    bool logged_in = false;
+    bool idle = false;  ///< waits for more
+    bool ended = false;
+    bool cut = false;         ///< ended by rule: nothing more may be sent
+    bool logged_out = false;  ///< ended by the subscriber's wish
+    bool sent = false;        ///< something was sent since the last look
+    bool heard = false;
+    bool heartbeat_due = false;
+    std::size_t input_end = 0;
+    std::array<std::byte, input_buffer_bytes> input;  // deliberately not initialised
+};
+
+namespace {
+
+template <class Packet>
+std::span<const std::byte> encoded(const Packet& packet, std::span<std::byte> into) {
+    const auto size = soup::encode(packet, into);
+    CORRO_ASSERT(size.has_value(), "packets of our own making are sound");
+    return into.first(*size);
+}
+
+std::span<const std::byte> encoded(soup::packet_type type, std::span<std::byte> into) {
+    const auto size = soup::encode(type, {}, into);
+    CORRO_ASSERT(size.has_value(), "packets of our own making are sound");
+    return into.first(*size);
+}
+
+}  // namespace
+
+distributor::distributor(io::context& context, const distributor_options& options,
+                         std::span<const domain::instrument> instruments)
+    : context_(context), options_(options), log_(options.feed_log_bytes) {
+    for (const domain::instrument& i : instruments) {
+        instruments_.define(i);
+        if (i.id.value >= books_.size()) books_.resize(i.id.value + 1);
+    }
+    subscribers_.reserve(options_.subscribers_max);
+}
+
+distributor::~distributor() {
+    CORRO_ASSERT(subscribers_.empty(), "the serving tasks have ended before the distributor is destroyed");
+}
+
+io::task<void> distributor::serve_feed(io::tcp_acceptor acceptor) {
+    return serve(std::move(acceptor), port::feed);
+}
+
+io::task<void> distributor::serve_snapshots(io::tcp_acceptor acceptor) {
+    return serve(std::move(acceptor), port::snapshot);
+}
+
+io::task<void> distributor::serve(io::tcp_acceptor acceptor, port what) {
+    acceptors_[static_cast<int>(what)] = &acceptor;
+    io::task_scope conversations(context_);
+    while (!closing_) {
+        auto stream = co_await acceptor.accept();
+        if (!stream) break;  // closed or stopped
+        if (subscribers_.size() >= options_.subscribers_max) continue;
+        static_cast<void>(stream->set_option(io::no_delay(true)));
+        conversations.spawn(converse(std::make_unique<subscriber>(std::move(*stream)), what));
+    }
+    acceptors_[static_cast<int>(what)] = nullptr;
+    co_await conversations.join();
+}
+
+void distributor::close() noexcept {
+    closing_ = true;
+    for (io::tcp_acceptor* acceptor : acceptors_) {
+        if (acceptor != nullptr) acceptor->close();
+    }
+    for (subscriber* s : subscribers_) end(*s);
+}
+
+void distributor::end(subscriber& s) noexcept {
+    if (s.ended) return;
+    s.ended = true;
+    if (s.scope != nullptr) s.scope->request_stop();
+}
+
+// One connection, from accept to the end.
+io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
+    subscribers_.push_back(s.get());
+    statistics_.subscribers_now = static_cast<std::uint32_t>(subscribers_.size());
+    {
+        io::task_scope logging_in(context_);
+        s->scope = &logging_in;
+        logging_in.spawn(log_in(s.get(), what));
+        co_await logging_in.join();
+        s->scope = nullptr;
+    }
+    if (s->logged_in && !s->ended) {
+        io::task_scope active(context_);
+        s->scope = &active;
+        active.spawn(listen(s.get()));
+        if (what == port::feed) {
+            active.spawn(keep_alive(s.get()));
+            active.spawn(send_feed(s.get()));
+        } else {
+            active.spawn(send_snapshot(s.get()));
+        }
+        co_await active.join();
+        s->scope = nullptr;
+    }
+    // At a packet boundary the end of the session can still be told.
+    if (s->logged_in && !s->cut && !s->logged_out && (what == port::snapshot || s->position == log_.end_position())) {
+        std::array<std::byte, soup::header_bytes> packet;
+        const auto bytes = encoded(soup::packet_type::end_of_session, packet);
+        static_cast<void>(co_await io::with_timeout(std::chrono::milliseconds(200), s->stream.write_all(bytes)));
+    }
+    subscribers_.erase(std::find(subscribers_.begin(), subscribers_.end(), s.get()));
+    statistics_.subscribers_now = static_cast<std::uint32_t>(subscribers_.size());
+}
+
+io::task<void> distributor::log_in(subscriber* s, port what) {
+    std::array<std::byte, soup::login_accepted_bytes> reply;
+    const auto request_arrives = [](subscriber* from) -> io::task<bool> {
+        while (true) {
+            const auto packet = soup::decode(std::span(from->input).first(from->input_end), soup::sender::client,
+                                             soup::login_request_bytes);
+            if (!packet || (*packet && (*packet)->type != soup::packet_type::login_request)) co_return false;
+            if (*packet) co_return true;
+            const io::io_result read = co_await from->stream.read_some(std::span(from->input).subspan(from->input_end));
+            from->input_end += read.bytes;
+            if (read.error) co_return false;
+        }
+    };
+    const auto arrived = co_await io::with_timeout(options_.login_timeout, request_arrives(s));
+    if (!arrived || !*arrived) {
+        ++statistics_.protocol_errors;
+        s->cut = true;
+        co_return;
+    }
+    const auto packet = **soup::decode(std::span(s->input).first(s->input_end), soup::sender::client);
+    const auto request = soup::decode_login_request(packet.payload);
+    const std::uint64_t first = what == port::feed ? log_.first_sequence() : 1;
+    const std::uint64_t next = what == port::feed ? log_.next_sequence() : 1;
+    const std::uint64_t wanted = !request ? 0 : request->requested_sequence == 0 ? next : request->requested_sequence;
+    const bool session_known = request && (request->requested_session.empty() ||
+                                           soup::same_credential(request->requested_session, options_.session_name));
+    if (!session_known || wanted < first || wanted > next ||
+        (what == port::snapshot && snapshots_now_ >= snapshots_max)) {
+        ++statistics_.logins_rejected;
+        s->cut = true;
+        static_cast<void>(co_await s->stream.write_all(encoded(soup::reject_code::session_not_available, reply)));
+        co_return;
+    }
+    s->input_end -= packet.size;
+    std::memmove(s->input.data(), s->input.data() + packet.size, s->input_end);
+    soup::login_accepted accepted;
+    accepted.session = options_.session_name;
+    accepted.next_sequence = wanted;
+    s->position = what == port::feed ? log_.position_of(wanted) : 0;
+    s->logged_in = true;
+    ++statistics_.logins;
+    const io::io_result written = co_await s->stream.write_all(encoded(accepted, reply));
+    if (written.error) end(*s);
+}
+
+// Sends from the feed log, in as large pieces as there are.
+io::task<void> distributor::send_feed(subscriber* s) {
+    while (!s->ended) {
+        // A subscriber that was not read by the scope's other children while it fell behind is cut in flush().
+        const auto bytes = log_.bytes_from(s->position, send_bytes_max);
+        if (bytes.empty()) {
+            if (s->heartbeat_due) {
+                s->heartbeat_due = false;
+                std::array<std::byte, soup::header_bytes> packet;
+                const io::io_result said =
+                    co_await s->stream.write_all(encoded(soup::packet_type::server_heartbeat, packet));
+                if (said.error) {
+                    s->cut = true;
+                    end(*s);
+                }
+                continue;
+            }
+            s->idle = true;
+            if (co_await s->more.wait()) co_return;  // stopped
+            continue;
+        }
+        s->sent = true;
+        const io::io_result written = co_await s->stream.write_some(bytes);
+        s->position += written.bytes;
+        if (written.error) {
+            if (written.error != io::condition::canceled) s->cut = true;
+            end(*s);
+        }
+    }
+}
+
+io::task<void> distributor::send_snapshot(subscriber* s) {
+    ++snapshots_now_;
+    ++statistics_.snapshots;
+    const std::vector<std::byte> bytes = snapshot();
+    const io::io_result written = co_await s->stream.write_all(bytes);
+    if (written.error) s->cut = true;
+    --snapshots_now_;
+    end(*s);
+}
+
+// Whatever the subscriber says: heartbeats keep it alive, a logout ends it, anything else is not the protocol.
+io::task<void> distributor::listen(subscriber* s) {
+    while (!s->ended) {
+        const auto packet =
+            soup::decode(std::span(s->input).first(s->input_end), soup::sender::client, s->input.size() - 3);
+        if (!packet) {
+            ++statistics_.protocol_errors;
+            s->cut = true;
+            end(*s);
+        } else if (*packet) {
+            s->heard = true;
+            if ((*packet)->type == soup::packet_type::logout_request) {
+                s->logged_out = true;
+                end(*s);
+            }
+            s->input_end -= (*packet)->size;
+            std::memmove(s->input.data(), s->input.data() + (*packet)->size, s->input_end);
+        } else {
+            const io::io_result read = co_await s->stream.read_some(std::span(s->input).subspan(s->input_end));
+            s->input_end += read.bytes;
+            if (read.error) {
+                if (read.error != io::condition::canceled) s->cut = true;
+                end(*s);
+            }
+        }
+    }
+}
+
+// A heartbeat packet for every second without data; a subscriber that was silent for fifteen is gone.
+io::task<void> distributor::keep_alive(subscriber* s) {
+    std::uint32_t silent_ms = 0;
+    while (!s->ended) {
+        if (co_await io::sleep_for(std::chrono::milliseconds(soup::heartbeat_interval_ms))) co_return;  // stopped
+        silent_ms = s->heard ? 0 : silent_ms + soup::heartbeat_interval_ms;
+        s->heard = false;
+        if (silent_ms >= soup::silence_max_ms) {
+            ++statistics_.silent_cut;
+            s->cut = true;
+            end(*s);
+        }
+        if (!s->sent) {
+            s->heartbeat_due = true;
+            s->more.set();
+        }
+        s->sent = false;
+    }
+}
+
+void distributor::publish(const domain::event& event) noexcept {
+    CORRO_ASSERT(domain::is_public(event.kind));
+    const image_status status = books_[event.instrument.value].apply(event);
+    CORRO_ASSERT(status == image_status::applied, "the facility's events agree with each other");
+    last_command_ = event.command.value;
+    const std::span<std::byte> room = log_.reserve();
+    const std::size_t size = wire::encode(event, *instruments_.find(event.instrument), log_.next_sequence(),
+                                          room.subspan(soup::header_bytes));
+    const auto header = soup::header(soup::packet_type::sequenced_data, size);
+    std::memcpy(room.data(), header.data(), header.size());
+    log_.commit(header.size() + size);
+    ++statistics_.messages;
+    statistics_.bytes += header.size() + size;
+}
+
+void distributor::flush() noexcept {
+    for (subscriber* s : subscribers_) {
+        if (!s->logged_in) continue;
+        if (s->idle) {
+            s->idle = false;
+            s->more.set();
+        } else if (!s->ended && log_.end_position() - s->position > log_.capacity_bytes() / 2) {
+            ++statistics_.slow_cut;
+            s->cut = true;
+            end(*s);
+        }
+    }
+}
+
+const book_image* distributor::book(domain::instrument_id id) const noexcept {
+    return instruments_.find(id) == nullptr ? nullptr : &books_[id.value];
+}
+
+// All books as messages, each in a sequenced packet: definitions first, then per instrument its orders in priority
+// order, its best levels, its prices and volumes.
+std::vector<std::byte> distributor::snapshot() const {
+    std::vector<std::byte> bytes;
+    std::array<std::byte, feed_log::message_bytes_max> message;
+    const auto append = [&](std::size_t size) {
+        CORRO_ASSERT(size != 0 && size <= message.size());
+        const auto header = soup::header(soup::packet_type::sequenced_data, size);
+        bytes.insert(bytes.end(), header.begin(), header.end());
+        bytes.insert(bytes.end(), message.begin(), message.begin() + static_cast<std::ptrdiff_t>(size));
+    };
+    wire::snapshot_begin begin;
+    begin.last_sequence = domain::sequence_number{log_.next_sequence() - 1};
+    begin.last_command = domain::sequence_number{last_command_};
+    begin.instruments_count = static_cast<std::uint32_t>(instruments_.count());
+    append(wire::encode(begin, 0, message));
+    instruments_.for_each([&](const domain::instrument& i) { append(wire::encode(i, 0, message)); });
+    instruments_.for_each([&](const domain::instrument& i) {
+        const book_image& book = books_[i.id.value];
+        domain::event event;
+        event.command = domain::sequence_number{last_command_};
+        event.instrument = i.id;
+        const auto say = [&](domain::event_kind kind) {
+            event.kind = kind;
+            append(wire::encode(event, i, 0, message));
+        };
+        book.for_each_order(
+            [&](domain::side side, domain::price_ticks price, domain::order_id order, domain::quantity_lots quantity) {
+                event.side = side;
+                event.book = {};
+                event.book.order = order;
+                event.book.price = price;
+                event.book.quantity = event.book.change = quantity;
+                say(domain::event_kind::order_added);
+            });
+        event.side = domain::side::buy;
+        event.top = book.top();
+        say(domain::event_kind::top_of_book);
+        event.prices = book.prices();
+        say(domain::event_kind::price_update);
+        event.volumes = book.volumes();
+        say(domain::event_kind::statistics);
+    });
+    wire::snapshot_end end;
+    end.last_sequence = begin.last_sequence;
+    end.last_command = begin.last_command;
+    end.instruments_count = begin.instruments_count;
+    append(wire::encode(end, 0, message));
+    return bytes;
+}
+
+}  // namespace corro::market_data

@@ -1,0 +1,112 @@
+// The market-data distributor: the venue's public events as a feed over TCP, and snapshots to join it late.
+//
+// The feed is one sequence of messages over SoupBinTCP; the framing gives every message its number. Each message is
+// encoded once, into the feed log, and every subscriber sends from there. A late joiner asks the snapshot port for all
+// books as of message N, then logs in to the feed with N + 1 as the sequence number: it sees every change once, or is
+// told that it cannot.
+//
+// Threads: one context. Limits: market_data/limits.hpp.
+// Cost: per event one encoding and one update of the book image; per subscriber and batch one write.
+// Source: Nasdaq SoupBinTCP 3.00; docs/spec/market_data.md; the payload is docs/spec/corro_binary.md.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "io/context.hpp"
+#include "io/task.hpp"
+#include "io/tcp.hpp"
+#include "market_data/book_image.hpp"
+#include "market_data/feed_log.hpp"
+#include "market_data/limits.hpp"
+#include "wire/instrument_table.hpp"
+
+namespace corro::market_data {
+
+struct distributor_options {
+    distributor_options() noexcept {}
+
+    std::string session_name = "CORRO";  ///< SoupBinTCP session, at most ten characters
+    std::size_t feed_log_bytes = market_data::feed_log_bytes;
+    std::chrono::milliseconds login_timeout = market_data::login_timeout;
+    std::uint32_t subscribers_max = market_data::subscribers_max;
+};
+
+/// Counts since the distributor was made.
+struct distributor_statistics {
+    std::uint64_t messages = 0;  ///< published
+    std::uint64_t bytes = 0;     ///< published, before multiplication by subscribers
+    std::uint64_t logins = 0;
+    std::uint64_t logins_rejected = 0;
+    std::uint64_t snapshots = 0;
+    std::uint64_t slow_cut = 0;
+    std::uint64_t silent_cut = 0;
+    std::uint64_t protocol_errors = 0;
+    std::uint32_t subscribers_now = 0;
+};
+
+class distributor {
+ public:
+    distributor(io::context& context, const distributor_options& options,
+                std::span<const domain::instrument> instruments);
+    ~distributor();
+    distributor(const distributor&) = delete;
+    distributor& operator=(const distributor&) = delete;
+
+    /// Serves the live feed until `close`; ends when every subscriber has left.
+    [[nodiscard]] io::task<void> serve_feed(io::tcp_acceptor acceptor);
+
+    /// Serves snapshots until `close`.
+    [[nodiscard]] io::task<void> serve_snapshots(io::tcp_acceptor acceptor);
+
+    /// Ends the feed: an end-of-session packet to every subscriber that keeps up.
+    void close() noexcept;
+
+    /// Appends a public event to the feed. Private events are not for here (asserted), nor an event that contradicts
+    /// the ones before it (asserted: the facility and the image must agree).
+    void publish(const domain::event& event) noexcept;
+
+    /// Starts sending what was published: once per batch of events. Cuts off who is too far behind.
+    void flush() noexcept;
+
+    /// The public book as published so far; nullptr for an unknown instrument.
+    [[nodiscard]] const book_image* book(domain::instrument_id id) const noexcept;
+
+    [[nodiscard]] const distributor_statistics& statistics() const noexcept { return statistics_; }
+    [[nodiscard]] std::uint64_t next_sequence() const noexcept { return log_.next_sequence(); }
+
+ private:
+    enum class port : std::uint8_t { feed, snapshot };
+    struct subscriber;
+
+    io::task<void> serve(io::tcp_acceptor acceptor, port what);
+    io::task<void> converse(std::unique_ptr<subscriber> s, port what);
+    io::task<void> log_in(subscriber* s, port what);
+    io::task<void> send_feed(subscriber* s);
+    io::task<void> send_snapshot(subscriber* s);
+    io::task<void> listen(subscriber* s);
+    io::task<void> keep_alive(subscriber* s);
+    [[nodiscard]] std::vector<std::byte> snapshot() const;
+    void end(subscriber& s) noexcept;
+
+    io::context& context_;
+    distributor_options options_;
+    wire::instrument_table instruments_;
+    std::vector<book_image> books_;  ///< by instrument id
+    feed_log log_;
+    std::uint64_t last_command_ = 0;
+    std::vector<subscriber*> subscribers_;
+    io::tcp_acceptor* acceptors_[2] = {nullptr, nullptr};
+    distributor_statistics statistics_;
+    std::uint32_t snapshots_now_ = 0;
+    bool closing_ = false;
+};
+
+}  // namespace corro::market_data
