@@ -1,0 +1,177 @@
+#include "client/feed_session.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "client/session_errors.hpp"
+#include "io/timer.hpp"
+#include "wire/binary_codec.hpp"
+#include "wire/soup_bin_tcp.hpp"
+
+namespace corro::client {
+
+namespace soup = wire::soup_bin_tcp;
+
+io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_session::join(io::endpoint feed,
+                                                                                           io::endpoint snapshot) {
+    auto first = co_await io::tcp_stream::connect(co_await io::this_context(), snapshot);
+    if (!first) co_return std::unexpected(first.error());
+    std::unique_ptr<feed_session> session(new feed_session(std::move(*first)));
+    if (const std::error_code error = co_await session->log_in(1)) co_return std::unexpected(error);
+    if (const std::error_code error = co_await session->read_snapshot()) co_return std::unexpected(error);
+    auto second = co_await io::tcp_stream::connect(co_await io::this_context(), feed);
+    if (!second) co_return std::unexpected(second.error());
+    static_cast<void>(second->set_option(io::no_delay(true)));
+    session->stream_ = std::move(*second);
+    session->input_begin_ = session->input_end_ = 0;
+    if (const std::error_code error = co_await session->log_in(session->next_sequence_)) {
+        co_return std::unexpected(error);
+    }
+    co_return session;
+}
+
+io::task<std::error_code> feed_session::log_in(std::uint64_t sequence) {
+    std::array<std::byte, soup::login_request_bytes> bytes;
+    soup::login_request request;
+    request.requested_sequence = sequence;
+    const auto size = soup::encode(request, bytes);
+    if (!size) co_return size.error();
+    const io::io_result written = co_await stream_.write_all(std::span(bytes).first(*size));
+    if (written.error) co_return written.error;
+    const auto reply = co_await await_message();
+    if (!reply) co_return reply.error();
+    if (reply->type == static_cast<char>(soup::packet_type::login_rejected)) {
+        const auto code = soup::decode_login_rejected(reply->payload);
+        co_return make_error_code(code && *code == soup::reject_code::session_not_available
+                                      ? session_errc::session_not_available
+                                      : session_errc::login_rejected);
+    }
+    if (reply->type != static_cast<char>(soup::packet_type::login_accepted)) {
+        co_return make_error_code(session_errc::unexpected_message);
+    }
+    const auto accepted = soup::decode_login_accepted(reply->payload);
+    if (!accepted) co_return accepted.error();
+    if (accepted->next_sequence != sequence) co_return make_error_code(session_errc::sequence_gap);
+    co_return std::error_code();
+}
+
+// Everything from snapshot_begin to snapshot_end.
+io::task<std::error_code> feed_session::read_snapshot() {
+    bool begun = false;
+    while (true) {
+        const auto m = co_await await_message();
+        if (!m) co_return m.error();
+        if (m->type == static_cast<char>(soup::packet_type::server_heartbeat)) continue;
+        if (m->type != static_cast<char>(soup::packet_type::sequenced_data)) {
+            co_return make_error_code(session_errc::unexpected_message);
+        }
+        const auto frame = wire::next_frame(m->payload);
+        if (!frame) co_return frame.error();
+        if (!*frame) co_return make_error_code(wire::wire_errc::truncated);
+        switch ((*frame)->message) {
+            case wire::template_id::snapshot_begin: begun = true; break;
+            case wire::template_id::instrument_definition: {
+                const auto instrument = wire::decode_instrument(**frame);
+                if (!instrument) co_return instrument.error();
+                instruments_.define(*instrument);
+                if (instrument->id.value >= books_.size()) books_.resize(instrument->id.value + 1);
+                break;
+            }
+            case wire::template_id::snapshot_end: {
+                if (!begun || wire::check(**frame)) co_return make_error_code(session_errc::unexpected_message);
+                const wire::snapshot_end_view end(**frame);
+                next_sequence_ = end.last_sequence().value + 1;
+                last_command_ = end.last_command().value;
+                co_return std::error_code();
+            }
+            default: {
+                domain::event event;
+                if (const std::error_code error = wire::decode_event(**frame, instruments_, event)) co_return error;
+                if (const std::error_code error = apply(event)) co_return error;
+                break;
+            }
+        }
+    }
+}
+
+std::error_code feed_session::apply(const domain::event& event) {
+    if (instruments_.find(event.instrument) == nullptr) return make_error_code(session_errc::feed_contradiction);
+    const auto status = books_[event.instrument.value].apply(event);
+    return status == market_data::image_status::applied ? std::error_code()
+                                                        : make_error_code(session_errc::feed_contradiction);
+}
+
+// The next packet among the received bytes; valid until the next read.
+std::expected<std::optional<feed_session::message>, std::error_code> feed_session::next_message() {
+    const auto packet = soup::decode(std::span(input_).subspan(input_begin_, input_end_ - input_begin_),
+                                     soup::sender::server, input_.size() - soup::header_bytes);
+    if (!packet) return std::unexpected(packet.error());
+    if (!*packet) return std::nullopt;
+    input_begin_ += (*packet)->size;
+    return message{static_cast<char>((*packet)->type), (*packet)->payload};
+}
+
+io::task<std::expected<feed_session::message, std::error_code>> feed_session::await_message() {
+    while (true) {
+        const auto m = next_message();
+        if (!m) co_return std::unexpected(m.error());
+        if (*m) co_return **m;
+        if (const std::error_code error = co_await fill()) co_return std::unexpected(error);
+    }
+}
+
+std::expected<std::optional<domain::event>, std::error_code> feed_session::poll() {
+    while (true) {
+        if (ended_) return std::unexpected(make_error_code(session_errc::end_of_session));
+        const auto m = next_message();
+        if (!m) return std::unexpected(m.error());
+        if (!*m) return std::nullopt;
+        switch (static_cast<soup::packet_type>((*m)->type)) {
+            case soup::packet_type::sequenced_data: break;
+            case soup::packet_type::end_of_session: ended_ = true; continue;
+            case soup::packet_type::server_heartbeat:
+            case soup::packet_type::debug: continue;
+            default: return std::unexpected(make_error_code(session_errc::unexpected_message));
+        }
+        const auto frame = wire::next_frame((*m)->payload);
+        if (!frame) return std::unexpected(frame.error());
+        if (!*frame) return std::unexpected(make_error_code(wire::wire_errc::truncated));
+        // The framing counts; the header says the number again.
+        if ((*frame)->sequence != next_sequence_) return std::unexpected(make_error_code(session_errc::sequence_gap));
+        ++next_sequence_;
+        domain::event event;
+        if (const std::error_code error = wire::decode_event(**frame, instruments_, event)) {
+            return std::unexpected(error);
+        }
+        if (const std::error_code error = apply(event)) return std::unexpected(error);
+        if ((event.flags & domain::event_flag::last_of_command) != 0) last_command_ = event.command.value;
+        return event;
+    }
+}
+
+io::task<std::error_code> feed_session::fill() {
+    if (input_begin_ != 0) {
+        std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
+        input_end_ -= input_begin_;
+        input_begin_ = 0;
+    }
+    const io::io_result read = co_await stream_.read_some(std::span(input_).subspan(input_end_));
+    input_end_ += read.bytes;
+    co_return read.error;
+}
+
+io::task<void> feed_session::keep_alive() {
+    std::array<std::byte, soup::header_bytes> packet = soup::header(soup::packet_type::client_heartbeat, 0);
+    while (!co_await io::sleep_for(std::chrono::milliseconds(soup::heartbeat_interval_ms))) {
+        const io::io_result written = co_await stream_.write_all(packet);
+        if (written.error) co_return;
+    }
+}
+
+const market_data::book_image* feed_session::book(domain::instrument_id id) const noexcept {
+    return instruments_.find(id) == nullptr ? nullptr : &books_[id.value];
+}
+
+}  // namespace corro::client

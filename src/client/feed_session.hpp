@@ -1,0 +1,85 @@
+// A client's view of the market: joins the feed by snapshot, applies every increment, knows when it is stale.
+//
+// `join` fetches all books as of feed message N from the snapshot port, then logs in to the feed with N + 1. After that
+// `poll` yields each public event once, in order, already applied to its book; `fill` reads more. An increment that
+// contradicts the book ends the session with feed_contradiction: join again.
+//
+// Threads: one context. Cost: no allocation per message beyond the growth of the books.
+// Source: docs/spec/market_data.md; SoupBinTCP.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "domain/event.hpp"
+#include "io/endpoint.hpp"
+#include "io/task.hpp"
+#include "io/tcp.hpp"
+#include "market_data/book_image.hpp"
+#include "wire/instrument_table.hpp"
+
+namespace corro::client {
+
+class feed_session {
+ public:
+    static constexpr std::size_t input_bytes = 256 * 1024;
+
+    /// Joins the market.
+    /// @error What a connection failed with; session_errc; wire errors.
+    [[nodiscard]] static io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> join(
+        io::endpoint feed, io::endpoint snapshot);
+
+    feed_session(const feed_session&) = delete;
+    feed_session& operator=(const feed_session&) = delete;
+
+    /// The next event among the bytes received so far, applied to its book; nothing when there is none.
+    /// @error end_of_session, feed_contradiction, wire errors; the session is over.
+    [[nodiscard]] std::expected<std::optional<domain::event>, std::error_code> poll();
+
+    /// Reads some more bytes. @error end_of_stream, operation_canceled, what the connection failed with.
+    [[nodiscard]] io::task<std::error_code> fill();
+
+    /// Sends the client's heartbeats. Ends when stopped or when the connection fails.
+    [[nodiscard]] io::task<void> keep_alive();
+
+    void abandon() noexcept { stream_.close(); }
+
+    [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
+    /// The book of an instrument; nullptr for an unknown one.
+    [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept;
+    /// Number of the next feed message.
+    [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
+    /// The last command whose events are all applied; of the snapshot at first.
+    [[nodiscard]] std::uint64_t last_command() const noexcept { return last_command_; }
+
+ private:
+    explicit feed_session(io::tcp_stream stream) : stream_(std::move(stream)), input_(input_bytes) {}
+
+    struct message {
+        char type{};
+        std::span<const std::byte> payload;
+    };
+    [[nodiscard]] std::expected<std::optional<message>, std::error_code> next_message();
+    io::task<std::expected<message, std::error_code>> await_message();
+    io::task<std::error_code> log_in(std::uint64_t sequence);
+    io::task<std::error_code> read_snapshot();
+    [[nodiscard]] std::error_code apply(const domain::event& event);
+
+    io::tcp_stream stream_;
+    std::vector<std::byte> input_;
+    std::size_t input_begin_ = 0;
+    std::size_t input_end_ = 0;
+    wire::instrument_table instruments_;
+    std::vector<market_data::book_image> books_;  ///< by instrument id
+    std::uint64_t next_sequence_ = 0;
+    std::uint64_t last_command_ = 0;
+    bool ended_ = false;
+};
+
+}  // namespace corro::client

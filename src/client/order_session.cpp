@@ -1,0 +1,216 @@
+#include "client/order_session.hpp"
+
+#include <openssl/rand.h>
+
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "client/session_errors.hpp"
+#include "io/errors.hpp"
+#include "io/timer.hpp"
+
+namespace corro::client {
+
+io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_session::log_on(io::endpoint venue,
+                                                                                               credentials who) {
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), venue);
+    if (!stream) co_return std::unexpected(stream.error());
+    static_cast<void>(stream->set_option(io::no_delay(true)));
+    std::unique_ptr<order_session> session(new order_session(std::move(*stream), who));
+    if (const std::error_code error = co_await session->prove_and_welcome()) co_return std::unexpected(error);
+    co_return session;
+}
+
+// The venue's challenge, our hello, its welcome.
+io::task<std::error_code> order_session::prove_and_welcome() {
+    auto frame = co_await next_frame();
+    if (!frame) co_return frame.error();
+    if (frame->message != wire::template_id::challenge || wire::check(*frame)) {
+        co_return make_error_code(session_errc::unexpected_message);
+    }
+    const wire::challenge_view challenge(*frame);
+    if (challenge.protocol_version_min() > wire::protocol_version ||
+        challenge.protocol_version() < wire::protocol_version_min) {
+        co_return make_error_code(session_errc::unsupported_version);
+    }
+    wire::hello hello;
+    hello.account = who_.account;
+    hello.session_number = who_.session_number;
+    hello.next_sequence = domain::sequence_number{0};
+    hello.heartbeat_interval_ms = static_cast<std::uint32_t>(who_.heartbeat.count());
+    hello.protocol_version = wire::protocol_version;
+    hello.hello_flags = who_.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
+    const int random = RAND_bytes(reinterpret_cast<unsigned char*>(hello.client_nonce.data()),
+                                  static_cast<int>(hello.client_nonce.size()));
+    CORRO_ASSERT(random == 1, "the operating system's random generator works");
+    hello.proof = wire::make_proof(who_.key, wire::logon_proof_input(challenge.nonce(), hello));
+    static_cast<void>(queue(hello));
+    if (const std::error_code error = co_await flush()) co_return error;
+
+    frame = co_await next_frame();
+    if (!frame) co_return frame.error();
+    if (wire::check(*frame)) co_return make_error_code(session_errc::unexpected_message);
+    if (frame->message == wire::template_id::logout) co_return logged_out(wire::logout_view(*frame).logout_reason());
+    if (frame->message != wire::template_id::hello_ack) co_return make_error_code(session_errc::unexpected_message);
+    const wire::hello_ack ack = wire::hello_ack_view(*frame).value();
+    session_ = ack.session;
+    who_.heartbeat = std::chrono::milliseconds(ack.heartbeat_interval_ms);
+    next_request_ = static_cast<std::uint32_t>(ack.next_request.value);
+    next_answer_ = ack.next_sequence.value;
+    for (std::uint32_t i = 0; i < ack.instruments_count; ++i) {
+        frame = co_await next_frame();
+        if (!frame) co_return frame.error();
+        const auto instrument = wire::decode_instrument(*frame);
+        if (!instrument) co_return instrument.error();
+        instruments_.define(*instrument);
+    }
+    co_return std::error_code();
+}
+
+// The next frame; valid until the next read.
+io::task<std::expected<wire::frame, std::error_code>> order_session::next_frame() {
+    while (true) {
+        const auto frame = wire::next_frame(std::span(input_).subspan(input_begin_, input_end_ - input_begin_));
+        if (!frame) co_return std::unexpected(frame.error());
+        if (*frame) {
+            input_begin_ += (*frame)->size();
+            co_return **frame;
+        }
+        if (const std::error_code error = co_await fill()) co_return std::unexpected(error);
+    }
+}
+
+template <class Message>
+bool order_session::queue(const Message& message) noexcept {
+    const auto room = output_.reserve(Message::frame_bytes);
+    if (room.empty()) return false;
+    wire::store(message, 0, room.data());
+    output_.commit(room.size());
+    return true;
+}
+
+std::uint32_t order_session::send(const domain::command& command) noexcept {
+    const domain::instrument* instrument = instruments_.find(command.instrument);
+    CORRO_ASSERT(instrument != nullptr || command.kind == domain::command_kind::cancel_orders);
+    const auto room = output_.reserve(wire::message_bytes_max);
+    if (room.empty()) return 0;
+    domain::command numbered = command;
+    numbered.request = next_request_;
+    output_.commit(wire::encode(numbered, instruments_.find_or_nameless(command.instrument), room));
+    return next_request_++;
+}
+
+bool order_session::send_raw(std::span<const std::byte> bytes) noexcept {
+    const auto room = output_.reserve(bytes.size());
+    if (room.empty()) return false;
+    std::memcpy(room.data(), bytes.data(), bytes.size());
+    output_.commit(bytes.size());
+    return true;
+}
+
+bool order_session::send_test(std::uint64_t test_id) noexcept {
+    wire::heartbeat heartbeat;
+    heartbeat.test_id = test_id;
+    return queue(heartbeat);
+}
+
+io::task<std::error_code> order_session::flush() {
+    if (flushing_) co_return std::error_code();  // whoever flushes already takes ours along
+    flushing_ = true;
+    std::error_code error;
+    while (!error) {
+        const auto ready = output_.readable();
+        if (ready.empty()) break;
+        said_ = true;
+        const io::io_result written = co_await stream_.write_some(ready);
+        output_.consume(written.bytes);
+        error = written.error;
+    }
+    flushing_ = false;
+    co_return error;
+}
+
+std::expected<std::optional<answer>, std::error_code> order_session::poll() {
+    while (true) {
+        const auto next = wire::next_frame(std::span(input_).subspan(input_begin_, input_end_ - input_begin_));
+        if (!next) return std::unexpected(next.error());
+        if (!*next) return std::nullopt;
+        const wire::frame& frame = **next;
+        input_begin_ += frame.size();
+        answer result;
+        if (frame.sequence != 0) {
+            if (frame.sequence != next_answer_) return std::unexpected(make_error_code(session_errc::sequence_gap));
+            ++next_answer_;
+            if (const std::error_code error = wire::decode_event(frame, instruments_, result.event)) {
+                return std::unexpected(error);
+            }
+            result.sequence = frame.sequence;
+            return result;
+        }
+        if (wire::check(frame)) return std::unexpected(make_error_code(session_errc::unexpected_message));
+        switch (frame.message) {
+            case wire::template_id::heartbeat: {
+                const wire::heartbeat_view heartbeat(frame);
+                if (heartbeat.echo_id() != 0) last_echo_ = heartbeat.echo_id();
+                if (heartbeat.test_id() != 0) {
+                    wire::heartbeat echo;
+                    echo.echo_id = heartbeat.test_id();
+                    static_cast<void>(queue(echo));  // a full buffer says that we are alive as well
+                }
+                break;
+            }
+            case wire::template_id::reject: result.reject = wire::reject_view(frame).value(); return result;
+            case wire::template_id::logout:
+                return std::unexpected(logged_out(wire::logout_view(frame).logout_reason()));
+            case wire::template_id::logout_ack: acknowledged_ = true; break;
+            default: return std::unexpected(make_error_code(session_errc::unexpected_message));
+        }
+    }
+}
+
+io::task<std::error_code> order_session::fill() {
+    if (input_begin_ != 0) {
+        std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
+        input_end_ -= input_begin_;
+        input_begin_ = 0;
+    }
+    const io::io_result read = co_await stream_.read_some(std::span(input_).subspan(input_end_));
+    input_end_ += read.bytes;
+    co_return read.error;
+}
+
+io::task<std::expected<answer, std::error_code>> order_session::next() {
+    while (true) {
+        auto polled = poll();
+        if (!polled) co_return std::unexpected(polled.error());
+        if (*polled) co_return std::move(**polled);
+        if (has_output()) {
+            if (const std::error_code error = co_await flush()) co_return std::unexpected(error);
+        }
+        if (const std::error_code error = co_await fill()) co_return std::unexpected(error);
+    }
+}
+
+io::task<void> order_session::keep_alive() {
+    // Half the interval: the silence begins up to one look before it is seen.
+    while (!co_await io::sleep_for(who_.heartbeat / 2)) {
+        if (!said_) static_cast<void>(queue(wire::heartbeat{}));
+        said_ = false;
+        if (has_output() && co_await flush()) co_return;
+    }
+}
+
+io::task<std::error_code> order_session::log_out() {
+    static_cast<void>(queue(wire::logout{}));
+    if (const std::error_code error = co_await flush()) co_return error;
+    while (!acknowledged_) {
+        const auto polled = poll();
+        if (!polled) co_return polled.error();
+        if (*polled || acknowledged_) continue;
+        if (const std::error_code error = co_await fill()) co_return error;
+    }
+    stream_.close();
+    co_return std::error_code();
+}
+
+}  // namespace corro::client

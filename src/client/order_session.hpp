@@ -1,0 +1,138 @@
+// A client's order-entry session: log on, send requests, receive typed answers, leave.
+//
+// Sending only queues; `flush` puts everything queued on the wire at once. Receiving is `poll` until it returns
+// nothing, then `fill`. Heartbeats and tests of the venue are answered along the way; run `keep_alive` beside the rest
+// so that they also leave while nothing is sent.
+//
+// Threads: one context. Limits: the output buffer's size; requests that do not fit are refused, not lost.
+// Cost: no allocation per message.
+// Source: docs/spec/corro_binary.md.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include "base/byte_queue.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "io/endpoint.hpp"
+#include "io/task.hpp"
+#include "io/tcp.hpp"
+#include "wire/authentication.hpp"
+#include "wire/binary_codec.hpp"
+
+namespace corro::client {
+
+struct credentials {
+    credentials() noexcept {}
+
+    domain::account_id account{};
+    std::uint32_t session_number = 1;  ///< which of the account's connections this is
+    wire::api_key key{};
+    std::chrono::milliseconds heartbeat{5'000};
+    bool cancel_on_disconnect = true;
+};
+
+/// Something that the venue said: an event about an order, or a refusal of a message.
+struct answer {
+    std::optional<wire::reject> reject;  ///< set: the message itself was refused, and `event` means nothing
+    domain::event event;
+    std::uint64_t sequence = 0;  ///< of the venue's numbered messages; 0 for a reject
+};
+
+class order_session {
+ public:
+    static constexpr std::size_t output_bytes = 256 * 1024;
+    static constexpr std::size_t input_bytes = 64 * 1024;
+
+    /// Connects, proves the key and waits for the venue's welcome with its instruments.
+    ///
+    /// @error   What the connection failed with; logged_out(reason) when the venue refuses; wire errors.
+    /// @suspend Until the welcome is complete. @cancel Ends with operation_canceled.
+    [[nodiscard]] static io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> log_on(
+        io::endpoint venue, credentials who);
+
+    order_session(const order_session&) = delete;
+    order_session& operator=(const order_session&) = delete;
+
+    /// Queues a request. Its kind, instrument, side and so on are taken from `command`; session and account are the
+    /// session's own.
+    ///
+    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full: flush first.
+    /// @pre     The command's instrument is one of `instruments()`, or the command is a `cancel_orders` (asserted).
+    [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
+
+    /// Queues raw bytes as they are; for tests of the venue. False when the output buffer is full.
+    [[nodiscard]] bool send_raw(std::span<const std::byte> bytes) noexcept;
+
+    /// Queues a heartbeat that the venue answers with an echo; `test_id` is not 0.
+    [[nodiscard]] bool send_test(std::uint64_t test_id) noexcept;
+
+    /// Writes everything that is queued. One at a time (asserted by the stream).
+    /// @return Nothing, or what the connection failed with.
+    [[nodiscard]] io::task<std::error_code> flush();
+
+    /// The next answer among the bytes received so far; nothing when there is none.
+    /// @error wire errors, session_errc, or logged_out(reason); the session is over.
+    [[nodiscard]] std::expected<std::optional<answer>, std::error_code> poll();
+
+    /// Reads some more bytes. @error end_of_stream, operation_canceled, what the connection failed with.
+    [[nodiscard]] io::task<std::error_code> fill();
+
+    /// `poll`, and `fill` when needed: the next answer.
+    [[nodiscard]] io::task<std::expected<answer, std::error_code>> next();
+
+    /// Sends a heartbeat whenever nothing else was sent for an interval. Ends when stopped or when the connection
+    /// fails.
+    [[nodiscard]] io::task<void> keep_alive();
+
+    /// Logs out and waits for the venue's acknowledgement, dropping answers that come in between.
+    [[nodiscard]] io::task<std::error_code> log_out();
+
+    /// Closes the connection at once, without a logout.
+    void abandon() noexcept { stream_.close(); }
+
+    [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
+    [[nodiscard]] domain::session_id session() const noexcept { return session_; }
+    [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }
+    [[nodiscard]] bool has_output() noexcept { return !output_.empty(); }
+    /// The number that the next request will have.
+    [[nodiscard]] std::uint32_t next_request() const noexcept { return next_request_; }
+    /// Time stamp id of the last echo received, 0 when there was none.
+    [[nodiscard]] std::uint64_t last_echo() const noexcept { return last_echo_; }
+    [[nodiscard]] io::tcp_stream& stream() noexcept { return stream_; }
+
+ private:
+    order_session(io::tcp_stream stream, const credentials& who)
+        : stream_(std::move(stream)), who_(who), output_(output_bytes), input_(input_bytes) {}
+
+    io::task<std::expected<wire::frame, std::error_code>> next_frame();
+    io::task<std::error_code> prove_and_welcome();
+    template <class Message>
+    [[nodiscard]] bool queue(const Message& message) noexcept;
+
+    io::tcp_stream stream_;
+    credentials who_;
+    base::byte_queue output_;
+    std::vector<std::byte> input_;
+    std::size_t input_begin_ = 0;
+    std::size_t input_end_ = 0;
+    wire::instrument_table instruments_;
+    domain::session_id session_{};
+    std::uint32_t next_request_ = 1;
+    std::uint64_t next_answer_ = 1;
+    std::uint64_t last_echo_ = 0;
+    bool flushing_ = false;
+    bool said_ = false;  ///< something was sent since keep_alive looked
+    bool acknowledged_ = false;
+};
+
+}  // namespace corro::client

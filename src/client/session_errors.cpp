@@ -1,0 +1,37 @@
+#include "client/session_errors.hpp"
+
+#include <string>
+
+namespace corro::client {
+namespace {
+
+class category final : public std::error_category {
+ public:
+    [[nodiscard]] const char* name() const noexcept override { return "corro.client"; }
+    [[nodiscard]] std::string message(int value) const override {
+        if (value >= static_cast<int>(session_errc::logout_base)) {
+            const auto reason = static_cast<wire::logout_reason>(value - static_cast<int>(session_errc::logout_base));
+            return "the venue ended the session: " + std::string(wire::to_string(reason));
+        }
+        switch (static_cast<session_errc>(value)) {
+            case session_errc::unexpected_message: return "the venue sent a message that has no place here";
+            case session_errc::sequence_gap: return "messages of the venue are missing";
+            case session_errc::feed_contradiction: return "the feed contradicts the book: it is stale";
+            case session_errc::login_rejected: return "the market-data login was rejected";
+            case session_errc::session_not_available: return "the feed does not hold what was asked for";
+            case session_errc::end_of_session: return "the venue ended the feed";
+            case session_errc::unsupported_version: return "the venue speaks another protocol version";
+            case session_errc::logout_base: break;
+        }
+        return "unknown";
+    }
+};
+
+}  // namespace
+
+const std::error_category& session_category() noexcept {
+    static const category instance;
+    return instance;
+}
+
+}  // namespace corro::client

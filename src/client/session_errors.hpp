@@ -1,0 +1,38 @@
+// What can go wrong for a client beyond I/O and wire errors: the venue ended the session, or the feed contradicts
+// itself.
+//
+// A logout's error code is the venue's wire::logout_reason plus `logout_base`, so that a caller can tell the reasons
+// apart and print them.
+#pragma once
+
+#include <system_error>
+
+#include "wire/generated/corro_binary.hpp"
+
+namespace corro::client {
+
+enum class session_errc {
+    unexpected_message = 1,     ///< a sound message that has no place here
+    sequence_gap = 2,           ///< the venue's messages are not consecutive
+    feed_contradiction = 3,     ///< an increment does not fit the book: it is stale
+    login_rejected = 4,         ///< the market-data port refused the login
+    session_not_available = 5,  ///< the market-data port does not hold what was asked for
+    end_of_session = 6,         ///< the venue ended the feed
+    unsupported_version = 7,    ///< the venue does not speak this client's protocol version
+    logout_base = 100,          ///< 100 + wire::logout_reason: the venue ended the session
+};
+
+[[nodiscard]] const std::error_category& session_category() noexcept;
+[[nodiscard]] inline std::error_code make_error_code(session_errc code) noexcept {
+    return {static_cast<int>(code), session_category()};
+}
+
+/// The code that stands for a logout by the venue.
+[[nodiscard]] inline std::error_code logged_out(wire::logout_reason reason) noexcept {
+    return {static_cast<int>(session_errc::logout_base) + static_cast<int>(reason), session_category()};
+}
+
+}  // namespace corro::client
+
+template <>
+struct std::is_error_code_enum<corro::client::session_errc> : std::true_type {};

@@ -1,0 +1,99 @@
+// A seeded random trader: makes a valid mix of new, cancel and amend requests for one session and keeps count of what
+// became of them. The load generator runs many; the demonstration runs a few.
+//
+// Pure bookkeeping: it neither sends nor waits. `next_request` says what to send, `on_answer` takes what came back.
+//
+// Threads: one. Cost: no allocation after construction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/random.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+
+namespace corro::client {
+
+struct trader_options {
+    trader_options() noexcept {}
+
+    std::uint32_t new_percent = 60;
+    std::uint32_t cancel_percent = 30;  ///< the rest are amends
+    std::uint32_t market_percent = 10;  ///< of the new orders
+    std::uint32_t spread_ticks = 12;    ///< limit prices lie within so many ticks of the middle
+    std::uint32_t quantity_lots_max = 10;
+    std::uint32_t open_orders_max = 48;  ///< beyond it a new order becomes a cancel
+};
+
+struct trader_statistics {
+    std::uint64_t requests = 0;
+    std::uint64_t answered = 0;  ///< requests whose answer is complete
+    std::uint64_t refused = 0;
+    std::uint64_t fills = 0;
+    std::array<std::uint64_t, 256> refused_by_reason{};
+
+    void add(const trader_statistics& other) noexcept;
+};
+
+class trader {
+ public:
+    /// @param instruments  What to trade; at least one. Not kept beyond the construction.
+    /// @param middles      The price around which to trade, per instrument.
+    /// @param client_order_base  The client order ids are counted up from here; traders of one account must not
+    /// overlap.
+    trader(const trader_options& options, std::vector<domain::instrument> instruments,
+           std::vector<domain::price_ticks> middles, std::uint64_t client_order_base, std::uint64_t seed);
+
+    /// Moves the prices around which to trade, one per instrument.
+    void set_middles(const std::vector<domain::price_ticks>& middles) noexcept {
+        CORRO_ASSERT(middles.size() == middles_.size());
+        middles_ = middles;
+    }
+
+    /// The next request; session, account and number are the session's to fill in.
+    [[nodiscard]] domain::command next_request() noexcept;
+
+    /// Takes note of an event. True: it completes the answer to the oldest request that is not answered yet.
+    bool on_event(const domain::event& event) noexcept;
+
+    /// The oldest unanswered request was refused by the session.
+    void on_reject() noexcept;
+
+    [[nodiscard]] const trader_statistics& statistics() const noexcept { return statistics_; }
+    [[nodiscard]] std::uint64_t outstanding_count() const noexcept {
+        return statistics_.requests - statistics_.answered;
+    }
+
+ private:
+    struct open_order {
+        std::uint64_t client_order{};
+        domain::instrument_id instrument{};
+        domain::side side{};
+        domain::price_ticks price{};
+        std::uint32_t total{};  ///< quantity entered or amended to, counting what was filled
+        bool resting = false;   ///< the venue said that it rests; until then it may still trade or be refused
+    };
+    [[nodiscard]] domain::command enter() noexcept;
+    [[nodiscard]] domain::command amend() noexcept;
+    [[nodiscard]] domain::command cancel() noexcept;
+    [[nodiscard]] domain::price_ticks price_for(std::size_t instrument, domain::side side) noexcept;
+    [[nodiscard]] open_order* find(std::uint64_t client_order) noexcept;
+    [[nodiscard]] open_order& some_resting_order() noexcept;
+    void forget(std::uint64_t client_order) noexcept;
+
+    trader_options options_;
+    std::vector<domain::instrument> instruments_;
+    std::vector<domain::price_ticks> middles_;
+    base::prng random_;
+    std::vector<open_order> open_;  ///< entered and not known to be dead
+    std::size_t resting_count_ = 0;
+    std::uint64_t next_client_order_;
+    trader_statistics statistics_;
+};
+
+}  // namespace corro::client
