@@ -1,0 +1,14 @@
+// The subcommands of the program `corro`, one file each. Each registers itself with the argument parser; when it was
+// chosen, its callback does the work and puts the exit code into `exit_code`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace corro::app {
+
+void add_serve_command(CLI::App& app, int& exit_code);
+void add_load_command(CLI::App& app, int& exit_code);
+void add_watch_command(CLI::App& app, int& exit_code);
+void add_demo_command(CLI::App& app, int& exit_code);
+
+}  // namespace corro::app

@@ -1,0 +1,265 @@
+// `corro demo`: an exchange, background traffic on all its instruments, and a view of the market, in one process.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/random.hpp"
+#include "client/order_session.hpp"
+#include "client/trader.hpp"
+#include "commands.hpp"
+#include "demo_configuration.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/remote_event.hpp"
+#include "io/scope.hpp"
+#include "io/signals.hpp"
+#include "io/timer.hpp"
+#include "market_watch.hpp"
+#include "node/configuration.hpp"
+#include "node/exchange.hpp"
+#include "process.hpp"
+#include "report.hpp"
+#include "screen.hpp"
+
+namespace corro::app {
+namespace {
+
+constexpr const char* traffic_account = "background traffic";
+constexpr std::chrono::milliseconds tick_interval{20};
+constexpr std::uint32_t traders_max = 8;
+
+struct demo_options {
+    std::string config;
+    double rate = 2'000;
+    std::uint64_t seed = 1;
+    double seconds = 0;
+    bool plain = false;
+};
+
+/// The exchange on a thread of its own, as it would be alone in its process.
+class exchange_thread {
+ public:
+    explicit exchange_thread(const node::configuration& configuration)
+        : exchange_(context_, configuration), close_(context_), thread_([this] { run(); }) {}
+    ~exchange_thread() { close(); }
+    exchange_thread(const exchange_thread&) = delete;
+    exchange_thread& operator=(const exchange_thread&) = delete;
+
+    /// Closes the venue and waits until the last session has left.
+    void close() {
+        if (!thread_.joinable()) return;
+        close_.set();
+        thread_.join();
+    }
+
+    /// Complete once the thread has been closed; before that only the addresses may be asked for.
+    [[nodiscard]] const node::exchange& exchange() const noexcept { return exchange_; }
+
+ private:
+    static io::task<void> close_when_told(exchange_thread* self) {
+        if (!co_await self->close_.wait()) self->exchange_.close();
+    }
+    static io::task<void> run_all(exchange_thread* self) {
+        io::task_scope watching(self->context_);
+        watching.spawn(close_when_told(self));
+        co_await self->exchange_.run();
+        watching.request_stop();
+        co_await watching.join();
+    }
+    void run() { io::block_on(context_, run_all(this)); }
+
+    io::context context_;
+    node::exchange exchange_;
+    io::remote_event close_;
+    std::thread thread_;
+};
+
+/// Where each instrument's price stands; wanders a tick at a time.
+struct price_walk {
+    std::vector<domain::instrument> instruments;
+    std::vector<domain::price_ticks> middles;
+    base::prng random{1};
+
+    void step() {
+        for (std::size_t i = 0; i < middles.size(); ++i) {
+            const std::int64_t low = instruments[i].price_low.value;
+            const std::int64_t high = instruments[i].price_high.value;
+            const std::int64_t next = middles[i].value + random.between(-1, 1);
+            if (next > low + (high - low) / 4 && next < high - (high - low) / 4) middles[i].value = next;
+        }
+    }
+};
+
+struct traffic {
+    io::context& context;
+    io::endpoint venue;
+    const gateway::account& account;
+    const demo_options& options;
+    price_walk walk;
+    std::string error;
+    std::uint64_t requests = 0;
+};
+
+io::task<void> wander(traffic* t) {
+    while (!co_await io::sleep_for(std::chrono::milliseconds(250))) t->walk.step();
+}
+
+// One background trader: a burst of requests every tick, answers as they come.
+io::task<void> trade(traffic* t, std::uint32_t index, std::uint32_t traders_count) {
+    client::credentials who;
+    who.account = t->account.id;
+    who.session_number = index + 1;
+    who.key = t->account.key;
+    auto session = co_await client::order_session::log_on(t->venue, who);
+    if (!session) {
+        t->error = "background traffic: " + session.error().message();
+        co_return;
+    }
+    client::trader_options mix;
+    mix.open_orders_max = 120;
+    client::trader trader(mix, t->walk.instruments, t->walk.middles, (std::uint64_t{index} << 32U) + 1,
+                          t->options.seed * 1'000'003 + index);
+    const auto read_answers = [](client::order_session* s, client::trader* own) -> io::task<void> {
+        while (!co_await s->fill()) {
+            while (true) {
+                const auto answer = s->poll();
+                if (!answer) co_return;
+                if (!*answer) break;
+                if ((*answer)->reject) {
+                    own->on_reject();
+                } else {
+                    own->on_event((*answer)->event);
+                }
+            }
+        }
+    };
+    io::task_scope helpers(t->context);
+    helpers.spawn(read_answers(session->get(), &trader));
+    helpers.spawn((*session)->keep_alive());
+    double due = 0;
+    while (!co_await io::sleep_for(tick_interval)) {
+        trader.set_middles(t->walk.middles);
+        due += t->options.rate * std::chrono::duration<double>(tick_interval).count() / traders_count;
+        for (; due >= 1; --due) {
+            if ((*session)->send(trader.next_request()) == 0) break;
+            ++t->requests;
+        }
+        if (co_await (*session)->flush()) break;
+    }
+    helpers.request_stop();
+    co_await helpers.join();
+    (*session)->abandon();
+}
+
+io::task<void> keep_result(watch_settings settings, watch_result* into) {
+    *into = co_await watch_market(settings);
+}
+
+io::task<void> stop_on_signal(io::task_scope* watching, io::signal_set* signals) {
+    if (co_await signals->wait()) watching->request_stop();
+}
+
+io::task<watch_result> run_demo(traffic* t, watch_settings settings) {
+    io::signal_set signals(t->context, {SIGINT, SIGTERM});
+    io::task_scope traders(t->context);
+    const std::uint32_t count = std::min(traders_max, t->account.sessions_count);
+    for (std::uint32_t i = 0; i < count; ++i) traders.spawn(trade(t, i, count));
+    traders.spawn(wander(t));
+    watch_result result;
+    io::task_scope watching(t->context);
+    io::task_scope waiting(t->context);
+    waiting.spawn(stop_on_signal(&watching, &signals));
+    watching.spawn(keep_result(std::move(settings), &result));
+    co_await watching.join();
+    waiting.request_stop();
+    co_await waiting.join();
+    traders.request_stop();
+    co_await traders.join();
+    co_return result;
+}
+
+std::string hexadecimal(const wire::api_key& key) {
+    std::string text;
+    for (const std::byte b : key) text += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+    return text;
+}
+
+void print_how_to_connect(const node::configuration& c, const node::exchange& exchange) {
+    fmt::print("order entry  {}   Corro Binary, docs/spec/corro_binary.md\n",
+               exchange.order_entry_endpoint().to_string());
+    fmt::print("feed         {}   SoupBinTCP, docs/spec/market_data.md\n", exchange.feed_endpoint().to_string());
+    fmt::print("snapshots    {}\n", exchange.snapshot_endpoint().to_string());
+    for (const gateway::account& a : c.accounts) {
+        if (a.name == traffic_account) continue;
+        fmt::print("log on as    account {} ({}), {} sessions, key {}\n", a.id.value, a.name, a.sessions_count,
+                   hexadecimal(a.key));
+    }
+    std::fflush(stdout);
+}
+
+int demo(const demo_options& options) {
+    raise_descriptor_limit();
+    const node::configuration configuration = options.config.empty()
+                                                  ? node::parse_configuration(demo_configuration, "demo.toml")
+                                                  : node::load_configuration(options.config);
+    const gateway::account* account = nullptr;
+    for (const gateway::account& a : configuration.accounts) {
+        if (a.name == traffic_account) account = &a;
+    }
+    if (account == nullptr) {
+        throw node::configuration_error(
+            fmt::format("{}: the demonstration needs an account named \"{}\"", options.config, traffic_account));
+    }
+    exchange_thread venue(configuration);
+    print_how_to_connect(configuration, venue.exchange());
+
+    io::context context;
+    traffic t{context, venue.exchange().order_entry_endpoint(), *account, options, {}, {}, 0};
+    t.walk.instruments = configuration.instruments;
+    t.walk.random = base::prng(options.seed);
+    for (const domain::instrument& i : configuration.instruments) {
+        t.walk.middles.push_back(domain::price_ticks{(i.price_low.value + i.price_high.value) / 2});
+    }
+    watch_settings settings;
+    settings.feed = venue.exchange().feed_endpoint();
+    settings.snapshot = venue.exchange().snapshot_endpoint();
+    settings.seconds = options.seconds;
+    settings.picture = !options.plain && is_terminal();
+    settings.headline = fmt::format("corro demo   order entry {}   feed {}   snapshots {}",
+                                    venue.exchange().order_entry_endpoint().to_string(), settings.feed.to_string(),
+                                    settings.snapshot.to_string());
+    const watch_result result = io::block_on(context, run_demo(&t, std::move(settings)));
+    venue.close();
+    print_exchange_report(venue.exchange());
+    fmt::print("traffic      {} requests; the view saw {} messages and {} trades\n", t.requests, result.messages,
+               result.trades);
+    const std::string error = t.error.empty() ? result.error : t.error;
+    if (error.empty()) return 0;
+    fmt::print(stderr, "corro demo: {}\n", error);
+    return 1;
+}
+
+}  // namespace
+
+void add_demo_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<demo_options>();
+    CLI::App* command = app.add_subcommand("demo", "Exchange, background traffic and a live view in one");
+    command->add_option("-c,--config", options->config, "Configuration instead of the built-in one");
+    command->add_option("--rate", options->rate, "Background requests per second")
+        ->capture_default_str()
+        ->check(CLI::Range(0.0, 200'000.0));
+    command->add_option("--seed", options->seed, "Seed of the background traffic")->capture_default_str();
+    command->add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C or q")->capture_default_str();
+    command->add_flag("--plain", options->plain, "A line a second, also on a terminal");
+    command->callback([options, &exit_code] { exit_code = demo(*options); });
+}
+
+}  // namespace corro::app

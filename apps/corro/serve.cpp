@@ -1,0 +1,91 @@
+// `corro serve`: the exchange.
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/signals.hpp"
+#include "node/configuration.hpp"
+#include "node/exchange.hpp"
+#include "process.hpp"
+#include "report.hpp"
+
+namespace corro::app {
+namespace {
+
+struct serve_options {
+    std::string config = "corro.toml";
+    std::string listen;
+    std::uint32_t sample_every = 0;
+    bool sample_given = false;
+};
+
+// SIGUSR1 prints the tables; the first SIGINT or SIGTERM closes the venue, the second gives up on slow goodbyes.
+io::task<void> obey_signals(node::exchange* exchange, io::signal_set* signals, io::context* context) {
+    bool closing = false;
+    while (true) {
+        const auto signal = co_await signals->wait();
+        if (!signal) co_return;
+        if (*signal == SIGUSR1) {
+            print_exchange_report(*exchange);
+        } else if (closing) {
+            context->stop();
+        } else {
+            closing = true;
+            fmt::print("closing: no new connections, a logout to every session\n");
+            std::fflush(stdout);
+            exchange->close();
+        }
+    }
+}
+
+io::task<void> serve_until_closed(node::exchange* exchange, io::context* context) {
+    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1});
+    io::task_scope watching(*context);
+    watching.spawn(obey_signals(exchange, &signals, context));
+    co_await exchange->run();
+    watching.request_stop();
+    co_await watching.join();
+}
+
+int serve(const serve_options& options) {
+    raise_descriptor_limit();
+    node::configuration configuration = node::load_configuration(options.config);
+    if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
+    if (options.sample_given) configuration.timing_sample_every = options.sample_every;
+    io::context context;
+    node::exchange exchange(context, configuration);
+    fmt::print("corro {} serves venue {} with {} instruments on {}\n", CORRO_VERSION, configuration.venue_name,
+               configuration.instruments.size(), context.backend_name());
+    fmt::print("  order entry  {}\n  feed         {}\n  snapshots    {}\n", exchange.order_entry_endpoint().to_string(),
+               exchange.feed_endpoint().to_string(), exchange.snapshot_endpoint().to_string());
+    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables.\n");
+    std::fflush(stdout);
+    io::block_on(context, serve_until_closed(&exchange, &context));
+    print_exchange_report(exchange);
+    return 0;
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<serve_options>();
+    CLI::App* command = app.add_subcommand("serve", "Run the exchange");
+    command->add_option("-c,--config", options->config, "Configuration file (TOML)")->capture_default_str();
+    command->add_option("--listen", options->listen, "Order-entry address instead of the configuration's");
+    CLI::Option* sample = command->add_option("--sample-every", options->sample_every,
+                                              "Time one request of so many; 0: none (default: the configuration's)");
+    command->callback([options, sample, &exit_code] {
+        options->sample_given = sample->count() != 0;
+        exit_code = serve(*options);
+    });
+}
+
+}  // namespace corro::app

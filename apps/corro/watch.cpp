@@ -1,0 +1,96 @@
+// `corro watch`: a live view of the market from the public feed.
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/signals.hpp"
+#include "market_watch.hpp"
+#include "node/configuration.hpp"
+#include "screen.hpp"
+
+namespace corro::app {
+namespace {
+
+struct watch_options {
+    std::string config;
+    std::string feed = "127.0.0.1:7002";
+    std::string snapshot = "127.0.0.1:7003";
+    std::string symbol;
+    bool plain = false;
+    double seconds = 0;
+};
+
+io::task<void> stop_on_signal(io::task_scope* watching, io::signal_set* signals) {
+    if (co_await signals->wait()) watching->request_stop();
+}
+
+io::task<void> keep_result(watch_settings settings, watch_result* into) {
+    *into = co_await watch_market(settings);
+}
+
+io::task<watch_result> watch_until_signal(watch_settings settings) {
+    io::context& context = co_await io::this_context();
+    io::signal_set signals(context, {SIGINT, SIGTERM});
+    watch_result result;
+    io::task_scope watching(context);
+    io::task_scope waiting(context);
+    waiting.spawn(stop_on_signal(&watching, &signals));
+    watching.spawn(keep_result(std::move(settings), &result));
+    co_await watching.join();
+    waiting.request_stop();
+    co_await waiting.join();
+    co_return result;
+}
+
+io::endpoint parse_address(const std::string& text) {
+    const auto endpoint = io::endpoint::parse(text);
+    if (!endpoint) throw node::configuration_error(fmt::format("not an address: \"{}\"", text));
+    return *endpoint;
+}
+
+int watch(const watch_options& options) {
+    watch_settings settings;
+    std::string feed = options.feed;
+    std::string snapshot = options.snapshot;
+    if (!options.config.empty()) {
+        const node::configuration c = node::load_configuration(options.config);
+        feed = c.feed_listen;
+        snapshot = c.snapshot_listen;
+    }
+    settings.feed = parse_address(feed);
+    settings.snapshot = parse_address(snapshot);
+    settings.symbol = options.symbol;
+    settings.seconds = options.seconds;
+    settings.picture = !options.plain && is_terminal();
+    settings.headline = fmt::format("corro watch  {}", feed);
+    io::context context;
+    const watch_result result = io::block_on(context, watch_until_signal(std::move(settings)));
+    fmt::print("saw {} messages and {} trades\n", result.messages, result.trades);
+    if (result.error.empty()) return 0;
+    fmt::print(stderr, "corro watch: {}\n", result.error);
+    if (result.joins == 0) fmt::print(stderr, "Is the exchange running? Start one with: corro demo\n");
+    return 1;
+}
+
+}  // namespace
+
+void add_watch_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<watch_options>();
+    CLI::App* command = app.add_subcommand("watch", "Watch an instrument: ladder, trades, rates");
+    command->add_option("symbol", options->symbol, "Instrument to show first");
+    command->add_option("-c,--config", options->config, "The exchange's configuration, for its addresses");
+    command->add_option("--feed", options->feed, "Address of the feed")->capture_default_str();
+    command->add_option("--snapshot", options->snapshot, "Address of the snapshots")->capture_default_str();
+    command->add_flag("--plain", options->plain, "A line a second, also on a terminal");
+    command->add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C")->capture_default_str();
+    command->callback([options, &exit_code] { exit_code = watch(*options); });
+}
+
+}  // namespace corro::app
