@@ -13,6 +13,22 @@ PRIMITIVE_SIZES = {
     "char": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8,
 }
 
+# The attributes that SBE 1.0 gives each element, as far as this generator knows what to do with them.
+ATTRIBUTES = {
+    NAMESPACE + "messageSchema": {"package", "id", "version", "semanticVersion", "description", "byteOrder", "headerType"},
+    NAMESPACE + "message": {"name", "id", "blockLength", "description"},
+    "types": set(),
+    "type": {"name", "primitiveType", "length", "presence", "nullValue", "minValue", "maxValue", "characterEncoding",
+             "semanticType", "description"},
+    "composite": {"name", "semanticType", "description"},
+    "ref": {"name", "type"},
+    "enum": {"name", "encodingType", "description"},
+    "set": {"name", "encodingType", "description"},
+    "validValue": {"name", "description"},
+    "choice": {"name", "description"},
+    "field": {"name", "id", "type", "offset", "description"},
+}
+
 
 class SchemaError(Exception):
     """The schema breaks a rule; the text says which and where."""
@@ -181,7 +197,8 @@ def read_composite(element, types):
             member = read_simple(child)
         else:
             raise SchemaError(f"composite {element.get('name')!r}: <{child.tag}> is not supported")
-        members.append((name, member, child.get("description", "")))
+        text = (child.text or "").strip() if child.tag == "ref" else child.get("description", "")
+        members.append((name, member, text))
     return Composite(attribute(element, "name"), members, element.get("description", ""))
 
 
@@ -251,6 +268,15 @@ def read_message(element, types, composites):
     return Message(name, number(element, "id"), block_bytes, element.get("description", ""), leaves)
 
 
+def check_attributes(root):
+    for element in root.iter():
+        if element.tag not in ATTRIBUTES:
+            raise SchemaError(f"<{element.tag}> is not supported")
+        unknown = set(element.keys()) - ATTRIBUTES[element.tag]
+        if unknown:
+            raise SchemaError(f"<{element.tag} name={element.get('name')!r}>: no such attribute: {', '.join(unknown)}")
+
+
 def check_ids(root, messages):
     for what in ("name", "template_id"):
         seen = [getattr(message, what) for message in messages]
@@ -275,6 +301,7 @@ def read(text):
         raise SchemaError(f"the root is <{root.tag}>, not a messageSchema of FIX SBE 1.0")
     if attribute(root, "byteOrder") != "bigEndian":
         raise SchemaError("byteOrder must be bigEndian")
+    check_attributes(root)
     types, composites = read_types(root)
     header_type = composites.get(attribute(root, "headerType"))
     if header_type is None:

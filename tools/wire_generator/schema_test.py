@@ -76,11 +76,13 @@ class SchemaTest(unittest.TestCase):
     def test_finds_what_it_has_no_rule_for(self):
         self.assert_refuses('type="hello_flags" offset="22"', 'type="unheard_of" offset="22"', "no such type")
         self.assert_refuses('<field name="test_id" id="21" type="uint64" offset="0"',
-                            '<data name="test_id" id="21" type="uint64" offset="0"', "")
+                            '<data name="test_id" id="21" type="uint64" offset="0"', "<data> is not supported")
+        self.assert_refuses('minValue="100"', 'minvalue="100"', "no such attribute: minvalue")
+        self.assert_refuses('<choice name="post_only"', '<choise name="post_only"', "not well-formed")
         self.assert_refuses('byteOrder="bigEndian"', 'byteOrder="littleEndian"', "bigEndian")
         self.assert_refuses('primitiveType="uint64" description="The venue\'s name of an order',
                             'primitiveType="double" description="The venue\'s name of an order', "no such primitive")
-        self.assert_refuses("<sbe:messageSchema", "<sbe:other", "")
+        self.assert_refuses("<sbe:messageSchema", "<sbe:other", "not well-formed")
 
     def test_finds_reserved_fields_that_are_not_what_they_say(self):
         self.assert_refuses('name="reserved_3" primitiveType="uint8" length="3"',

@@ -221,7 +221,7 @@ enum class session_reject_reason : std::uint8_t {
     undefined_flags = 5,
     /// The message exists, but not in this direction or not now.
     unexpected_message = 6,
-    /// The sequence is above the expected one: something was lost.
+    /// The sequence is above the expected one: something was lost, and the session ends.
     sequence_gap = 7,
     /// The sequence is below the expected one: the message was dealt with before.
     sequence_repeated = 8,
@@ -410,7 +410,7 @@ struct hello {
     domain::account_id account{};
     /// Which of the account's permitted connections this is, from 1.
     std::uint32_t session_number{};
-    /// The first numbered server message that the client has not seen: 1 for all, 0 for none but new ones.
+    /// The first numbered server message that the client has not seen; 0 when it wants none but new ones.
     domain::sequence_number next_sequence{};
     std::uint32_t heartbeat_interval_ms{};
     /// The version that the client speaks.
@@ -500,7 +500,7 @@ class hello_view {
 };
 
 /// Server to client: the session is open. As many instrument_definition messages follow as instruments_count says, then
-/// the resent messages, then new ones.
+/// the numbered messages.
 struct hello_ack {
     static constexpr template_id message_id = template_id::hello_ack;
     static constexpr std::size_t block_bytes = 56;
@@ -508,8 +508,8 @@ struct hello_ack {
 
     /// The sequence that the client's next numbered message must have.
     domain::sequence_number next_request{};
-    /// The sequence of the server's next numbered message, resent or new. Above what hello asked for: the messages
-    /// between are no longer held.
+    /// The sequence of the server's next numbered message. Above what hello asked for: the messages between are lost to
+    /// the client.
     domain::sequence_number next_sequence{};
     /// The server's clock.
     domain::time_ns time{};
@@ -661,8 +661,7 @@ class heartbeat_view {
     const std::byte* block_;
 };
 
-/// Both directions: the session ends. The receiver answers with logout_ack and closes; after a refused hello the server
-/// closes at once.
+/// Both directions: the session ends. The server answers a client's logout with logout_ack; either way it closes.
 struct logout {
     static constexpr template_id message_id = template_id::logout;
     static constexpr std::size_t block_bytes = 8;
@@ -713,7 +712,7 @@ class logout_view {
     const std::byte* block_;
 };
 
-/// Both directions: the logout was received; nothing follows on this connection.
+/// Server to client: the logout was received; nothing follows on this connection.
 struct logout_ack {
     static constexpr template_id message_id = template_id::logout_ack;
     static constexpr std::size_t block_bytes = 8;
@@ -1143,7 +1142,7 @@ struct order_entered {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -1264,7 +1263,7 @@ struct order_amended {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -1386,7 +1385,7 @@ struct order_cancelled {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -1507,7 +1506,7 @@ struct order_executed {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -1627,7 +1626,7 @@ struct order_rejected {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -1750,7 +1749,7 @@ struct trade_capture {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -1861,7 +1860,7 @@ struct order_added {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -1965,7 +1964,7 @@ struct order_reduced {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -2069,7 +2068,7 @@ struct order_deleted {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -2173,7 +2172,7 @@ struct level_changed {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -2273,7 +2272,7 @@ struct top_of_book {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -2375,7 +2374,7 @@ struct trade {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -2473,7 +2472,7 @@ struct price_update {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -2575,7 +2574,7 @@ struct statistics {
     domain::sequence_number command{};
     /// When that command was sequenced.
     domain::time_ns time{};
-    /// The instrument, or 0 in a refusal that names none.
+    /// The instrument; in a refusal the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
@@ -2667,7 +2666,7 @@ class statistics_view {
     const std::byte* block_;
 };
 
-/// Server to client and market data: what an instrument is. Not numbered in order entry.
+/// Server to client after hello_ack, and in snapshots: what an instrument is.
 struct instrument_definition {
     static constexpr template_id message_id = template_id::instrument_definition;
     static constexpr std::size_t block_bytes = 72;
@@ -2757,9 +2756,9 @@ class instrument_definition_view {
     const std::byte* block_;
 };
 
-/// Market data: the state of every instrument follows, up to snapshot_end: its definition, its orders as order_added in
-/// order of priority, its levels, top_of_book, price_update and statistics. These messages and both markers have
-/// sequence 0 in their headers.
+/// Market data: the state of every instrument follows, up to snapshot_end: first all definitions, then for each
+/// instrument its orders as order_added (bids best first, then offers best first, each level in order of priority),
+/// top_of_book, price_update and statistics. These messages and both markers have sequence 0 in their headers.
 struct snapshot_begin {
     static constexpr template_id message_id = template_id::snapshot_begin;
     static constexpr std::size_t block_bytes = 24;
