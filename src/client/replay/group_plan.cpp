@@ -1,0 +1,29 @@
+#include "client/replay/group_plan.hpp"
+
+#include <algorithm>
+
+namespace corro::client::replay {
+
+bool apply_record(recorded_book& book, const order_record& r, bool refreshed) {
+    switch (r.action) {
+        case record_action::add: return book.add(r.order, side_of(r.side), r.price, r.size);
+        case record_action::cancel: return book.cancel(r.order, r.size);
+        case record_action::clear: book.clear(); return true;
+        case record_action::modify:
+            if (book.modify(r.order, r.price, r.size, refreshed)) return true;
+            book.add(r.order, side_of(r.side), r.price, r.size);
+            return false;
+        default: return true;
+    }
+}
+
+std::size_t apply_records(recorded_book& book, const group_plan& group) {
+    std::size_t strangers = 0;
+    for (const order_record& r : group.records) {
+        const bool refreshed = std::ranges::find(group.refreshed, r.order) != group.refreshed.end();
+        if (!apply_record(book, r, refreshed)) ++strangers;
+    }
+    return strangers;
+}
+
+}  // namespace corro::client::replay

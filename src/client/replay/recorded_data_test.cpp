@@ -1,0 +1,106 @@
+// Replays of real exchanges' order flow against the facility. The files are not part of the project: these tests look
+// for them in the folder that CORRO_DATA_DIR names, or in ../shared/data beside the source tree, and skip without them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "client/replay/facility_venue_test.hpp"
+#include "client/replay/order_flow.hpp"
+#include "client/replay/recorded_orders.hpp"
+
+namespace corro::client::replay {
+namespace {
+
+std::filesystem::path data_file(const std::string& name) {
+    const char* const given = std::getenv("CORRO_DATA_DIR");
+    const std::filesystem::path folder = given != nullptr
+                                             ? std::filesystem::path{given}
+                                             : std::filesystem::path{CORRO_SOURCE_DIR} / ".." / "shared" / "data";
+    const auto path = folder / name;
+    return std::filesystem::exists(path) ? path : std::filesystem::path{};
+}
+
+#define CORRO_FIND_OR_SKIP(variable, name) \
+    const auto variable = data_file(name); \
+    if (variable.empty()) GTEST_SKIP() << name << " is absent: set CORRO_DATA_DIR to the folder that has it"
+
+TEST(recorded_replay, the_e_mini_session_is_reproduced_fill_by_fill_and_book_by_book) {
+    CORRO_FIND_OR_SKIP(sunday, "esh4-glbx-mdp3-20231224.mbo.dbn.zst");
+    CORRO_FIND_OR_SKIP(session, "esh4-glbx-mdp3-20231225.mbo.dbn.zst");
+    const std::vector<std::filesystem::path> files{sunday, session};
+    const order_survey survey = survey_orders(files, std::nullopt);
+    EXPECT_EQ(survey.how, opening::auction);
+    const domain::instrument instrument = wide_instrument(domain::price_nano{250'000'000});
+    require_fit(survey, instrument);
+    difference_log log;
+    order_flow flow(open_orders(files, survey, instrument), survey.how, log);
+    replay_run run(flow, log, instrument.id);
+    facility_venue venue(instrument, 100'000);
+    venue.drive(run);
+    ASSERT_TRUE(run.finished());
+    flow.compare_at_end(run.book());
+
+    const run_counts& counts = run.counts();
+    EXPECT_EQ(counts.entered_gtc, 29'276U);
+    EXPECT_EQ(counts.entered_ioc, 2'751U);
+    EXPECT_EQ(counts.amended, 11'365U);
+    EXPECT_EQ(counts.cancelled, 12'669U);
+
+    const order_flow_facts& facts = flow.facts();
+    EXPECT_EQ(facts.snapshot_orders, 8'725U);
+    EXPECT_EQ(facts.of(group_kind::snapshot), 1U);
+    EXPECT_EQ(facts.of(group_kind::repeated), 1U) << "the second file starts with the book the first one led to";
+    EXPECT_EQ(facts.of(group_kind::pre_open), 925U) << "one add before the 924 groups of the pre-open proper";
+    EXPECT_EQ(facts.of(group_kind::auction), 1U);
+    EXPECT_EQ(facts.of(group_kind::continuous), 46'096U);
+    EXPECT_EQ(facts.crossed_groups, 891U);
+    EXPECT_EQ(facts.parked, 44U);
+    EXPECT_EQ(facts.entered_after_auction, 19U);
+    EXPECT_EQ(facts.self_match_cancels, 132U);
+    EXPECT_EQ(facts.self_match_groups, 90U);
+    EXPECT_EQ(facts.self_match_cancels_untraded, 20U);
+    EXPECT_EQ(facts.self_match_groups_untraded, 19U);
+    EXPECT_EQ(facts.icebergs, 13U);
+    EXPECT_EQ(facts.iceberg_refreshes, 85U);
+    EXPECT_EQ(facts.iceberg_hidden_lots, 503U);
+    EXPECT_EQ(facts.aggressors_immediate, 2'751U);
+    EXPECT_EQ(facts.aggressors_resting, 76U);
+    EXPECT_EQ(facts.aggressors_modified, 106U);
+    EXPECT_EQ(facts.stop_groups, 45U);
+    EXPECT_EQ(facts.stop_aggressors, 100U);
+
+    const order_flow_agreement& result = flow.result();
+    EXPECT_EQ(result.books_continuous, (agreement{46'096, 46'096}));
+    EXPECT_EQ(result.books_pre_open, (agreement{928, 928})) << "two snapshots, 925 pre-open groups, the auction";
+    EXPECT_EQ(result.books_whole, (agreement{2, 2}));
+    EXPECT_EQ(result.trades, (agreement{2'972, 2'972}));
+    EXPECT_EQ(result.aggressors, (agreement{2'933, 2'933}));
+    EXPECT_EQ(result.aggressors_in_order, (agreement{2'892, 2'933}));
+    EXPECT_EQ(result.lots, (agreement{9'848, 9'848}));
+    EXPECT_EQ(result.lots_in_order, (agreement{9'267, 9'848}));
+    EXPECT_EQ(result.fills_in_order, (agreement{5'997, 6'229}));
+    EXPECT_EQ(result.own_fills, (agreement{107, 107}));
+    EXPECT_EQ(result.own_lots, (agreement{265, 265}));
+    EXPECT_EQ(result.auction_trades, 1U);
+    EXPECT_EQ(result.auction_trade_lots, 44U);
+    EXPECT_EQ(result.auction_fills, 35U);
+    EXPECT_EQ(result.auction_fill_lots, 88U);
+    EXPECT_EQ(result.auction_fills_unknown, 7U);
+    EXPECT_EQ(result.auction_lots_unknown, 14U);
+
+    EXPECT_EQ(log.unexplained_count(), 0U);
+    EXPECT_EQ(log.count(cause::reporting_order_refreshed), 20U);
+    EXPECT_EQ(log.lots(cause::reporting_order_refreshed), 256U);
+    EXPECT_EQ(log.count(cause::reporting_order_filled), 21U);
+    EXPECT_EQ(log.lots(cause::reporting_order_filled), 71U);
+    EXPECT_EQ(log.count(cause::opening_auction), 1U);
+    for (std::size_t i = 0; i < causes_count; ++i) {
+        if (!is_unexplained(static_cast<cause>(i))) continue;
+        for (const difference& d : log.examples(static_cast<cause>(i))) {
+            ADD_FAILURE() << to_string(static_cast<cause>(i)) << ": " << d.where << ": " << d.what;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace corro::client::replay
