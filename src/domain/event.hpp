@@ -43,7 +43,10 @@ enum class event_kind : std::uint8_t {
 
 /// Bits of `event::flags`.
 namespace event_flag {
-inline constexpr std::uint8_t last_of_command = 1;  ///< the book is consistent again after this event
+/// The book is consistent again after this event. Each command has it on its last event, and on its last public event
+/// when private ones follow that (the cancelled remainder of an immediate order): who sees only the feed must be able
+/// to tell the end of a command as well.
+inline constexpr std::uint8_t last_of_command = 1;
 /// Private: the sender's request is answered completely. Each request gets exactly one such mark: on its
 /// order_entered, order_amended, order_cancelled or order_rejected, or on the order_executed that leaves nothing of an
 /// entering order. A mass cancel has it on the last order_cancelled.

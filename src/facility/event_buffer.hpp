@@ -1,13 +1,18 @@
 // Where derived messages are written before a consumer sees them: a fixed array, handed over when it is full and at
 // the end of each command.
 //
-// The last event of the running command always stays until the command ends, so that it can be marked as the last.
+// The last public event of the running command and what follows it always stay until the command ends, so that the last
+// event and the last public one can be marked. Few private events follow each other: at most four per fill, and the
+// answers around them.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "base/assert.hpp"
 #include "domain/event.hpp"
 #include "facility/limits.hpp"
 
@@ -35,7 +40,7 @@ class event_buffer {
                                         domain::reject_reason reason = domain::reject_reason::none,
                                         std::uint8_t flags = 0) noexcept {
         if (count_ == events_.size()) [[unlikely]]
-            hand_over();
+            make_room();
         domain::event& e = events_[count_++];
         e.command = command_;
         e.time = time_;
@@ -46,17 +51,34 @@ class event_buffer {
         e.flags = flags;
         return e;
     }
-    /// Marks the last event and hands everything over.
+    /// Marks the last event and the last public one, and hands everything over.
     void end() noexcept {
         if (count_ == 0) return;
         events_[count_ - 1].flags |= domain::event_flag::last_of_command;
-        hand_over();
+        if (const std::size_t at = last_public(); at != count_)
+            events_[at].flags |= domain::event_flag::last_of_command;
+        hand_over(count_);
     }
 
  private:
-    void hand_over() noexcept {
-        consumer_->consume({events_.data(), count_});
-        count_ = 0;
+    /// Index of the last public event; `count_` when there is none.
+    [[nodiscard]] std::size_t last_public() const noexcept {
+        for (std::size_t at = count_; at > 0; --at) {
+            if (domain::is_public(events_[at - 1].kind)) return at - 1;
+        }
+        return count_;
+    }
+    void make_room() noexcept {
+        const std::size_t kept_from = last_public();
+        CORRO_ASSERT(kept_from != 0 && kept_from != count_, "private events come in short runs");
+        hand_over(kept_from);
+    }
+    /// The first `size` events leave; those behind them move to the front.
+    void hand_over(std::size_t size) noexcept {
+        consumer_->consume({events_.data(), size});
+        std::copy(events_.begin() + static_cast<std::ptrdiff_t>(size),
+                  events_.begin() + static_cast<std::ptrdiff_t>(count_), events_.begin());
+        count_ -= size;
     }
 
     event_consumer* consumer_;

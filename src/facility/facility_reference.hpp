@@ -32,6 +32,7 @@ enum class defect : std::uint8_t {
     immediate_remainder_rests,
     top_of_book_always,
     mass_cancel_newest_first,
+    feed_misses_the_end_of_a_command,
     count_,
 };
 
@@ -70,6 +71,11 @@ class facility_reference {
             refuse(domain::reject_reason::unknown_command);
         }
         events_.back().flags |= domain::event_flag::last_of_command;
+        const auto is_public = [](const domain::event& e) { return domain::is_public(e.kind); };
+        const auto last_public = std::find_if(events_.rbegin(), events_.rend(), is_public);
+        if (last_public != events_.rend() && mistake_ != defect::feed_misses_the_end_of_a_command) {
+            last_public->flags |= domain::event_flag::last_of_command;
+        }
         return events_;
     }
 

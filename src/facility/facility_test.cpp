@@ -230,6 +230,24 @@ TEST_F(facility_test, refuses_immediate_orders_that_cannot_execute) {
     EXPECT_EQ(venue_->open_orders_count(), 0U);
 }
 
+TEST_F(facility_test, marks_the_end_of_a_command_for_those_who_see_only_the_feed) {
+    // Sweeps of every length around the buffer's size: the events are handed over in several batches, and the private
+    // cancellation of the remainder comes behind the last public event.
+    for (int fills = 1; fills <= 40; ++fills) {
+        for (int i = 0; i < fills; ++i) apply(limit(1, side::sell, 100 + i, 1));
+        command c = limit(2, side::buy, 1'000, static_cast<std::uint32_t>(fills) + 1);
+        c.time_in_force = domain::time_in_force::ioc;
+        const auto events = apply(c);
+        ASSERT_EQ(events.size(), static_cast<std::size_t>(10 * fills + 1));
+        for (std::size_t i = 0; i < events.size(); ++i) {
+            EXPECT_EQ((events[i].flags & domain::event_flag::last_of_command) != 0, i + 2 >= events.size())
+                << "event " << i << " of " << events.size();
+        }
+        EXPECT_EQ(events[events.size() - 2].kind, event_kind::statistics);
+        EXPECT_EQ(events.back().kind, event_kind::order_cancelled);
+    }
+}
+
 TEST_F(facility_test, refuses_a_post_only_order_that_would_trade_and_rests_one_that_would_not) {
     apply(limit(2, side::sell, 100, 3));
     command c = limit(1, side::buy, 100, 5);
