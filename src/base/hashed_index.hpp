@@ -13,9 +13,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "base/assert.hpp"
+#include "base/large_array.hpp"
 
 namespace corro::base {
 
@@ -99,7 +99,7 @@ class hashed_index {
         return none;
     }
 
-    std::vector<place> places_;
+    large_array<place> places_;
     std::uint32_t mask_;
     std::size_t size_ = 0;
     std::size_t capacity_;

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "base/assert.hpp"
+#include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "facility/limits.hpp"
 
@@ -31,10 +32,8 @@ class event_buffer {
  public:
     explicit event_buffer(event_consumer& consumer) noexcept : consumer_(&consumer) {}
 
-    void begin(domain::sequence_number command, domain::time_ns time) noexcept {
-        command_ = command;
-        time_ = time;
-    }
+    /// @param command  Must stay as it is until `end`.
+    void begin(const domain::command& command) noexcept { command_ = &command; }
     /// A fresh event with its header filled in; the caller writes its payload.
     [[nodiscard]] domain::event& append(domain::event_kind kind, domain::instrument_id instrument, domain::side side,
                                         domain::reject_reason reason = domain::reject_reason::none,
@@ -42,8 +41,8 @@ class event_buffer {
         if (count_ == events_.size()) [[unlikely]]
             make_room();
         domain::event& e = events_[count_++];
-        e.command = command_;
-        e.time = time_;
+        e.command = command_->sequence;
+        e.time = command_->time;
         e.instrument = instrument;
         e.kind = kind;
         e.side = side;
@@ -82,8 +81,7 @@ class event_buffer {
     }
 
     event_consumer* consumer_;
-    domain::sequence_number command_{};
-    domain::time_ns time_{};
+    const domain::command* command_ = nullptr;
     std::size_t count_ = 0;
     std::array<domain::event, events_buffered_max> events_{};
 };

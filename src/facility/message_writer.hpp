@@ -38,7 +38,7 @@ class message_writer {
         command_ = &command;
         is_entering_ = false;
         last_answer_slot_ = any_slot;
-        buffer_.begin(command.sequence, command.time);
+        buffer_.begin(command);
     }
     void end() noexcept { buffer_.end(); }
 
@@ -71,7 +71,7 @@ class message_writer {
 
     // --- The engine's sink -------------------------------------------------------------------------------------------
 
-    void rested(const matching::order_change& change) noexcept {
+    [[gnu::always_inline]] void rested(const matching::order_change& change) noexcept {
         if (is_entering_) {
             tell(domain::event_kind::order_entered, change.level.book, change.slot, change.order, change.level.price,
                  change.open, domain::reject_reason::none, domain::event_flag::last_of_request);
@@ -79,7 +79,7 @@ class message_writer {
         publish(domain::event_kind::order_added, change);
     }
 
-    void removed(const matching::order_change& change, matching::removal cause) noexcept {
+    [[gnu::always_inline]] void removed(const matching::order_change& change, matching::removal cause) noexcept {
         switch (cause) {
             case matching::removal::cancelled:
                 answer(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
@@ -112,7 +112,7 @@ class message_writer {
              domain::reject_reason::self_match_prevented, 0);
     }
 
-    void filled(const matching::fill& f) noexcept {
+    [[gnu::always_inline]] void filled(const matching::fill& f) noexcept {
         const domain::instrument_id instrument = ids_[f.level.book];
         const order_record& aggressor = orders_[f.aggressor_slot];
         const order_record& resting = orders_[f.resting_slot];
@@ -149,12 +149,17 @@ class message_writer {
         publish_top(f.level);
 
         tape_summary& tape = tapes_[f.level.book];
-        domain::price_summary& prices = tape.prices;
-        prices.last = price;
-        if (tape.volume == 0) prices.open = prices.high = prices.low = price;
-        if (price > prices.high) prices.high = price;
-        if (price < prices.low) prices.low = price;
-        buffer_.append(domain::event_kind::price_update, instrument, aggressor_side).prices = prices;
+        // Field by field: a wide copy right after narrow writes would wait for each of them.
+        const bool is_first = tape.volume == 0;
+        const domain::price_ticks high = is_first || price > tape.prices.high ? price : tape.prices.high;
+        const domain::price_ticks low = is_first || price < tape.prices.low ? price : tape.prices.low;
+        const domain::price_ticks open = is_first ? price : tape.prices.open;
+        buffer_.append(domain::event_kind::price_update, instrument, aggressor_side).prices = {
+            price, high, low, open, {}};
+        tape.prices.last = price;
+        tape.prices.high = high;
+        tape.prices.low = low;
+        tape.prices.open = open;
 
         tape.volume += f.quantity;
         const std::int64_t turnover = price.value * static_cast<std::int64_t>(f.quantity);
@@ -191,9 +196,9 @@ class message_writer {
     static constexpr std::uint32_t any_slot = 0xffffffffU;
 
     /// Tells the session that owns the order.
-    void tell(domain::event_kind kind, std::uint32_t book, std::uint32_t slot, domain::order_id order,
-              domain::price_ticks price, std::uint32_t quantity, domain::reject_reason reason,
-              std::uint8_t flags) noexcept {
+    [[gnu::always_inline]] void tell(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,
+                                     domain::order_id order, domain::price_ticks price, std::uint32_t quantity,
+                                     domain::reject_reason reason, std::uint8_t flags) noexcept {
         const order_record& r = orders_[slot];
         buffer_.append(kind, ids_[book], r.side, reason, flags).order = {
             order,
@@ -205,8 +210,9 @@ class message_writer {
             r.session == command_->session ? command_->request : 0};
     }
     /// Tells the owner of the order and, when another session of the account asked, that one too: it is owed an answer.
-    void answer(domain::event_kind kind, std::uint32_t book, std::uint32_t slot, domain::order_id order,
-                domain::price_ticks price, std::uint32_t quantity, bool is_last) noexcept {
+    [[gnu::always_inline]] void answer(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,
+                                       domain::order_id order, domain::price_ticks price, std::uint32_t quantity,
+                                       bool is_last) noexcept {
         const order_record& r = orders_[slot];
         const bool is_owner = r.session == command_->session;
         const std::uint8_t flags = is_last ? domain::event_flag::last_of_request : std::uint8_t{0};
@@ -222,8 +228,8 @@ class message_writer {
             command_->session,
             command_->request};
     }
-    void capture(domain::instrument_id instrument, domain::side side, domain::trade_id trade, bool is_aggressor,
-                 const matching::fill& f, const order_record& r) noexcept {
+    [[gnu::always_inline]] void capture(domain::instrument_id instrument, domain::side side, domain::trade_id trade,
+                                        bool is_aggressor, const matching::fill& f, const order_record& r) noexcept {
         buffer_
             .append(domain::event_kind::trade_capture, instrument, side, domain::reject_reason::none,
                     is_aggressor ? domain::event_flag::aggressor : std::uint8_t{0})
@@ -236,7 +242,7 @@ class message_writer {
                         0};
     }
     /// L3, L2 and, when the best level changed, L1.
-    void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
+    [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
         buffer_.append(kind, ids_[change.level.book], change.level.side).book = {change.order,
                                                                                  change.level.price,
                                                                                  domain::quantity_lots{change.open},
@@ -245,7 +251,7 @@ class message_writer {
         publish_level(change.level);
         if (change.level.top_changed) publish_top(change.level);
     }
-    void publish_level(const matching::level_state& level) noexcept {
+    [[gnu::always_inline]] void publish_level(const matching::level_state& level) noexcept {
         buffer_.append(domain::event_kind::level_changed, ids_[level.book], level.side).level = {
             level.price, domain::volume_lots{level.volume}, level.orders_count, {}};
     }

@@ -8,9 +8,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "base/hashed_index.hpp"
+#include "base/large_array.hpp"
 #include "domain/command.hpp"
 #include "domain/types.hpp"
 
@@ -77,13 +77,16 @@ class order_directory {
 
  private:
     [[nodiscard]] static std::uint32_t hash(domain::account_id account, domain::client_order_id name) noexcept {
-        return base::hash32(name.value * 0xff51afd7ed558ccdULL + account.value);
+        // Clients count upwards: eight neighbours share a cache line of the index.
+        const std::uint32_t spread = base::hash32((name.value >> 3) * 0xff51afd7ed558ccdULL + account.value);
+        return (spread << 3) | static_cast<std::uint32_t>(name.value & 7);
     }
     [[nodiscard]] static std::uint32_t hash(domain::session_id session, std::uint32_t request) noexcept {
-        return base::hash32((std::uint64_t{session.value} << 32) | request);
+        const std::uint32_t spread = base::hash32((std::uint64_t{session.value} << 32) | (request >> 3));
+        return (spread << 3) | (request & 7);
     }
 
-    std::vector<order_record> records_;
+    base::large_array<order_record> records_;
     base::hashed_index by_client_order_;
     base::hashed_index by_request_;
 };

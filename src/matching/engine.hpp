@@ -273,7 +273,7 @@ class engine {
     [[nodiscard]] static entry_result refusal(domain::reject_reason reason) noexcept {
         return {{}, outcome::refused, reason, 0};
     }
-    [[nodiscard]] static level_state state_of(const node& level, bool top_changed) noexcept {
+    [[nodiscard, gnu::always_inline]] static level_state state_of(const node& level, bool top_changed) noexcept {
         const bool sells = (level.level.side & 1) != 0;
         const auto offset = static_cast<std::int64_t>(level.level.key - key_bias);
         return {.book = level.level.side >> 1,
@@ -287,8 +287,9 @@ class engine {
         const node& n = nodes_[index];
         return {nodes_.id_of(index), nodes_.slot_of(index), n.order.account, n.order.open};
     }
-    [[nodiscard]] order_change change_of(std::uint32_t index, std::uint32_t open, std::uint32_t change,
-                                         const level_state& level) const noexcept {
+    [[nodiscard, gnu::always_inline]] order_change change_of(std::uint32_t index, std::uint32_t open,
+                                                             std::uint32_t change,
+                                                             const level_state& level) const noexcept {
         return {nodes_.id_of(index), nodes_.slot_of(index), nodes_[index].order.account, open, change, level};
     }
 
@@ -311,7 +312,8 @@ class engine {
 
     /// Puts an order at the end of its level.
     template <class Sink>
-    void rest(std::uint32_t index, const entry& e, std::uint64_t key, std::uint32_t open, Sink& sink) noexcept {
+    [[gnu::always_inline]] void rest(std::uint32_t index, const entry& e, std::uint64_t key, std::uint32_t open,
+                                     Sink& sink) noexcept {
         const std::uint32_t side = side_index(e.book, e.side);
         price_ladder& ladder = sides_[side];
         std::uint32_t at = ladder.find(key);
@@ -336,7 +338,7 @@ class engine {
     }
 
     /// Takes `lots` from the order's level and the order out of it when it is `gone`. Returns the level's new state.
-    level_state deduct(std::uint32_t index, std::uint32_t lots, bool gone) noexcept {
+    [[gnu::always_inline]] level_state deduct(std::uint32_t index, std::uint32_t lots, bool gone) noexcept {
         const node& order = nodes_[index];
         const std::uint32_t at = order.order.level;
         node& level = nodes_[at];
@@ -358,7 +360,7 @@ class engine {
 
     /// Takes an order out of the book; it stays in its account's ring.
     template <class Sink>
-    void remove(std::uint32_t index, removal cause, Sink& sink) noexcept {
+    [[gnu::always_inline]] void remove(std::uint32_t index, removal cause, Sink& sink) noexcept {
         const std::uint32_t open = nodes_[index].order.open;
         const level_state level = deduct(index, open, true);
         sink.removed(change_of(index, 0, open, level), cause);
@@ -373,7 +375,7 @@ class engine {
 
     /// Trades the aggressor against a side, best price first and oldest order first, as far as its limit allows.
     template <class Sink>
-    void match(price_ladder& against, aggressor& incoming, Sink& sink) noexcept {
+    [[gnu::always_inline]] void match(price_ladder& against, aggressor& incoming, Sink& sink) noexcept {
         while (incoming.open != 0 && !incoming.is_stopped && against.best_key() <= incoming.limit) {
             const std::uint32_t index = nodes_[against.best_level()].next;
             node& resting = nodes_[index];

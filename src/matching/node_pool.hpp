@@ -11,9 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "base/assert.hpp"
+#include "base/large_array.hpp"
 #include "domain/types.hpp"
 #include "matching/limits.hpp"
 
@@ -136,7 +136,7 @@ class node_pool {
         order_free_ = index;
     }
 
-    std::vector<node> nodes_;
+    base::large_array<node> nodes_;
     std::uint32_t levels_begin_;
     std::uint32_t orders_begin_;
     std::uint32_t level_free_ = 0;

@@ -1,0 +1,240 @@
+// The matching workloads: operations drawn from a seed beforehand, so that every subject does exactly the same.
+//
+// Orders are named by the number of the add that made them. A workload is drawn against a scratch engine, so that
+// cancels and reductions name orders that are open when their turn comes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/random.hpp"
+#include "matching/engine.hpp"
+
+namespace corro::lab {
+
+struct operation {
+    enum class kind : std::uint8_t { add, cancel, reduce, take, cancel_account };
+    std::int64_t price = 0;
+    std::uint32_t quantity = 0;  ///< reduce: what stays open
+    std::uint32_t order = 0;     ///< number of the add
+    std::uint32_t book = 0;
+    std::uint16_t account = 0;
+    kind what = kind::add;
+    domain::side side = domain::side::buy;
+};
+static_assert(sizeof(operation) == 24);
+
+struct workload {
+    std::string_view name;
+    std::uint32_t orders_max = 1U << 16;
+    std::uint32_t books_count = 1;
+    std::uint32_t adds_count = 0;
+    bool times_only_account_cancels = false;  ///< then the figure is per order cancelled
+    std::uint64_t measured_orders = 0;        ///< what the total time is divided by
+    std::vector<operation> setup{};
+    std::vector<operation> measured{};
+};
+
+/// Ignores everything.
+struct deaf_sink {
+    void filled(const matching::fill&) noexcept {}
+    void rested(const matching::order_change&) noexcept {}
+    void removed(const matching::order_change&, matching::removal) noexcept {}
+    void reduced(const matching::order_change&, matching::reduction) noexcept {}
+    void aggressor_decremented(const matching::decrement&) noexcept {}
+};
+
+class workload_writer {
+ public:
+    workload_writer(workload& out, std::uint64_t seed)
+        : out_(out),
+          random_(seed),
+          engine_({.orders_max = out.orders_max, .accounts_max = 64, .books_count = out.books_count}) {}
+
+    base::prng& random() noexcept { return random_; }
+    void into(std::vector<operation>& list) noexcept { list_ = &list; }
+    [[nodiscard]] std::size_t open_count() const noexcept { return engine_.open_orders_count(); }
+
+    void add(domain::side side, std::int64_t price, std::uint32_t quantity, std::uint16_t account,
+             std::uint32_t book = 0) {
+        const auto result =
+            engine_.enter(entry(side, price, quantity, account, book, matching::remainder::rests), sink_);
+        // Numbers of closed orders are used again, or the subject's table of orders would be what is measured.
+        std::uint32_t number = out_.adds_count;
+        if (free_.empty()) {
+            ++out_.adds_count;
+        } else {
+            number = free_.back();
+            free_.pop_back();
+        }
+        list_->push_back({price, quantity, number, book, account, operation::kind::add, side});
+        if (result.what == matching::outcome::rested) open_.push_back({result.order, number, side});
+    }
+    /// All orders that are closed by now give their numbers back.
+    void forget_closed() {
+        std::erase_if(open_, [&](const known& o) {
+            if (engine_.is_open(o.id)) return false;
+            free_.push_back(o.order);
+            return true;
+        });
+    }
+    /// An immediate order that reaches every price.
+    void take(domain::side side, std::uint32_t quantity, std::uint16_t account) {
+        const std::int64_t price = side == domain::side::buy ? domain::price_ticks_max : -domain::price_ticks_max;
+        engine_.enter(entry(side, price, quantity, account, 0, matching::remainder::cancelled), sink_);
+        list_->push_back({price, quantity, 0, 0, account, operation::kind::take, side});
+    }
+    void cancel_any() {
+        if (const known* o = pick()) {
+            engine_.cancel(matching::engine::slot_of(o->id), sink_);
+            list_->push_back({0, 0, o->order, 0, 0, operation::kind::cancel, o->side});
+        }
+    }
+    void reduce_any() {
+        const known* o = pick();
+        if (o == nullptr) return;
+        const std::uint32_t slot = matching::engine::slot_of(o->id);
+        const std::uint32_t open = engine_.order_at(slot).open;
+        if (open < 2) return;
+        engine_.reduce(slot, open - 1, sink_);
+        list_->push_back({0, open - 1, o->order, 0, 0, operation::kind::reduce, o->side});
+    }
+    void cancel_account(std::uint16_t account) {
+        engine_.cancel_account(account, [](std::uint32_t, std::uint32_t) { return true; }, sink_);
+        list_->push_back({0, 0, 0, 0, account, operation::kind::cancel_account, domain::side::buy});
+    }
+
+    [[nodiscard]] static matching::entry entry(domain::side side, std::int64_t price, std::uint32_t quantity,
+                                               std::uint32_t account, std::uint32_t book, matching::remainder rest) {
+        return {.book = book,
+                .account = account,
+                .side = side,
+                .rest = rest,
+                .price = domain::price_ticks{price},
+                .quantity = domain::quantity_lots{quantity}};
+    }
+
+ private:
+    struct known {
+        domain::order_id id;
+        std::uint32_t order;
+        domain::side side;
+    };
+    const known* pick() {
+        while (!open_.empty()) {
+            known& at = open_[random_.below(open_.size())];
+            if (engine_.is_open(at.id)) return &at;
+            free_.push_back(at.order);
+            at = open_.back();
+            open_.pop_back();
+        }
+        return nullptr;
+    }
+
+    workload& out_;
+    base::prng random_;
+    matching::engine engine_;
+    deaf_sink sink_;
+    std::vector<operation>* list_ = nullptr;
+    std::vector<known> open_;
+    std::vector<std::uint32_t> free_;
+};
+
+/// 45% add, 45% cancel, 5% reduce, 5% take against `resting` orders, at distances from a moving middle that `distance`
+/// draws.
+template <class Distance>
+workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting, std::uint64_t operations, bool moves,
+               Distance&& distance) {
+    workload w{.name = name, .orders_max = resting + resting / 4 + 64};
+    w.setup.reserve(resting);
+    w.measured.reserve(operations);
+    workload_writer writer(w, seed);
+    std::int64_t middle = 0;
+    const auto add_one = [&] {
+        const domain::side side = writer.random().below(2) == 0 ? domain::side::buy : domain::side::sell;
+        const std::int64_t away = 1 + distance(writer.random());
+        writer.add(side, side == domain::side::buy ? middle - away : middle + away,
+                   static_cast<std::uint32_t>(1 + writer.random().below(20)),
+                   static_cast<std::uint16_t>(writer.random().below(64)));
+    };
+    writer.into(w.setup);
+    while (writer.open_count() < resting) add_one();
+    writer.into(w.measured);
+    while (w.measured.size() < operations) {
+        if (moves && writer.random().below(64) == 0) middle += writer.random().below(2) == 0 ? 1 : -1;
+        const std::uint64_t dice = writer.random().below(100);
+        if (dice < 5) {
+            const domain::side side = writer.random().below(2) == 0 ? domain::side::buy : domain::side::sell;
+            writer.take(side, static_cast<std::uint32_t>(1 + writer.random().below(20)), 0);
+        } else if (dice < 10) {
+            writer.reduce_any();
+        } else if (writer.open_count() < resting || (dice < 55 && writer.open_count() < resting + resting / 8)) {
+            add_one();
+        } else {
+            writer.cancel_any();
+        }
+    }
+    w.measured_orders = w.measured.size();
+    return w;
+}
+
+[[nodiscard]] inline workload typical(std::uint64_t seed, std::uint64_t operations) {
+    return mixed("typical", seed, 10'000, operations, true, [](base::prng& random) {
+        const double u = static_cast<double>(random.below(1U << 20) + 1) / static_cast<double>(1U << 20);
+        return static_cast<std::int64_t>(-std::log(u) * 40);
+    });
+}
+[[nodiscard]] inline workload deep(std::uint64_t seed, std::uint64_t operations) {
+    return mixed("deep", seed, 1'000'000, operations, true,
+                 [](base::prng& random) { return static_cast<std::int64_t>(random.below(10'000)); });
+}
+[[nodiscard]] inline workload sparse(std::uint64_t seed, std::uint64_t operations) {
+    return mixed("sparse", seed, 10'000, operations, false,
+                 [](base::prng& random) { return static_cast<std::int64_t>(random.below(500'000'000)); });
+}
+/// Ten resting orders `step` ticks apart, then one order that takes all; per operation.
+[[nodiscard]] inline workload sweep(std::string_view name, std::uint64_t seed, std::uint64_t operations,
+                                    std::int64_t step) {
+    workload w{.name = name};
+    workload_writer writer(w, seed);
+    writer.into(w.measured);
+    while (w.measured.size() < operations) {
+        for (std::int64_t i = 0; i < 10; ++i)
+            writer.add(domain::side::sell, 1'000 + i * step, 1, static_cast<std::uint16_t>(1 + i));
+        writer.take(domain::side::buy, 10, 0);
+        writer.forget_closed();
+    }
+    w.measured_orders = w.measured.size();
+    return w;
+}
+/// An account quotes both sides of 100 books and cancels all of it at once; per order cancelled.
+[[nodiscard]] inline workload mass_cancel(std::string_view name, std::uint64_t seed, std::uint64_t rounds,
+                                          bool full_books) {
+    workload w{.name = name, .books_count = 100, .times_only_account_cancels = true};
+    workload_writer writer(w, seed);
+    writer.into(w.setup);
+    if (full_books) {
+        for (std::uint32_t book = 0; book < 100; ++book) {
+            for (std::int64_t i = 0; i < 100; ++i) {
+                writer.add(domain::side::buy, 900 - i, 5, 2, book);
+                writer.add(domain::side::sell, 1'100 + i, 5, 2, book);
+            }
+        }
+    }
+    writer.into(w.measured);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        for (std::uint32_t book = 0; book < 100; ++book) {
+            writer.add(domain::side::buy, 990, 5, 1, book);
+            writer.add(domain::side::sell, 1'010, 5, 1, book);
+        }
+        writer.cancel_account(1);
+        writer.forget_closed();
+    }
+    w.measured_orders = rounds * 200;
+    return w;
+}
+
+}  // namespace corro::lab

@@ -1,0 +1,15 @@
+#include "base/large_array.hpp"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace corro::base {
+
+void advise_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));  // advice: without it everything works, only slower
+#endif
+}
+
+}  // namespace corro::base
