@@ -39,9 +39,7 @@ class recorded_data : public testing::Test {
     }
 };
 
-#define CORRO_FIND_OR_SKIP(variable, name) \
-    const auto variable = find(name);      \
-    if (variable.empty()) GTEST_SKIP() << name << " is absent: set CORRO_DATA_DIR to the folder that has it"
+constexpr auto absent = " is absent: set CORRO_DATA_DIR to the folder that has it";
 
 struct tally {
     std::map<char, std::size_t> actions;
@@ -66,7 +64,8 @@ tally count(recorded_reader<dbn::decoder>& reader, auto read) {
 }
 
 TEST_F(recorded_data, the_e_mini_book_before_the_session_has_8725_orders) {
-    CORRO_FIND_OR_SKIP(path, "esh4-glbx-mdp3-20231224.mbo.dbn.zst");
+    const auto path = find("esh4-glbx-mdp3-20231224.mbo.dbn.zst");
+    if (path.empty()) GTEST_SKIP() << "esh4-glbx-mdp3-20231224.mbo.dbn.zst" << absent;
     auto reader = recorded_reader<dbn::decoder>::open(path);
     ASSERT_TRUE(reader);
     const tally t = count(*reader, [](auto& r, auto visit) { read(r, visit); });
@@ -81,7 +80,8 @@ TEST_F(recorded_data, the_e_mini_book_before_the_session_has_8725_orders) {
 }
 
 TEST_F(recorded_data, the_e_mini_session_has_the_records_that_its_publisher_counted) {
-    CORRO_FIND_OR_SKIP(path, "esh4-glbx-mdp3-20231225.mbo.dbn.zst");
+    const auto path = find("esh4-glbx-mdp3-20231225.mbo.dbn.zst");
+    if (path.empty()) GTEST_SKIP() << "esh4-glbx-mdp3-20231225.mbo.dbn.zst" << absent;
     auto reader = recorded_reader<dbn::decoder>::open(path);
     ASSERT_TRUE(reader);
     const tally t = count(*reader, [](auto& r, auto visit) { read(r, visit); });
@@ -93,9 +93,12 @@ TEST_F(recorded_data, the_e_mini_session_has_the_records_that_its_publisher_coun
 }
 
 TEST_F(recorded_data, instrument_definitions_of_futures_spreads_and_options_are_read) {
-    CORRO_FIND_OR_SKIP(future, "definition-glbx-es-fut.dbn.zst");
-    CORRO_FIND_OR_SKIP(spread, "definition-glbx-es-futspread.dbn.zst");
-    CORRO_FIND_OR_SKIP(option, "definition-glbx-es-opt.dbn.zst");
+    const auto future = find("definition-glbx-es-fut.dbn.zst");
+    if (future.empty()) GTEST_SKIP() << "definition-glbx-es-fut.dbn.zst" << absent;
+    const auto spread = find("definition-glbx-es-futspread.dbn.zst");
+    if (spread.empty()) GTEST_SKIP() << "definition-glbx-es-futspread.dbn.zst" << absent;
+    const auto option = find("definition-glbx-es-opt.dbn.zst");
+    if (option.empty()) GTEST_SKIP() << "definition-glbx-es-opt.dbn.zst" << absent;
     const auto last = [](const std::filesystem::path& path, auto check) {
         auto reader = recorded_reader<dbn::decoder>::open(path);
         ASSERT_TRUE(reader);
@@ -132,8 +135,10 @@ TEST_F(recorded_data, instrument_definitions_of_futures_spreads_and_options_are_
 }
 
 TEST_F(recorded_data, the_amzn_day_has_a_book_for_each_message) {
-    CORRO_FIND_OR_SKIP(message_path, "AMZN_2012-06-21_34200000_57600000_message_1.csv");
-    CORRO_FIND_OR_SKIP(book_path, "AMZN_2012-06-21_34200000_57600000_orderbook_1.csv");
+    const auto message_path = find("AMZN_2012-06-21_34200000_57600000_message_1.csv");
+    if (message_path.empty()) GTEST_SKIP() << "AMZN_2012-06-21_34200000_57600000_message_1.csv" << absent;
+    const auto book_path = find("AMZN_2012-06-21_34200000_57600000_orderbook_1.csv");
+    if (book_path.empty()) GTEST_SKIP() << "AMZN_2012-06-21_34200000_57600000_orderbook_1.csv" << absent;
     auto messages = recorded_reader<lobster::message_decoder>::open(message_path);
     auto books = recorded_reader<lobster::book_decoder>::open(book_path);
     ASSERT_TRUE(messages && books);

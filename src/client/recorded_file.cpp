@@ -50,7 +50,7 @@ struct recorded_file::state {
     bool file_ended = false;
     bool may_end = false;
 
-    std::unexpected<wire::recorded::read_error> fail(std::error_code code) const noexcept {
+    [[nodiscard]] std::unexpected<wire::recorded::read_error> fail(std::error_code code) const noexcept {
         return std::unexpected(wire::recorded::read_error{.code = code, .offset = taken});
     }
 

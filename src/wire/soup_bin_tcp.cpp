@@ -27,15 +27,15 @@ struct rule {
 
 std::optional<rule> rule_of(packet_type type) noexcept {
     switch (type) {
-        case packet_type::debug: return rule{true, true, any_payload};
+        case packet_type::debug:
         case packet_type::unsequenced_data: return rule{true, true, any_payload};
         case packet_type::login_request: return rule{true, false, login_request_payload};
-        case packet_type::client_heartbeat: return rule{true, false, 0};
+        case packet_type::client_heartbeat:
         case packet_type::logout_request: return rule{true, false, 0};
         case packet_type::login_accepted: return rule{false, true, login_accepted_payload};
         case packet_type::login_rejected: return rule{false, true, 1};
         case packet_type::sequenced_data: return rule{false, true, any_payload};
-        case packet_type::server_heartbeat: return rule{false, true, 0};
+        case packet_type::server_heartbeat:
         case packet_type::end_of_session: return rule{false, true, 0};
     }
     return std::nullopt;
@@ -57,8 +57,9 @@ std::expected<std::uint64_t, std::error_code> take_sequence(std::span<const std:
     const auto text = take_text(rest, sequence_bytes);
     if (!text) return std::unexpected(text.error());
     std::uint64_t value = 0;
-    const char* const end = text->data() + text->size();
-    const auto [stop, error] = std::from_chars(text->data(), end, value);
+    const char* const begin = text->data();
+    const char* const end = begin + text->size();
+    const auto [stop, error] = std::from_chars(begin, end, value);
     if (error == std::errc::result_out_of_range) return fail(wire_errc::out_of_range);
     if (error != std::errc{} || stop != end) return fail(wire_errc::malformed_field);
     return value;

@@ -44,8 +44,9 @@ class csv_fields {
         const std::string_view field = text();
         Integer value = 0;
         if (failed_) return value;
-        const char* const end = field.data() + field.size();
-        const auto [stop, error] = std::from_chars(field.data(), end, value);
+        const char* const begin = field.data();
+        const char* const end = begin + field.size();
+        const auto [stop, error] = std::from_chars(begin, end, value);
         if (error == std::errc::result_out_of_range) {
             fail(wire_errc::out_of_range);
         } else if (error != std::errc{} || stop != end) {

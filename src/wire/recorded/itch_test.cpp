@@ -243,7 +243,7 @@ TEST(itch, knows_the_end_of_the_session) {
 TEST(itch, refuses_files_of_another_kind) {
     for (const std::string& foreign :
          std::initializer_list<std::string>{"DBN\x01 and more", "PK\x03\x04", "Time,Type,OrderId",
-                                            std::string(64, '\0'), std::string("\0\x0DS too long for an event", 26)}) {
+                                            std::string(64, '\0'), std::string("\0\x0DS too long for an event", 25)}) {
         EXPECT_EQ(error_of(std::as_bytes(std::span{foreign})),
                   (read_error{.code = wire_errc::foreign_format, .offset = 0}))
             << foreign;
