@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
@@ -18,6 +17,7 @@
 #include "client/replay/facility_venue_test.hpp"
 #include "client/replay/order_flow.hpp"
 #include "client/replay/recorded_orders.hpp"
+#include "client/replay/scratch_folder_test.hpp"
 #include "wire/recorded/dbn_fixture_test.hpp"
 
 namespace corro::client::replay {
@@ -26,35 +26,6 @@ using tape_file = std::vector<std::string>;
 
 constexpr std::int64_t tape_tick_nano = 250'000'000;
 constexpr std::uint32_t tape_instrument = 17'077;
-
-/// A folder that is gone at the end of the test.
-class scratch_folder {
- public:
-    scratch_folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "corro-replay-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no scratch folder");
-        path_ = pattern;
-    }
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-    ~scratch_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    [[nodiscard]] std::filesystem::path write(const std::string& name, std::span<const std::byte> bytes) const {
-        const std::filesystem::path path = path_ / name;
-        std::ofstream out(path, std::ios::binary);
-        out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-        return path;
-    }
-    [[nodiscard]] std::filesystem::path write(const std::string& name, const std::string& text) const {
-        return write(name, std::as_bytes(std::span(text)));
-    }
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-    std::filesystem::path path_;
-};
 
 /// The bytes of a DBN file with the groups of `file`.
 [[nodiscard]] inline std::vector<std::byte> dbn_bytes(const tape_file& file,

@@ -6,7 +6,9 @@
 
 #include "client/replay/facility_venue_test.hpp"
 #include "client/replay/order_flow.hpp"
+#include "client/replay/quote_flow.hpp"
 #include "client/replay/recorded_orders.hpp"
+#include "client/replay/recorded_quotes.hpp"
 
 namespace corro::client::replay {
 namespace {
@@ -23,6 +25,15 @@ std::filesystem::path data_file(const std::string& name) {
 #define CORRO_FIND_OR_SKIP(variable, name) \
     const auto variable = data_file(name); \
     if (variable.empty()) GTEST_SKIP() << name << " is absent: set CORRO_DATA_DIR to the folder that has it"
+
+void expect_no_unexplained(const difference_log& log) {
+    for (std::size_t i = 0; i < causes_count; ++i) {
+        if (!is_unexplained(static_cast<cause>(i))) continue;
+        for (const difference& d : log.examples(static_cast<cause>(i))) {
+            ADD_FAILURE() << to_string(static_cast<cause>(i)) << ": " << d.where << ": " << d.what;
+        }
+    }
+}
 
 TEST(recorded_replay, the_e_mini_session_is_reproduced_fill_by_fill_and_book_by_book) {
     CORRO_FIND_OR_SKIP(sunday, "esh4-glbx-mdp3-20231224.mbo.dbn.zst");
@@ -94,12 +105,57 @@ TEST(recorded_replay, the_e_mini_session_is_reproduced_fill_by_fill_and_book_by_
     EXPECT_EQ(log.count(cause::reporting_order_filled), 21U);
     EXPECT_EQ(log.lots(cause::reporting_order_filled), 71U);
     EXPECT_EQ(log.count(cause::opening_auction), 1U);
-    for (std::size_t i = 0; i < causes_count; ++i) {
-        if (!is_unexplained(static_cast<cause>(i))) continue;
-        for (const difference& d : log.examples(static_cast<cause>(i))) {
-            ADD_FAILURE() << to_string(static_cast<cause>(i)) << ": " << d.where << ": " << d.what;
-        }
-    }
+    expect_no_unexplained(log);
+}
+
+TEST(recorded_replay, the_amazon_day_is_reproduced_row_by_row) {
+    CORRO_FIND_OR_SKIP(messages, "AMZN_2012-06-21_34200000_57600000_message_1.csv");
+    CORRO_FIND_OR_SKIP(books, "AMZN_2012-06-21_34200000_57600000_orderbook_1.csv");
+    const domain::instrument instrument = wide_instrument(domain::price_nano{10'000'000});
+    const quote_recording recording = load_quotes(messages, books, instrument);
+    difference_log log;
+    quote_flow flow(recording, log);
+    replay_run run(flow, log, instrument.id);
+    facility_venue venue(instrument, 100'000);
+    venue.drive(run);
+    ASSERT_TRUE(run.finished());
+
+    const run_counts& counts = run.counts();
+    EXPECT_EQ(counts.entered_gtc, 45'216U);
+    EXPECT_EQ(counts.entered_ioc, 8'974U);
+    EXPECT_EQ(counts.amended, 16U);
+    EXPECT_EQ(counts.cancelled, 38'016U);
+
+    const quote_flow_facts& facts = flow.facts();
+    EXPECT_EQ(facts.of(quote_action::enter), 27'845U);
+    EXPECT_EQ(facts.of(quote_action::reduce), 16U);
+    EXPECT_EQ(facts.of(quote_action::remove), 18'235U);
+    EXPECT_EQ(facts.of(quote_action::execute), 8'974U);
+    EXPECT_EQ(facts.of(quote_action::execute_hidden), 2'445U);
+    EXPECT_EQ(facts.executed_lots, 613'248U);
+    EXPECT_EQ(facts.taken_rows, 13'953U);
+    EXPECT_EQ(facts.remembered, 5'786U);
+    EXPECT_EQ(facts.remembered_price, 2'953U);
+    EXPECT_EQ(facts.vanished_better, 2'115U);
+    EXPECT_EQ(facts.unknown_price, 3'099U);
+    EXPECT_EQ(facts.placed_named, 9'356U);
+    EXPECT_EQ(facts.placed_anonymous, 8'014U);
+
+    const quote_flow_agreement& result = flow.result();
+    EXPECT_EQ(result.rows, (agreement{57'515, 57'515}));
+    EXPECT_EQ(result.rows_untaken, (agreement{43'561, 43'561}));
+    EXPECT_EQ(result.sides, (agreement{101'075, 101'075}));
+    EXPECT_EQ(result.sides_taken, 13'955U);
+    EXPECT_EQ(result.executions, (agreement{8'962, 8'974}));
+    EXPECT_EQ(result.executed_lots, (agreement{612'842, 613'248}));
+
+    EXPECT_EQ(log.unexplained_count(), 0U);
+    EXPECT_EQ(log.count(cause::hidden_execution), 2'445U);
+    EXPECT_EQ(log.count(cause::same_time_rows_swapped), 8U);
+    EXPECT_EQ(log.count(cause::same_time_priority), 1U);
+    EXPECT_EQ(log.count(cause::younger_order_first), 3U);
+    EXPECT_EQ(log.count(cause::quantity_unannounced), 2U);
+    expect_no_unexplained(log);
 }
 
 }  // namespace

@@ -1,0 +1,107 @@
+#include "client/replay/recorded_quotes.hpp"
+
+#include <fmt/format.h>
+
+#include "client/recorded_reader.hpp"
+#include "client/replay/limits.hpp"
+#include "wire/recorded/lobster.hpp"
+
+namespace corro::client::replay {
+namespace {
+
+namespace lobster = wire::recorded::lobster;
+
+template <class Decoder>
+recorded_reader<Decoder> open_file(const std::filesystem::path& path) {
+    auto reader = recorded_reader<Decoder>::open(path);
+    if (!reader) throw replay_error(fmt::format("{}: {}", path.string(), reader.error().message()));
+    return *std::move(reader);
+}
+
+template <class Decoder>
+std::optional<typename Decoder::record> next_record(recorded_reader<Decoder>& reader) {
+    auto record = reader.next();
+    if (!record) throw replay_error(reader.explain(record.error()));
+    return *record;
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::uint64_t line, std::string_view what) {
+    throw replay_error(fmt::format("{}: line {}: {}", path.string(), line, what));
+}
+
+class converter {
+ public:
+    converter(const std::filesystem::path& messages, const std::filesystem::path& books,
+              const domain::instrument& instrument)
+        : messages_(messages), books_(books), instrument_(instrument) {}
+
+    [[nodiscard]] quote_record convert(const lobster::message& m) const {
+        quote_record r{.time = domain::time_ns{m.since_midnight_ns},
+                       .order = m.order_id,
+                       .action = static_cast<quote_action>(m.type),
+                       .side = m.side};
+        if (!r.is_visible()) {
+            r.size = m.size;
+            return r;  // not sent
+        }
+        r.price = ticks(messages_, m.line, m.price);
+        const auto lots = domain::to_lots(instrument_, m.size);
+        if (lots.reason != domain::reject_reason::none) fail(messages_, m.line, domain::to_string(lots.reason));
+        if (lots.value > instrument_.order_quantity_max) {
+            fail(messages_, m.line, "larger than the venue's largest order");
+        }
+        r.size = lots.value.value;
+        return r;
+    }
+
+    [[nodiscard]] quote convert(std::uint64_t line, const lobster::quote& q) const {
+        if (q.empty()) return {};
+        // A level's total is placed as one order where no message names its orders.
+        if (q.size > instrument_.order_quantity_max.value) fail(books_, line, "larger than the venue's largest order");
+        const auto lots = domain::to_lots(instrument_, static_cast<std::int64_t>(q.size));
+        if (lots.reason != domain::reject_reason::none) fail(books_, line, domain::to_string(lots.reason));
+        return {ticks(books_, line, q.price), lots.value.value};
+    }
+
+ private:
+    [[nodiscard]] domain::price_ticks ticks(const std::filesystem::path& path, std::uint64_t line,
+                                            domain::price_nano price) const {
+        const auto t = domain::to_ticks(instrument_, price);
+        if (t.reason != domain::reject_reason::none) fail(path, line, domain::to_string(t.reason));
+        if (t.value < instrument_.price_low || t.value > instrument_.price_high) {
+            fail(path, line, "price outside the venue's price band");
+        }
+        return t.value;
+    }
+
+    const std::filesystem::path& messages_;
+    const std::filesystem::path& books_;
+    const domain::instrument& instrument_;
+};
+
+}  // namespace
+
+quote_recording load_quotes(const std::filesystem::path& messages, const std::filesystem::path& books,
+                            const domain::instrument& instrument) {
+    auto message_reader = open_file<lobster::message_decoder>(messages);
+    auto book_reader = open_file<lobster::book_decoder>(books);
+    const converter convert(messages, books, instrument);
+    quote_recording recording;
+    for (;;) {
+        const auto message = next_record(message_reader);
+        const auto book = next_record(book_reader);
+        if (!message && !book) break;
+        if (!message) fail(books, book->line, "the message file has ended: the files do not belong together");
+        if (!book) fail(messages, message->line, "the book file has ended: the files do not belong together");
+        if (recording.messages.size() == quote_rows_max) {
+            fail(messages, message->line, fmt::format("more than {} messages", quote_rows_max));
+        }
+        recording.messages.push_back(convert.convert(*message));
+        const lobster::level& best = book->levels.front();
+        recording.rows.push_back({convert.convert(book->line, best.bid), convert.convert(book->line, best.ask)});
+    }
+    if (recording.messages.empty()) throw replay_error(fmt::format("{}: no message", messages.string()));
+    return recording;
+}
+
+}  // namespace corro::client::replay

@@ -1,0 +1,25 @@
+// A LOBSTER message file and its book file (plain or packed) as one recording of quotes in the venue's units.
+//
+// Both files are read from end to end before anything is sent; whatever is wrong with them, or cannot be expressed at
+// the venue, is said with file and line.
+//
+// Limits: quote_rows_max rows, of which each takes about 80 bytes.
+#pragma once
+
+#include <filesystem>
+
+#include "client/replay/order_record.hpp"
+#include "client/replay/quote_record.hpp"
+#include "domain/instrument.hpp"
+
+namespace corro::client::replay {
+
+/// Reads a message file with its book file, of which the best level is used.
+///
+/// @param instrument  The venue's: its tick, lot, price band and largest order must suit every message.
+/// @throws replay_error  A file that is missing, truncated or foreign, files of different length, no message at all, a
+///                       price or size that the instrument cannot take, too many rows. Says the file and the line.
+[[nodiscard]] quote_recording load_quotes(const std::filesystem::path& messages, const std::filesystem::path& books,
+                                          const domain::instrument& instrument);
+
+}  // namespace corro::client::replay
