@@ -81,3 +81,15 @@ configure() {
         die "configuring failed; all of it is in $folder/configure.log"
     fi
 }
+
+# build FOLDER TARGET...: shows progress on a terminal; elsewhere is silent and shows what failed.
+build() {
+    local folder=$1
+    shift
+    if [ -t 1 ]; then
+        cmake --build "$folder" --target "$@" || die "building failed"
+    elif ! cmake --build "$folder" --target "$@" >"$folder/build.log" 2>&1; then
+        grep -E -m 20 -A 5 'error:|FAILED:' "$folder/build.log" >&2 || tail -n 60 "$folder/build.log" >&2
+        die "building failed; all of it is in $folder/build.log"
+    fi
+}
