@@ -1,4 +1,4 @@
-#include "base/large_array.hpp"
+#include "base/raw_array.hpp"
 
 #if defined(__linux__)
 #include <sys/mman.h>
