@@ -65,7 +65,8 @@ class exchange_thread {
 
  private:
     static io::task<void> close_when_told(exchange_thread* self) {
-        if (!co_await self->close_.wait()) self->exchange_.close();
+        const std::error_code stopped = co_await self->close_.wait();
+        if (!stopped) self->exchange_.close();
     }
     static io::task<void> run_all(exchange_thread* self) {
         io::task_scope watching(self->context_);
@@ -109,7 +110,11 @@ struct traffic {
 };
 
 io::task<void> wander(traffic* t) {
-    while (!co_await io::sleep_for(std::chrono::milliseconds(250))) t->walk.step();
+    while (true) {
+        const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(250));
+        if (stopped) co_return;
+        t->walk.step();
+    }
 }
 
 // One background trader: a burst of requests every tick, answers as they come.
@@ -164,7 +169,8 @@ io::task<void> keep_result(watch_settings settings, watch_result* into) {
 }
 
 io::task<void> stop_on_signal(io::task_scope* watching, io::signal_set* signals) {
-    if (co_await signals->wait()) watching->request_stop();
+    const auto signal = co_await signals->wait();
+    if (signal) watching->request_stop();
 }
 
 io::task<watch_result> run_demo(traffic* t, watch_settings settings) {

@@ -167,8 +167,8 @@ io::task<void> paced_sender(load_run* run, load_client* c, std::uint32_t index) 
 
 io::task<void> paced_receiver(load_run* run, load_client* c) {
     while (!c->failed && !(c->under_way.empty() && (run->quota_left == 0 || run->stop_now))) {
-        // Bounded, so that the end of the run is noticed by clients that wait for nothing.
-        if (co_await c->session->fill()) co_return;
+        const std::error_code error = co_await c->session->fill();
+        if (error) co_return;
         if (!take_answers(*run, *c)) c->failed = true;
     }
 }
@@ -242,7 +242,8 @@ io::task<void> show_progress(load_run* run) {
 }
 
 io::task<void> obey_signals(load_run* run, io::signal_set* signals) {
-    if (co_await signals->wait()) run->stop_now = true;
+    const auto signal = co_await signals->wait();
+    if (signal) run->stop_now = true;
 }
 
 io::task<void> run_all(load_run* run, std::vector<seat> seats) {

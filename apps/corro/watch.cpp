@@ -28,7 +28,8 @@ struct watch_options {
 };
 
 io::task<void> stop_on_signal(io::task_scope* watching, io::signal_set* signals) {
-    if (co_await signals->wait()) watching->request_stop();
+    const auto signal = co_await signals->wait();
+    if (signal) watching->request_stop();
 }
 
 io::task<void> keep_result(watch_settings settings, watch_result* into) {

@@ -193,10 +193,13 @@ io::task<std::expected<answer, std::error_code>> order_session::next() {
 
 io::task<void> order_session::keep_alive() {
     // Half the interval: the silence begins up to one look before it is seen.
-    while (!co_await io::sleep_for(who_.heartbeat / 2)) {
+    while (true) {
+        const std::error_code stopped = co_await io::sleep_for(who_.heartbeat / 2);
+        if (stopped) co_return;
         if (!said_) static_cast<void>(queue(wire::heartbeat{}));
         said_ = false;
-        if (has_output() && co_await flush()) co_return;
+        const std::error_code failed = co_await flush();
+        if (failed) co_return;
     }
 }
 

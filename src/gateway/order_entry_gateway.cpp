@@ -276,7 +276,8 @@ io::task<void> order_entry_gateway::submit(domain::command command, std::uint64_
     while (!(received_ticks != 0 ? commands_.try_push(command, received_ticks, decoded_ticks)
                                  : commands_.try_push(command))) {
         commands_.room().reset();
-        if (co_await commands_.room().wait()) co_return;  // stopped
+        const std::error_code stopped = co_await commands_.room().wait();
+        if (stopped) co_return;
     }
 }
 
