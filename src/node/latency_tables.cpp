@@ -19,16 +19,16 @@ double microseconds(std::uint64_t ns) {
 }  // namespace
 
 std::string latency_heading(const std::string& first_column) {
-    std::string text = fmt::format("{:<14}{:>11}{:>9}{:>9}", first_column, "samples", "mean", "min");
-    for (const double p : percentiles) text += fmt::format("{:>9}", fmt::format("P{:g}", p));
-    return text + fmt::format("{:>10}\n", "max");
+    std::string text = fmt::format("{:<14}{:>11}{:>12}{:>12}", first_column, "samples", "mean", "min");
+    for (const double p : percentiles) text += fmt::format("{:>12}", fmt::format("P{:g}", p));
+    return text + fmt::format("{:>13}\n", "max");
 }
 
 std::string latency_line(const std::string& name, const base::latency_histogram& h) {
     std::string text =
-        fmt::format("{:<14}{:>11}{:>9.3f}{:>9.3f}", name, h.count(), h.mean() / 1'000, microseconds(h.min()));
-    for (const double p : percentiles) text += fmt::format("{:>9.3f}", microseconds(h.value_at_percentile(p)));
-    return text + fmt::format("{:>10.3f}\n", microseconds(h.max()));
+        fmt::format("{:<14}{:>11}{:>12.3f}{:>12.3f}", name, h.count(), h.mean() / 1'000, microseconds(h.min()));
+    for (const double p : percentiles) text += fmt::format("{:>12.3f}", microseconds(h.value_at_percentile(p)));
+    return text + fmt::format("{:>13.3f}\n", microseconds(h.max()));
 }
 
 std::string latency_tables::format() const {
