@@ -6,9 +6,9 @@
 
 namespace corro::client::replay {
 
-/// Requests that are sent and not answered yet. Enough to hide a round trip of a millisecond at a million requests per
-/// second's worth of pipelining, few enough that their answers fit the venue's output buffer of one session.
-inline constexpr std::size_t requests_in_flight_max = 1'024;
+/// Requests that are sent and not answered yet. Enough to hide a round trip of a millisecond at 500,000 requests per
+/// second, few enough that their answers, some hundred bytes each, fit the venue's output buffer of one session.
+inline constexpr std::size_t requests_in_flight_max = 512;
 
 /// Steps (event groups, rows) that are planned and not compared yet.
 inline constexpr std::size_t steps_in_flight_max = 4'096;

@@ -150,6 +150,7 @@ void order_flow_planner::plan_refreshes(group_plan& g) {
         if (is_restated(g, f.order)) after = state_after(g, f.order, {displayed, o->price});
         if (f.lots < displayed) {
             live->second.filled += f.lots;
+            live->second.open -= f.lots;
             if (after.size == 0) {
                 later_.push_back({f.order, purpose::cancel, {}, 0});
             } else if (after.size != displayed - f.lots || after.price != o->price) {
@@ -169,6 +170,7 @@ void order_flow_planner::plan_refreshes(group_plan& g) {
         if (f.lots > displayed) {
             enter(g, f.order, o->side, o->price, hidden, purpose::refresh);
             live_.at(f.order).filled = f.lots - displayed;
+            live_.at(f.order).open = after.size;
             if (after.size != 0 && after.price != o->price) {
                 later_.push_back({f.order, purpose::amend, after.price, after.size});
             }
@@ -193,6 +195,7 @@ void order_flow_planner::plan_aggressor(group_plan& g, aggressor& a) {
         enter(g, a.order, a.side, price, a.lots + after.size, purpose::aggressor_rests);
         g.planned.back().rests = domain::quantity_lots{after.size};
         live_.at(a.order).filled = a.lots;
+        live_.at(a.order).open = after.size;
     } else {
         ++facts_.aggressors_immediate;
         enter(g, a.order, a.side, price, a.lots, purpose::aggressor);
@@ -245,6 +248,8 @@ void order_flow_planner::enter(group_plan& g, std::uint64_t order, domain::side 
     if (immediate) return;
     live_order& live = live_[order];
     live.client_order = client_order;
+    live.price = price;
+    live.open = size;
     live.filled = 0;
     if (in_pre_open_) count_price(side, price, +1);
 }
@@ -252,12 +257,15 @@ void order_flow_planner::enter(group_plan& g, std::uint64_t order, domain::side 
 void order_flow_planner::amend(group_plan& g, std::uint64_t order, domain::price_ticks price, std::uint32_t open,
                                purpose why, std::uint32_t trades) {
     live_order& live = live_.at(order);
+    if (trades == 0 && price == live.price && open == live.open) return;  // says nothing new
     g.requests.push_back({.kind = domain::command_kind::amend_order,
                           .client_order = live.client_order,
                           .price = price,
                           .quantity = domain::quantity_lots{live.filled + trades + open}});
     g.planned.push_back({order, why, domain::quantity_lots{open}});
     live.filled += trades;
+    live.price = price;
+    live.open = open;
 }
 
 void order_flow_planner::cancel(group_plan& g, std::uint64_t order, purpose why) {

@@ -76,8 +76,10 @@ class order_flow_planner {
  private:
     struct live_order {
         domain::client_order_id client_order{};  ///< 0 while parked
-        std::uint32_t filled = 0;                ///< of that client order
-        std::uint64_t parked = 0;                ///< position among the parked, from 1; 0: not parked
+        domain::price_ticks price{};             ///< of that client order, as are the next two
+        std::uint32_t open = 0;
+        std::uint32_t filled = 0;
+        std::uint64_t parked = 0;  ///< position among the parked, from 1; 0: not parked
         bool was_refreshed = false;
     };
     struct aggressor {

@@ -48,6 +48,12 @@ TEST(order_flow, a_smaller_quantity_keeps_its_place) {
     expect_reproduced({"M B 12 100 3", "T A 90 100 4; F B 12 100 3; F B 11 100 1; C B 12 100 3; M B 11 100 4"});
 }
 
+TEST(order_flow, a_modify_that_changes_nothing_sends_nothing) {
+    expect_reproduced({"M B 12 100 5"}, [](const tape_replay& r) { EXPECT_EQ(r.counts().amended, 0U); });
+    expect_reproduced({"T A 90 100 2; F B 12 100 2; M B 12 100 3", "M B 12 100 3"},
+                      [](const tape_replay& r) { EXPECT_EQ(r.counts().amended, 0U); });
+}
+
 TEST(order_flow, a_larger_quantity_goes_to_the_back) {
     expect_reproduced({"M B 12 100 6", "T A 90 100 7; F B 11 100 5; F B 12 100 2; C B 11 100 5; M B 12 100 4"});
 }

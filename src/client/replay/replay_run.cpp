@@ -125,15 +125,6 @@ bool replay_run::on_private(const domain::event& event) {
     return true;
 }
 
-void replay_run::on_refused(domain::reject_reason reason) {
-    if (is_marked_) complete_answer();
-    if (in_flight_count() == 0) return;
-    live_step& s = step_to_answer();
-    s.outcomes[s.answered_count].refused = reason;
-    is_marked_ = true;
-    complete_answer();
-}
-
 void replay_run::complete_answer() {
     live_step& s = step_to_answer();
     answered_up_to_ = std::max(answered_up_to_, s.outcomes[s.answered_count].sequence);

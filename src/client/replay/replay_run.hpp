@@ -52,8 +52,6 @@ class replay_run {
 
     /// An event to the session. Returns false when no request is open that it could answer.
     bool on_private(const domain::event& event);
-    /// The venue refused the oldest unanswered request as a message, before it became a command.
-    void on_refused(domain::reject_reason reason);
 
     /// An event of the public feed; those of other instruments are ignored. Only while `feed_has_room()`.
     void on_public(const domain::event& event);
@@ -63,6 +61,10 @@ class replay_run {
 
     /// Requests that are sent and not answered completely.
     [[nodiscard]] std::uint64_t in_flight_count() const noexcept { return sent_count_ - answered_count_; }
+    /// An answer or a public event is due.
+    [[nodiscard]] bool awaits_venue() const noexcept {
+        return in_flight_count() > 0 || (!steps_.empty() && steps_.front().told);
+    }
     /// Everything is sent, answered and compared.
     [[nodiscard]] bool finished() const noexcept { return planned_all_ && steps_.empty(); }
 
