@@ -16,7 +16,7 @@ TEST(large_array, starts_with_every_element_as_its_type_says) {
         large_array<sample> array(size);
         ASSERT_EQ(array.size(), size);
         std::uint64_t wrong = 0;
-        for (std::size_t i = 0; i < size; ++i) wrong += array[i].number == 7 ? 0 : 1;
+        for (std::size_t i = 0; i < size; ++i) wrong += array[i].number == 7 ? 0U : 1U;
         EXPECT_EQ(wrong, 0U);
         array[size - 1].number = 9;
         EXPECT_EQ(array.data()[size - 1].number, 9U);
