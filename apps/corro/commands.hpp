@@ -8,6 +8,7 @@ namespace corro::app {
 
 void add_serve_command(CLI::App& app, int& exit_code);
 void add_load_command(CLI::App& app, int& exit_code);
+void add_replay_command(CLI::App& app, int& exit_code);
 void add_watch_command(CLI::App& app, int& exit_code);
 void add_demo_command(CLI::App& app, int& exit_code);
 

@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
     int exit_code = 0;
     corro::app::add_serve_command(app, exit_code);
     corro::app::add_load_command(app, exit_code);
+    corro::app::add_replay_command(app, exit_code);
     corro::app::add_watch_command(app, exit_code);
     corro::app::add_demo_command(app, exit_code);
     try {

@@ -1,5 +1,7 @@
 #include "client/replay/difference.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace corro::client::replay {
@@ -29,8 +31,23 @@ std::string_view to_string(cause c) noexcept {
     return "unknown";
 }
 
-difference_log::difference_log(std::size_t examples_max) noexcept
-    : examples_max_(std::min(examples_max, difference_examples_max)) {}
+std::string decimal_of(std::int64_t nano) {
+    constexpr std::uint64_t unit = 1'000'000'000;
+    const bool is_negative = nano < 0;
+    const std::uint64_t magnitude =
+        is_negative ? 0 - static_cast<std::uint64_t>(nano) : static_cast<std::uint64_t>(nano);
+    std::string text = fmt::format("{}{}.{:09}", is_negative ? "-" : "", magnitude / unit, magnitude % unit);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+difference_log::difference_log(std::size_t examples_max, domain::price_nano tick) noexcept
+    : examples_max_(std::min(examples_max, difference_examples_max)), tick_(tick) {}
+
+std::string difference_log::price(domain::price_ticks ticks) const {
+    return decimal_of(ticks.value * tick_.value);
+}
 
 std::uint64_t difference_log::unexplained_count() const noexcept {
     std::uint64_t sum = 0;

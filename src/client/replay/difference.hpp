@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "client/replay/limits.hpp"
+#include "domain/instrument.hpp"
+#include "domain/types.hpp"
 
 namespace corro::client::replay {
 
@@ -42,6 +44,9 @@ enum class cause : std::uint8_t {
 
 inline constexpr std::size_t causes_count = static_cast<std::size_t>(cause::count);
 
+/// A number of billionths as the shortest decimal, such as "4800.25".
+[[nodiscard]] std::string decimal_of(std::int64_t nano);
+
 /// The cause in a few words, as printed.
 [[nodiscard]] std::string_view to_string(cause c) noexcept;
 
@@ -57,8 +62,9 @@ struct difference {
 
 class difference_log {
  public:
-    /// `examples_max` of each cause are kept; at most difference_examples_max.
-    explicit difference_log(std::size_t examples_max = 5) noexcept;
+    /// `examples_max` of each cause are kept; at most difference_examples_max. `tick` is for showing prices.
+    explicit difference_log(std::size_t examples_max = 5,
+                            domain::price_nano tick = domain::price_nano{1'000'000'000}) noexcept;
 
     /// Counts a difference and, while there is room, keeps what `describe()` returns.
     template <class Describe>
@@ -74,6 +80,9 @@ class difference_log {
     [[nodiscard]] const std::vector<difference>& examples(cause c) const noexcept { return at(c).examples; }
     [[nodiscard]] std::uint64_t unexplained_count() const noexcept;
 
+    /// A price as people write it, such as "4800.25".
+    [[nodiscard]] std::string price(domain::price_ticks ticks) const;
+
  private:
     struct entry {
         std::uint64_t count = 0;
@@ -83,6 +92,7 @@ class difference_log {
     [[nodiscard]] const entry& at(cause c) const noexcept { return entries_[static_cast<std::size_t>(c)]; }
 
     std::size_t examples_max_;
+    domain::price_nano tick_;
     std::array<entry, causes_count> entries_;
 };
 

@@ -42,6 +42,9 @@ class flow {
     /// Compares what the venue did with what is recorded. Called once per step, in order.
     /// @param book  The public book after the step's last command and before any later one.
     virtual void compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) = 0;
+
+    /// Records or rows that are compared; for progress.
+    [[nodiscard]] virtual std::uint64_t compared_count() const noexcept = 0;
 };
 
 }  // namespace corro::client::replay

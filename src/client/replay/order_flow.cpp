@@ -30,6 +30,7 @@ void order_flow::answered(const step& /*of*/, std::span<const outcome> /*outcome
 void order_flow::compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) {
     CORRO_ASSERT(!plans_.empty() && plans_.front().number == of.number);
     check_.compare(plans_.front(), outcomes, book);
+    compared_count_ += plans_.front().records.size();
     plans_.pop_front();
 }
 

@@ -21,6 +21,7 @@ class order_flow final : public flow {
     [[nodiscard]] plan_status plan(step& next) override;
     void answered(const step& of, std::span<const outcome> outcomes) override;
     void compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) override;
+    [[nodiscard]] std::uint64_t compared_count() const noexcept override { return compared_count_; }
     /// The last comparison, of the whole book; call it when the run is finished.
     void compare_at_end(const market_data::book_image& book);
 
@@ -34,6 +35,7 @@ class order_flow final : public flow {
     order_flow_check check_;
     std::deque<group_plan> plans_;  ///< planned and not compared
     std::uint64_t next_number_ = 0;
+    std::uint64_t compared_count_ = 0;
 };
 
 }  // namespace corro::client::replay

@@ -170,21 +170,28 @@ void order_flow_check::judge_order(const group_plan& g, const planned_aggressor&
         const auto last = std::ranges::find(recorded_.rbegin(), recorded_.rend(), m.price, &met::price);
         return same_set && last->same_order(m) && without(venue_, m) == without(recorded_, m);
     });
-    const auto show = [&] {
-        return difference{place_of(g.records), fmt::format("aggressor {}: venue {}; record {}", a.order,
-                                                           describe(venue_), describe(recorded_))};
-    };
     if (listed_late == recorded_.end()) {
         std::uint64_t lots = 0;
         for (const met& r : recorded_) {
             const auto same = std::ranges::find_if(venue_, [&](const met& m) { return m.same_order(r); });
             lots += same == venue_.end() ? r.lots : r.lots - std::min(r.lots, same->lots);
         }
-        log_.add(cause::fill_differs, lots, show);
+        log_.add(cause::fill_differs, lots, [&] {
+            return difference{place_of(g.records), fmt::format("aggressor {}: venue {}; record {}", a.order,
+                                                               describe(venue_), describe(recorded_))};
+        });
         return;
     }
     const bool refreshed = std::ranges::find(g.refreshed, listed_late->order) != g.refreshed.end();
-    log_.add(refreshed ? cause::reporting_order_refreshed : cause::reporting_order_filled, listed_late->lots, show);
+    log_.add(refreshed ? cause::reporting_order_refreshed : cause::reporting_order_filled, listed_late->lots, [&] {
+        const auto at_venue = std::ranges::find(venue_, *listed_late) - venue_.begin() + 1;
+        const auto in_record = listed_late - recorded_.begin() + 1;
+        return difference{
+            place_of(g.records),
+            fmt::format("aggressor {}: {} of order {} at {} is fill {} of {} at the venue, {} in the record", a.order,
+                        listed_late->lots, listed_late->order, log_.price(listed_late->price), at_venue,
+                        recorded_.size(), in_record)};
+    });
 }
 
 std::string order_flow_check::describe(const std::vector<met>& fills) const {
@@ -192,7 +199,7 @@ std::string order_flow_check::describe(const std::vector<met>& fills) const {
     std::string text;
     for (std::size_t i = 0; i < fills.size() && i < shown_max; ++i) {
         fmt::format_to(std::back_inserter(text), "{}{} of {} at {}", i == 0 ? "" : ", ", fills[i].lots, fills[i].order,
-                       fills[i].price.value);
+                       log_.price(fills[i].price));
     }
     if (fills.size() > shown_max) fmt::format_to(std::back_inserter(text), ", {} more", fills.size() - shown_max);
     return text.empty() ? "nothing" : text;
@@ -219,8 +226,9 @@ void order_flow_check::note_auction(const group_plan& g) {
 void order_flow_check::note_unnamed_trades(const group_plan& g) {
     for (const order_record& r : g.records) {
         if (r.action != record_action::trade || r.side != record_side::none) continue;
-        log_.add(cause::trade_without_aggressor, r.size,
-                 [&] { return difference{place_of(g.records), fmt::format("{} lots at {}", r.size, r.price.value)}; });
+        log_.add(cause::trade_without_aggressor, r.size, [&] {
+            return difference{place_of(g.records), fmt::format("{} lots at {}", r.size, log_.price(r.price))};
+        });
     }
 }
 
@@ -281,7 +289,7 @@ bool order_flow_check::check_books(const group_plan& g, const market_data::book_
         equal = false;
         log_.add(cause::book_differs, 0, [&] {
             return difference{place_of(g.records),
-                              fmt::format("{} level {} differs", side_name(t.side), t.price.value)};
+                              fmt::format("{} level {} differs", side_name(t.side), log_.price(t.price))};
         });
     }
     const std::uint64_t offset = book.digest() - book_.digest();
@@ -301,7 +309,8 @@ void order_flow_check::compare_whole_book(const std::string& where, const market
         if (same_queue(side, price, book)) return;
         equal = false;
         log_.add(cause::book_differs, 0, [&] {
-            return difference{where, fmt::format("whole book: {} level {} differs", side_name(side), price.value)};
+            return difference{where,
+                              fmt::format("whole book: {} level {} differs", side_name(side), log_.price(price))};
         });
     });
     if (venue_orders != book.orders_count()) {

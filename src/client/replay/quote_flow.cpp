@@ -97,9 +97,8 @@ void quote_flow::plan_row(const quote_record& m) {
         case quote_action::execute: plan_execution(m); break;
         case quote_action::execute_hidden:
             facts_.hidden_lots += m.size;
-            log_.add(cause::hidden_execution, m.size, [&] {
-                return difference{row_name(row_.row), fmt::format("{} lots at {}", m.size, m.price.value)};
-            });
+            log_.add(cause::hidden_execution, m.size,
+                     [&] { return difference{row_name(row_.row), fmt::format("{} lots", m.size)}; });
             break;
         case quote_action::cross:
         case quote_action::halt: break;

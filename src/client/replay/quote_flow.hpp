@@ -67,6 +67,8 @@ class quote_flow final : public flow {
     void answered(const step& of, std::span<const outcome> outcomes) override;
     void compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) override;
 
+    [[nodiscard]] std::uint64_t compared_count() const noexcept override { return result_.rows.total; }
+
     [[nodiscard]] const quote_flow_facts& facts() const noexcept { return facts_; }
     [[nodiscard]] const quote_flow_agreement& result() const noexcept { return result_; }
 

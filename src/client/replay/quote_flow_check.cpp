@@ -17,8 +17,8 @@ std::string name_text(std::uint64_t name) {
     return name == 0 ? std::string("anonymous volume") : fmt::format("order {}", name);
 }
 
-std::string text_of(const quote& q) {
-    return q.price == domain::no_price ? std::string("nothing") : fmt::format("{} at {}", q.size, q.price.value);
+std::string text_of(const quote& q, const difference_log& log) {
+    return q.price == domain::no_price ? std::string("nothing") : fmt::format("{} at {}", q.size, log.price(q.price));
 }
 
 /// The best quote of a side, as all three views of the public book have it; nothing where they contradict each other.
@@ -112,7 +112,7 @@ void quote_flow::check_request(const row_step& s, const request& r, std::uint32_
     if (!takes && o.filled.value != 0) {
         log_.add(cause::unexpected_fill, o.filled.value, [&] {
             return difference{where(s.row),
-                              fmt::format("{} lots traded on entry at {}", o.filled.value, r.price.value)};
+                              fmt::format("{} lots traded on entry at {}", o.filled.value, log_.price(r.price))};
         });
     } else if (o.open.value != rests || (takes && o.filled != r.quantity)) {
         log_.add(cause::remainder_differs, 0, [&] {
@@ -137,9 +137,10 @@ void quote_flow::check_quotes(const row_step& s, const market_data::book_image& 
         if (same) continue;
         equal = false;
         log_.add(cause::quotes_differ, 0, [&] {
-            return difference{where(s.row),
-                              fmt::format("{}: venue {}, record {}", side == domain::side::buy ? "bid" : "offer",
-                                          venue ? text_of(*venue) : "contradicts itself", text_of(recorded))};
+            return difference{
+                where(s.row),
+                fmt::format("{}: venue {}, record {}", side == domain::side::buy ? "bid" : "offer",
+                            venue ? text_of(*venue, log_) : "contradicts itself", text_of(recorded, log_))};
         });
     }
     result_.rows.count(equal);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "client/recorded_reader.hpp"
+#include "client/replay/difference.hpp"
 #include "wire/recorded/dbn.hpp"
 
 namespace corro::client::replay {
@@ -92,9 +94,9 @@ class dbn_orders final : public order_record_source {
         if (m.price == domain::no_price_nano) return {};
         const auto price = domain::to_ticks(instrument_, m.price);
         if (price.reason != domain::reject_reason::none) {
-            throw replay_error(fmt::format("{}: record {}: {}: price {} and tick {}, in billionths",
-                                           reader_->path().string(), record, domain::to_string(price.reason),
-                                           m.price.value, instrument_.tick_size.value));
+            throw replay_error(fmt::format("{}: record {}: {}: price {}, tick {}", reader_->path().string(), record,
+                                           domain::to_string(price.reason), decimal_of(m.price.value),
+                                           decimal_of(instrument_.tick_size.value)));
         }
         return price.value;
     }
@@ -138,6 +140,8 @@ order_survey survey_orders(const std::vector<std::filesystem::path>& files,
                     throw replay_error(
                         fmt::format("{}: record {} is an order without price, size or side", path.string(), record));
                 }
+                s.adds += m->action == dbn::action::add ? 1U : 0U;
+                s.price_step.value = std::gcd(s.price_step.value, m->price.value);
                 s.price_low = std::min(s.price_low, m->price);
                 s.price_high = std::max(s.price_high, m->price);
                 s.size_max = std::max(s.size_max, m->size);
@@ -147,6 +151,8 @@ order_survey survey_orders(const std::vector<std::filesystem::path>& files,
                 s.how = m->side == dbn::side::none ? opening::auction : opening::continuous;
             }
         }
+        const dbn::file_metadata* const head = reader.decoder().metadata();
+        if (head != nullptr && head->symbols.size() == 1) s.name = head->symbols[0];
         if (reader.decoder().skipped_count() != 0 && record == 0) {
             throw replay_error(fmt::format("{}: has no market-by-order records", path.string()));
         }
@@ -157,6 +163,7 @@ order_survey survey_orders(const std::vector<std::filesystem::path>& files,
                                : std::string("the files have no orders"));
     }
     s.recorded_instrument = *chosen;
+    if (s.price_step.value == 0) s.price_step = domain::price_nano{1'000'000'000};  // every price is 0
     return s;
 }
 
@@ -164,14 +171,13 @@ void require_fit(const order_survey& survey, const domain::instrument& instrumen
     for (const domain::price_nano price : {survey.price_low, survey.price_high}) {
         const auto ticks = domain::to_ticks(instrument, price);
         if (ticks.reason != domain::reject_reason::none) {
-            throw replay_error(fmt::format("recorded price {} does not suit the venue's instrument {}: {}", price.value,
-                                           instrument.name.view(), domain::to_string(ticks.reason)));
+            throw replay_error(fmt::format("recorded price {} does not suit the venue's instrument {}: {}",
+                                           decimal_of(price.value), instrument.name.view(),
+                                           domain::to_string(ticks.reason)));
         }
         if (ticks.value < instrument.price_low || ticks.value > instrument.price_high) {
-            throw replay_error(
-                fmt::format("recorded price {} (billionths) is outside the price band of the venue's "
-                            "instrument {}",
-                            price.value, instrument.name.view()));
+            throw replay_error(fmt::format("recorded price {} is outside the price band of the venue's instrument {}",
+                                           decimal_of(price.value), instrument.name.view()));
         }
     }
     if (survey.size_max > instrument.order_quantity_max.value) {

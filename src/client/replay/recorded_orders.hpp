@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "client/replay/order_flow_planner.hpp"
@@ -21,11 +22,14 @@ namespace corro::client::replay {
 /// What a set of files holds of one instrument.
 struct order_survey {
     std::uint32_t recorded_instrument = 0;  ///< in the files
+    std::string name;                       ///< of the instrument, where the files have one symbol; otherwise empty
     std::uint64_t records = 0;
     std::uint64_t snapshot_records = 0;
+    std::uint64_t adds = 0;
     opening how = opening::continuous;
     domain::price_nano price_low{};  ///< over all orders
     domain::price_nano price_high{};
+    domain::price_nano price_step{};  ///< largest step of which all prices are multiples
     std::uint32_t size_max = 0;
     domain::time_ns first_time{};  ///< of the live records
     domain::time_ns last_time{};

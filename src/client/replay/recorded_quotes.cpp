@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "client/recorded_reader.hpp"
 #include "client/replay/limits.hpp"
 #include "wire/recorded/lobster.hpp"
@@ -27,6 +30,25 @@ std::optional<typename Decoder::record> next_record(recorded_reader<Decoder>& re
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::uint64_t line, std::string_view what) {
     throw replay_error(fmt::format("{}: line {}: {}", path.string(), line, what));
+}
+
+/// Calls `f(message, book)` for each row of the two files.
+template <class F>
+void for_each_row(const std::filesystem::path& messages, const std::filesystem::path& books, F&& f) {
+    auto message_reader = open_file<lobster::message_decoder>(messages);
+    auto book_reader = open_file<lobster::book_decoder>(books);
+    for (std::size_t row = 0;; ++row) {
+        const auto message = next_record(message_reader);
+        const auto book = next_record(book_reader);
+        if (!message && !book) {
+            if (row == 0) throw replay_error(fmt::format("{}: no message", messages.string()));
+            return;
+        }
+        if (!message) fail(books, book->line, "the message file has ended: the files do not belong together");
+        if (!book) fail(messages, message->line, "the book file has ended: the files do not belong together");
+        if (row == quote_rows_max) fail(messages, message->line, fmt::format("more than {} messages", quote_rows_max));
+        f(*message, *book);
+    }
 }
 
 class converter {
@@ -81,26 +103,35 @@ class converter {
 
 }  // namespace
 
+quote_survey survey_quotes(const std::filesystem::path& messages, const std::filesystem::path& books) {
+    quote_survey s;
+    bool has_price = false;
+    const auto count_price = [&](domain::price_nano price) {
+        if (price == domain::no_price_nano) return;
+        s.price_low = has_price ? std::min(s.price_low, price) : price;
+        s.price_high = has_price ? std::max(s.price_high, price) : price;
+        s.price_step.value = std::gcd(s.price_step.value, price.value);
+        has_price = true;
+    };
+    for_each_row(messages, books, [&](const lobster::message& m, const lobster::book& book) {
+        ++s.rows;
+        if (m.type <= lobster::event_type::visible_execution) count_price(m.price);
+        count_price(book.levels.front().ask.price);
+        count_price(book.levels.front().bid.price);
+    });
+    if (s.price_step.value == 0) s.price_step = domain::price_nano{1'000'000'000};  // no price at all
+    return s;
+}
+
 quote_recording load_quotes(const std::filesystem::path& messages, const std::filesystem::path& books,
                             const domain::instrument& instrument) {
-    auto message_reader = open_file<lobster::message_decoder>(messages);
-    auto book_reader = open_file<lobster::book_decoder>(books);
     const converter convert(messages, books, instrument);
     quote_recording recording;
-    for (;;) {
-        const auto message = next_record(message_reader);
-        const auto book = next_record(book_reader);
-        if (!message && !book) break;
-        if (!message) fail(books, book->line, "the message file has ended: the files do not belong together");
-        if (!book) fail(messages, message->line, "the book file has ended: the files do not belong together");
-        if (recording.messages.size() == quote_rows_max) {
-            fail(messages, message->line, fmt::format("more than {} messages", quote_rows_max));
-        }
-        recording.messages.push_back(convert.convert(*message));
-        const lobster::level& best = book->levels.front();
-        recording.rows.push_back({convert.convert(book->line, best.bid), convert.convert(book->line, best.ask)});
-    }
-    if (recording.messages.empty()) throw replay_error(fmt::format("{}: no message", messages.string()));
+    for_each_row(messages, books, [&](const lobster::message& m, const lobster::book& book) {
+        recording.messages.push_back(convert.convert(m));
+        const lobster::level& best = book.levels.front();
+        recording.rows.push_back({convert.convert(book.line, best.bid), convert.convert(book.line, best.ask)});
+    });
     return recording;
 }
 

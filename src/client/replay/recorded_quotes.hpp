@@ -6,6 +6,7 @@
 // Limits: quote_rows_max rows, of which each takes about 80 bytes.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 #include "client/replay/order_record.hpp"
@@ -13,6 +14,18 @@
 #include "domain/instrument.hpp"
 
 namespace corro::client::replay {
+
+/// What a pair of files holds.
+struct quote_survey {
+    std::uint64_t rows = 0;
+    domain::price_nano price_low{};
+    domain::price_nano price_high{};
+    domain::price_nano price_step{};  ///< largest step of which all prices are multiples
+};
+
+/// Reads both files once, to find out what instrument suits them.
+/// @throws replay_error  As load_quotes, but for what depends on an instrument.
+[[nodiscard]] quote_survey survey_quotes(const std::filesystem::path& messages, const std::filesystem::path& books);
 
 /// Reads a message file with its book file, of which the best level is used.
 ///

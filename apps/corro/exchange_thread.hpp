@@ -1,0 +1,54 @@
+// An exchange on a thread of its own, for programs that bring their venue along.
+#pragma once
+
+#include <thread>
+
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/remote_event.hpp"
+#include "io/scope.hpp"
+#include "node/configuration.hpp"
+#include "node/exchange.hpp"
+
+namespace corro::app {
+
+/// The exchange on a thread of its own, as it would be alone in its process.
+class exchange_thread {
+ public:
+    explicit exchange_thread(const node::configuration& configuration)
+        : exchange_(context_, configuration), close_(context_), thread_([this] { run(); }) {}
+    ~exchange_thread() { close(); }
+    exchange_thread(const exchange_thread&) = delete;
+    exchange_thread& operator=(const exchange_thread&) = delete;
+
+    /// Closes the venue and waits until the last session has left.
+    void close() {
+        if (!thread_.joinable()) return;
+        close_.set();
+        thread_.join();
+    }
+
+    /// Complete once the thread has been closed; before that only the addresses may be asked for.
+    [[nodiscard]] const node::exchange& exchange() const noexcept { return exchange_; }
+
+ private:
+    static io::task<void> close_when_told(exchange_thread* self) {
+        const std::error_code stopped = co_await self->close_.wait();
+        if (!stopped) self->exchange_.close();
+    }
+    static io::task<void> run_all(exchange_thread* self) {
+        io::task_scope watching(self->context_);
+        watching.spawn(close_when_told(self));
+        co_await self->exchange_.run();
+        watching.request_stop();
+        co_await watching.join();
+    }
+    void run() { io::block_on(context_, run_all(this)); }
+
+    io::context context_;
+    node::exchange exchange_;
+    io::remote_event close_;
+    std::thread thread_;
+};
+
+}  // namespace corro::app

@@ -1,0 +1,118 @@
+#include "recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "client/recorded_file.hpp"
+#include "client/replay/order_flow.hpp"
+#include "client/replay/quote_flow.hpp"
+#include "client/replay/recorded_orders.hpp"
+#include "client/replay/recorded_quotes.hpp"
+
+namespace corro::app {
+namespace {
+
+using namespace client::replay;
+
+/// An instrument with this tick that takes prices from `low` to `high`.
+domain::instrument suitable_instrument(const std::string& name, domain::price_nano tick, domain::price_nano low,
+                                       domain::price_nano high) {
+    domain::instrument i;
+    i.id = domain::instrument_id{1};
+    i.name = domain::symbol{name.empty() ? std::string_view("REPLAY") : std::string_view(name)};
+    i.tick_size = tick;
+    i.price_low = domain::price_ticks{low.value / tick.value};
+    i.price_high = domain::price_ticks{high.value / tick.value};
+    return i;
+}
+
+/// Databento DBN, market by order.
+class order_recording final : public recording {
+ public:
+    explicit order_recording(const recording_options& options)
+        : files_(options.files), survey_(survey_orders(options.files, options.recorded_instrument)) {
+        if (options.opening == "auction") survey_.how = opening::auction;
+        if (options.opening == "continuous") survey_.how = opening::continuous;
+    }
+
+    domain::instrument instrument() const override {
+        return suitable_instrument(survey_.name, survey_.price_step, survey_.price_low, survey_.price_high);
+    }
+    std::uint64_t orders_max() const override { return survey_.adds; }
+    std::uint64_t total() const override { return survey_.records; }
+    flow& open(const domain::instrument& instrument, difference_log& log) override {
+        require_fit(survey_, instrument);
+        flow_.emplace(open_orders(files_, survey_, instrument), survey_.how, log);
+        return *flow_;
+    }
+    void finish(const market_data::book_image& book) override { flow_->compare_at_end(book); }
+    std::vector<report_section> sections() const override { return sections_of(*flow_); }
+
+ private:
+    std::vector<std::filesystem::path> files_;
+    order_survey survey_;
+    std::optional<order_flow> flow_;
+};
+
+/// LOBSTER: a message file and its book file.
+class quotes_recording final : public recording {
+ public:
+    explicit quotes_recording(const recording_options& options) {
+        if (options.files.size() != 2) {
+            throw replay_error(
+                fmt::format("{}: no DBN file, and a LOBSTER recording is two files: messages and orderbook",
+                            options.files.front().string()));
+        }
+        messages_ = options.files[0];
+        books_ = options.files[1];
+        if (is_book(messages_) && !is_book(books_)) std::swap(messages_, books_);
+        survey_ = survey_quotes(messages_, books_);
+    }
+
+    domain::instrument instrument() const override {
+        const std::string file = messages_.filename().string();
+        return suitable_instrument(file.substr(0, file.find_first_of("_.")), survey_.price_step, survey_.price_low,
+                                   survey_.price_high);
+    }
+    std::uint64_t orders_max() const override { return 2 * survey_.rows; }
+    std::uint64_t total() const override { return survey_.rows; }
+    flow& open(const domain::instrument& instrument, difference_log& log) override {
+        recording_ = load_quotes(messages_, books_, instrument);
+        flow_.emplace(recording_, log);
+        return *flow_;
+    }
+    void finish(const market_data::book_image& /*book*/) override {}
+    std::vector<report_section> sections() const override { return sections_of(*flow_); }
+
+ private:
+    static bool is_book(const std::filesystem::path& path) {
+        return path.filename().string().find("orderbook") != std::string::npos;
+    }
+
+    std::filesystem::path messages_, books_;
+    quote_survey survey_;
+    quote_recording recording_;
+    std::optional<quote_flow> flow_;
+};
+
+bool begins_as_dbn(const std::filesystem::path& path) {
+    auto file = client::recorded_file::open(path);
+    if (!file) throw replay_error(fmt::format("{}: {}", path.string(), file.error().message()));
+    const auto piece = file->read();
+    if (!piece) throw replay_error(fmt::format("{}: {}", path.string(), to_string(piece.error())));
+    return piece->size() >= 3 && std::memcmp(piece->data(), "DBN", 3) == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<recording> survey_recording(const recording_options& options) {
+    const bool is_dbn = options.format == "dbn" || (options.format == "auto" && begins_as_dbn(options.files.front()));
+    if (is_dbn) return std::make_unique<order_recording>(options);
+    return std::make_unique<quotes_recording>(options);
+}
+
+}  // namespace corro::app

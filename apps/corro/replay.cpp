@@ -1,0 +1,238 @@
+// `corro replay`: recorded order flow through the gateway, and how far the venue does what the real exchange did.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "client/replay/replay_session.hpp"
+#include "client/replay/report.hpp"
+#include "commands.hpp"
+#include "exchange_thread.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/signals.hpp"
+#include "io/timer.hpp"
+#include "node/configuration.hpp"
+#include "recording.hpp"
+
+namespace corro::app {
+namespace {
+
+using client::replay::difference_log;
+using client::replay::replay_error;
+using client::replay::replay_report;
+using client::replay::replay_run;
+using client::replay::replay_session;
+
+struct replay_options {
+    recording_options recording;
+    std::string config;
+    std::string instrument;
+    std::string account;
+    double speed = 0;
+    std::size_t differences_max = 5;
+    std::string json;
+};
+
+/// Where the recording is replayed.
+struct venue {
+    client::replay::venue_addresses addresses;
+    client::credentials who;
+    std::string instrument;
+    std::unique_ptr<exchange_thread> own;  ///< empty: a venue that runs elsewhere
+};
+
+struct replaying {
+    replaying(const replay_options& o, recording& r, const venue& v) : options(o), what(r), where(v) {}
+
+    const replay_options& options;
+    recording& what;
+    const venue& where;
+    std::unique_ptr<difference_log> log;
+    replay_report report;
+};
+
+// --- The venue -----------------------------------------------------------------------------------------------------
+
+/// An exchange with one instrument, made for the recording, behind ports of its own.
+venue own_venue(const recording& what) {
+    node::configuration c;
+    c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
+    c.orders_max = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(what.orders_max() + 1'000, 100'000, 4'000'000));
+    c.feed_log_bytes = std::size_t{64} << 20U;
+    c.instruments.push_back(what.instrument());
+    gateway::account a;
+    a.id = domain::account_id{1};
+    a.name = "replay";
+    std::random_device random;
+    for (std::byte& b : a.key) b = static_cast<std::byte>(random());
+    c.accounts.push_back(a);
+
+    venue v;
+    v.own = std::make_unique<exchange_thread>(c);
+    v.addresses.order_entry = v.own->exchange().order_entry_endpoint();
+    v.addresses.feed = v.own->exchange().feed_endpoint();
+    v.addresses.snapshots = v.own->exchange().snapshot_endpoint();
+    v.who.account = a.id;
+    v.who.key = a.key;
+    v.instrument = std::string(c.instruments.front().name.view());
+    return v;
+}
+
+io::endpoint parse_address(const std::string& text) {
+    const auto endpoint = io::endpoint::parse(text);
+    if (!endpoint) throw node::configuration_error(fmt::format("not an address: \"{}\"", text));
+    return *endpoint;
+}
+
+/// The running exchange that a configuration describes.
+venue configured_venue(const replay_options& options, const recording& what) {
+    const node::configuration c = node::load_configuration(options.config);
+    const gateway::account* account = nullptr;
+    for (const gateway::account& a : c.accounts) {
+        if (account == nullptr && (options.account.empty() || a.name == options.account)) account = &a;
+    }
+    if (account == nullptr) {
+        throw node::configuration_error(fmt::format("{}: no account named \"{}\"", options.config, options.account));
+    }
+    venue v;
+    v.addresses.order_entry = parse_address(c.order_entry_listen);
+    v.addresses.feed = parse_address(c.feed_listen);
+    v.addresses.snapshots = parse_address(c.snapshot_listen);
+    v.who.account = account->id;
+    v.who.key = account->key;
+    v.instrument = options.instrument.empty() ? std::string(what.instrument().name.view()) : options.instrument;
+    return v;
+}
+
+// --- The replay ----------------------------------------------------------------------------------------------------
+
+std::string time_of_day(domain::time_ns t) {
+    const std::int64_t seconds = t.value / 1'000'000'000 % 86'400;
+    return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+io::task<void> show_progress(const replaying* r, const replay_run* run, const client::replay::flow* flow) {
+    std::uint64_t before = 0;
+    for (int seconds = 1;; ++seconds) {
+        const std::error_code stopped = co_await io::sleep_for(std::chrono::seconds(1));
+        if (stopped) co_return;
+        const std::uint64_t requests = run->counts().requests();
+        fmt::print(stderr, "{:5} s  {:>10} of {} records  recorded time {}  {:>8} requests/s  {} unexplained\n",
+                   seconds, flow->compared_count(), r->what.total(), time_of_day(run->compared_up_to()),
+                   requests - before, r->log->unexplained_count());
+        before = requests;
+    }
+}
+
+io::task<void> stop_on_signal(io::task_scope* driving, io::signal_set* signals) {
+    const auto signal = co_await signals->wait();
+    if (signal) driving->request_stop();
+}
+
+io::task<void> drive(replaying* r, replay_session* session, replay_run* run, domain::instrument_id instrument) {
+    try {
+        r->report.failure = co_await session->drive(run, instrument, r->options.speed);
+    } catch (const replay_error& e) {
+        r->report.failure = e.what();
+    }
+}
+
+io::task<void> replay_all(replaying* r) {
+    io::context& context = co_await io::this_context();
+    const std::unique_ptr<replay_session> session = co_await replay_session::join(r->where.addresses, r->where.who);
+    const domain::instrument instrument = session->instrument(r->where.instrument);
+    r->log = std::make_unique<difference_log>(r->options.differences_max, instrument.tick_size);
+    client::replay::flow& flow = r->what.open(instrument, *r->log);
+    replay_run run(flow, *r->log, instrument.id);
+
+    io::signal_set signals(context, {SIGINT, SIGTERM});
+    io::task_scope driving(context);
+    io::task_scope watching(context);
+    watching.spawn(show_progress(r, &run, &flow));
+    watching.spawn(stop_on_signal(&driving, &signals));
+    const auto begin = std::chrono::steady_clock::now();
+    driving.spawn(drive(r, session.get(), &run, instrument.id));
+    co_await driving.join();
+    r->report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    watching.request_stop();
+    co_await watching.join();
+
+    if (run.finished()) r->what.finish(run.book());
+    if (!run.finished() && r->report.failure.empty()) r->report.failure = "stopped";
+    r->report.instrument = std::string(instrument.name.view());
+    r->report.tick = client::replay::decimal_of(instrument.tick_size.value);
+    r->report.counts = run.counts();
+    r->report.sections = r->what.sections();
+    co_await session->leave(instrument.id);
+}
+
+void write_json(const std::string& path, const std::string& text) {
+    std::ofstream out(path, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) throw std::runtime_error(fmt::format("cannot write {}", path));
+}
+
+int replay(const replay_options& options) {
+    const std::unique_ptr<recording> what = survey_recording(options.recording);
+    fmt::print(
+        stderr, "{} records; {}\n", what->total(),
+        options.config.empty() ? "replaying them on an exchange of their own" : "replaying them on " + options.config);
+    venue where = options.config.empty() ? own_venue(*what) : configured_venue(options, *what);
+    replaying r(options, *what, where);
+    for (const std::filesystem::path& file : options.recording.files) r.report.files.push_back(file.string());
+    io::context context;
+    io::block_on(context, replay_all(&r));
+    if (where.own) where.own->close();
+    fmt::print("{}", to_text(r.report, *r.log));
+    std::fflush(stdout);
+    if (!options.json.empty()) write_json(options.json, to_json(r.report, *r.log));
+    return is_success(r.report, *r.log) ? 0 : 1;
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<replay_options>();
+    CLI::App* command = app.add_subcommand(
+        "replay", "Replay recorded order flow and compare, fill by fill and book by book, with what was recorded");
+    command
+        ->add_option("files", options->recording.files,
+                     "Databento DBN market-by-order files in their order, or a LOBSTER message and orderbook file; "
+                     "plain, gzip or zstd")
+        ->required();
+    command
+        ->add_option("-c,--config", options->config,
+                     "Replay on the running exchange that this configuration describes (default: on one of its own)")
+        ->check(CLI::ExistingFile);
+    command
+        ->add_option("--instrument", options->instrument,
+                     "Its instrument for the replay, whose book is empty (default: named as recorded)")
+        ->needs("--config");
+    command->add_option("--account", options->account, "Its account, by name (default: the first)")->needs("--config");
+    command->add_option("--format", options->recording.format, "auto, dbn or lobster")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"auto", "dbn", "lobster"}));
+    command->add_option("--recorded-instrument", options->recording.recorded_instrument,
+                        "DBN: the number of the instrument in the files, where they have several");
+    command->add_option("--opening", options->recording.opening, "DBN: auto, auction or continuous")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"auto", "auction", "continuous"}));
+    command->add_option("--speed", options->speed, "Multiple of recorded time (default: as fast as the venue answers)")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--max-differences", options->differences_max, "Examples to print of each cause")
+        ->capture_default_str();
+    command->add_option("--json", options->json, "Write the summary to this file, too");
+    command->callback([options, &exit_code] { exit_code = replay(*options); });
+}
+
+}  // namespace corro::app
