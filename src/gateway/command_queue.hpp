@@ -63,6 +63,11 @@ class command_queue {
 
     [[nodiscard]] bool empty() const noexcept { return pushed_ == popped_; }
 
+    /// Commands that were ever appended, and that were ever taken. Everything popped has been answered when `room` is
+    /// set the next time.
+    [[nodiscard]] std::uint64_t pushed_count() const noexcept { return pushed_; }
+    [[nodiscard]] std::uint64_t popped_count() const noexcept { return popped_; }
+
     /// Set when the queue turns from empty to not empty; awaited by the consumer.
     [[nodiscard]] io::auto_event& filled() noexcept { return filled_; }
 

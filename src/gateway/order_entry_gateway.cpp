@@ -58,10 +58,11 @@ struct order_entry_gateway::connection {
     std::optional<wire::logout_reason> ended;  ///< why; empty while the connection lives
     bool cancel_on_disconnect = false;
     bool peer_logged_out = false;
-    bool peer_gone = false;  ///< nothing can be sent any more
-    bool pending = false;    ///< is in pending_
-    bool heard = false;      ///< something came since the last look
-    bool said = false;       ///< something was sent since the last look
+    bool peer_gone = false;   ///< nothing can be sent any more
+    bool overflowed = false;  ///< the output buffer was full once: nothing may be added any more
+    bool pending = false;     ///< is in pending_
+    bool heard = false;       ///< something came since the last look
+    bool said = false;        ///< something was sent since the last look
     std::size_t input_begin = 0;
     std::size_t input_end = 0;
     std::array<std::byte, input_buffer_bytes> input;  // deliberately not initialised
@@ -96,7 +97,10 @@ io::task<void> order_entry_gateway::serve(io::tcp_acceptor acceptor) {
             ++statistics_.connections_refused;
             continue;
         }
+        // Counted here and not when the conversation starts: many may be accepted before the first one runs.
         ++statistics_.connections_accepted;
+        ++statistics_.connections_now;
+        ++strangers_now_;
         // Answers are batched by the gateway; the kernel must not wait for more.
         static_cast<void>(stream->set_option(io::no_delay(true)));
         conversations.spawn(converse(std::make_unique<connection>(std::move(*stream), options_.output_buffer_bytes)));
@@ -114,9 +118,9 @@ void order_entry_gateway::close() noexcept {
 // One connection, from accept to the end.
 io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
     connections_.push_back(c.get());
-    statistics_.connections_now = static_cast<std::uint32_t>(connections_.size());
-    ++strangers_now_;
-    {
+    if (closing_) {
+        end(*c, wire::logout_reason::shutting_down);  // accepted just before
+    } else {
         io::task_scope logging_on(context_);
         c->scope = &logging_on;
         logging_on.spawn(log_on(c.get()));
@@ -124,7 +128,8 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
         c->scope = nullptr;
     }
     --strangers_now_;
-    if (c->session != nullptr && !c->ended) {
+    const bool opened = c->session != nullptr && !c->ended;
+    if (opened) {
         ++statistics_.logons;
         ++statistics_.sessions_now;
         io::task_scope active(context_);
@@ -137,20 +142,25 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
         --statistics_.sessions_now;
     }
     if (c->session != nullptr) {
-        c->session->active = nullptr;
-        if (c->cancel_on_disconnect && !c->peer_logged_out) {
+        if (opened && c->cancel_on_disconnect && !c->peer_logged_out) {
             ++statistics_.cancels_on_disconnect;
             domain::command cancel;
             cancel.kind = domain::command_kind::cancel_orders;
             cancel.scope = domain::cancel_scope::session;
             cancel.session = c->session_id;
             cancel.account = c->account;
-            co_await submit(cancel, 0, 0);
+            static_cast<void>(co_await submit(cancel, 0, 0));
         }
+        if (opened && !c->peer_gone && !c->overflowed) {
+            const auto settled = co_await io::with_timeout(farewell_timeout, settle(c.get()));
+            if (!settled) c->peer_gone = true;
+        }
+        // Free only now: the cancel must stand before whatever the session's next connection enters.
+        c->session->active = nullptr;
     }
     if (!c->peer_gone) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(c.get())));
     connections_.erase(std::find(connections_.begin(), connections_.end(), c.get()));
-    statistics_.connections_now = static_cast<std::uint32_t>(connections_.size());
+    --statistics_.connections_now;
 }
 
 io::task<void> order_entry_gateway::log_on(connection* c) {
@@ -191,8 +201,13 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
 
 // Checks a hello and opens the session, or ends the connection with the reason.
 void order_entry_gateway::verify(connection& c, const wire::frame& frame) {
-    if (frame.message != wire::template_id::hello) return end(c, wire::logout_reason::protocol_error);
-    if (wire::hello_view::check(frame)) return end(c, wire::logout_reason::protocol_error);
+    if (const wire::refusal refusal = frame.message == wire::template_id::hello
+                                          ? wire::hello_view::check(frame)
+                                          : wire::refusal{wire::session_reject_reason::unexpected_message, 0}) {
+        ++statistics_.protocol_errors;
+        refuse(c, frame, refusal);
+        return end(c, wire::logout_reason::protocol_error);
+    }
     const wire::hello hello = wire::hello_view(frame).value();
     if (hello.protocol_version < wire::protocol_version_min || hello.protocol_version > wire::protocol_version)
         return end(c, wire::logout_reason::unsupported_version);
@@ -263,22 +278,27 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
             const std::uint64_t decoded_ticks = received_ticks != 0 ? clock_.now_ticks() : 0;
             const bool taken = received_ticks != 0 ? commands_.try_push(command, received_ticks, decoded_ticks)
                                                    : commands_.try_push(command);
-            if (!taken) co_await submit(command, received_ticks, decoded_ticks);
+            if (!taken && !co_await submit(command, received_ticks, decoded_ticks)) {
+                // Not taken and not answered: for the client it must remain a request that was never read.
+                --c->session->next_request;
+                --statistics_.requests;
+            }
         } else if (!co_await fill(c)) {
             end(*c, wire::logout_reason::requested);
         }
     }
 }
 
-// Puts a command into the queue, waiting for room as long as it takes.
-io::task<void> order_entry_gateway::submit(domain::command command, std::uint64_t received_ticks,
+// Puts a command into the queue, waiting for room as long as it takes. False: stopped before there was room.
+io::task<bool> order_entry_gateway::submit(domain::command command, std::uint64_t received_ticks,
                                            std::uint64_t decoded_ticks) {
     while (!(received_ticks != 0 ? commands_.try_push(command, received_ticks, decoded_ticks)
                                  : commands_.try_push(command))) {
         commands_.room().reset();
         const std::error_code stopped = co_await commands_.room().wait();
-        if (stopped) co_return;
+        if (stopped) co_return false;
     }
+    co_return true;
 }
 
 // One sound frame. True: `command` is to be passed on.
@@ -411,9 +431,20 @@ io::task<void> order_entry_gateway::keep_alive(connection* c) {
     }
 }
 
+// Every request that was taken is answered, also when the session ends right behind it, and so is the cancel on
+// disconnect: writes until all that stands in the queue now has gone through the facility.
+io::task<void> order_entry_gateway::settle(connection* c) {
+    const std::uint64_t position = commands_.pushed_count();
+    while (co_await drain(c) && commands_.popped_count() < position) {
+        commands_.room().reset();
+        if (co_await commands_.room().wait()) co_return;  // stopped
+    }
+}
+
 // The last words of a connection: what is buffered, the logout, and then until the peer closes too, so that what we
 // said is not lost with the connection.
 io::task<void> order_entry_gateway::leave(connection* c) {
+    if (!co_await drain(c)) co_return;
     if (c->peer_logged_out) {
         put(*c, wire::logout_ack{});
     } else if (c->ended) {
@@ -438,13 +469,17 @@ void order_entry_gateway::end(connection& c, wire::logout_reason reason) noexcep
 template <class Message>
 void order_entry_gateway::put(connection& c, const Message& message) {
     const auto room = c.output.reserve(Message::frame_bytes);
-    if (room.empty()) {
-        ++statistics_.slow_cut;
-        return end(c, wire::logout_reason::slow_consumer);
-    }
+    if (room.empty()) return overflow(c);
     wire::store(message, 0, room.data());
     c.output.commit(room.size());
     mark_pending(c);
+}
+
+// The peer does not read: from here on it gets nothing, so that it never sees a message with others missing before it.
+void order_entry_gateway::overflow(connection& c) noexcept {
+    if (!c.overflowed) ++statistics_.slow_cut;
+    c.overflowed = true;
+    end(c, wire::logout_reason::slow_consumer);
 }
 
 void order_entry_gateway::mark_pending(connection& c) {
@@ -457,15 +492,14 @@ void order_entry_gateway::deliver(const domain::event& event) noexcept {
     session_state& session = sessions_[id.value];
     const std::uint64_t sequence = session.next_answer++;
     connection* const c = session.active;
-    if (c == nullptr || c->ended) {
+    if (c == nullptr || c->peer_gone || c->overflowed) {
         ++statistics_.answers_undelivered;
         return;
     }
     const auto room = c->output.reserve(wire::message_bytes_max);
     if (room.empty()) {
-        ++statistics_.slow_cut;
         ++statistics_.answers_undelivered;
-        return end(*c, wire::logout_reason::slow_consumer);
+        return overflow(*c);
     }
     c->output.commit(wire::encode(event, instruments_.find_or_nameless(event.instrument), sequence, room));
     ++statistics_.answers;

@@ -93,16 +93,18 @@ class order_entry_gateway {
     io::task<void> read_requests(connection* c);
     io::task<void> write_pending(connection* c);
     io::task<void> keep_alive(connection* c);
+    io::task<void> settle(connection* c);
     io::task<void> leave(connection* c);
     io::task<bool> fill(connection* c);
     io::task<bool> drain(connection* c);
-    io::task<void> submit(domain::command command, std::uint64_t received_ticks, std::uint64_t decoded_ticks);
+    io::task<bool> submit(domain::command command, std::uint64_t received_ticks, std::uint64_t decoded_ticks);
 
     void verify(connection& c, const wire::frame& hello);
     std::vector<std::byte> welcome(const connection& c) const;
     bool handle(connection& c, const wire::frame& frame, domain::command& command);
     bool handle_session_message(connection& c, const wire::frame& frame);
     void refuse(connection& c, const wire::frame& frame, wire::refusal refusal);
+    void overflow(connection& c) noexcept;
     void end(connection& c, wire::logout_reason reason) noexcept;
     template <class Message>
     void put(connection& c, const Message& message);

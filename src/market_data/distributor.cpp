@@ -82,7 +82,12 @@ io::task<void> distributor::serve(io::tcp_acceptor acceptor, port what) {
     while (!closing_) {
         auto stream = co_await acceptor.accept();
         if (!stream) break;  // closed or stopped
-        if (subscribers_.size() >= options_.subscribers_max) continue;
+        if (statistics_.subscribers_now >= options_.subscribers_max) {
+            ++statistics_.connections_refused;
+            continue;
+        }
+        // Counted here and not when the conversation starts: many may be accepted before the first one runs.
+        ++statistics_.subscribers_now;
         static_cast<void>(stream->set_option(io::no_delay(true)));
         conversations.spawn(converse(std::make_unique<subscriber>(std::move(*stream)), what));
     }
@@ -104,11 +109,15 @@ void distributor::end(subscriber& s) noexcept {
     if (s.scope != nullptr) s.scope->request_stop();
 }
 
+// How far behind the newest message a subscriber is, in bytes.
+std::uint64_t distributor::lag_of(const subscriber& s) const noexcept {
+    return log_.end_position() - s.position;
+}
+
 // One connection, from accept to the end.
 io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
     subscribers_.push_back(s.get());
-    statistics_.subscribers_now = static_cast<std::uint32_t>(subscribers_.size());
-    {
+    if (!closing_) {
         io::task_scope logging_in(context_);
         s->scope = &logging_in;
         logging_in.spawn(log_in(s.get(), what));
@@ -128,14 +137,30 @@ io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
         co_await active.join();
         s->scope = nullptr;
     }
-    // At a packet boundary the end of the session can still be told.
-    if (s->logged_in && !s->cut && !s->logged_out && (what == port::snapshot || s->position == log_.end_position())) {
+    if (s->logged_in && !s->cut) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(s.get(), what)));
+    subscribers_.erase(std::find(subscribers_.begin(), subscribers_.end(), s.get()));
+    --statistics_.subscribers_now;
+}
+
+// The last packets of a connection: what of the feed was not sent yet and the end of the session, unless the subscriber
+// wished to leave; and then until it closes too, so that what was said is not lost with the connection.
+io::task<void> distributor::leave(subscriber* s, port what) {
+    if (!s->logged_out) {
+        while (what == port::feed && s->position != log_.end_position()) {
+            const io::io_result written = co_await s->stream.write_some(log_.bytes_from(s->position, send_bytes_max));
+            s->position += written.bytes;
+            if (written.error) co_return;
+        }
         std::array<std::byte, soup::header_bytes> packet;
         const auto bytes = encoded(soup::packet_type::end_of_session, packet);
-        static_cast<void>(co_await io::with_timeout(std::chrono::milliseconds(200), s->stream.write_all(bytes)));
+        const io::io_result written = co_await s->stream.write_all(bytes);
+        if (written.error) co_return;
     }
-    subscribers_.erase(std::find(subscribers_.begin(), subscribers_.end(), s.get()));
-    statistics_.subscribers_now = static_cast<std::uint32_t>(subscribers_.size());
+    static_cast<void>(s->stream.shutdown_send());
+    while (true) {
+        const io::io_result read = co_await s->stream.read_some(s->input);
+        if (read.error) co_return;
+    }
 }
 
 io::task<void> distributor::log_in(subscriber* s, port what) {
@@ -164,11 +189,16 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     const std::uint64_t wanted = !request ? 0 : request->requested_sequence == 0 ? next : request->requested_sequence;
     const bool session_known = request && (request->requested_session.empty() ||
                                            soup::same_credential(request->requested_session, options_.session_name));
-    if (!session_known || wanted < first || wanted > next ||
-        (what == port::snapshot && snapshots_now_ >= snapshots_max)) {
+    bool available = session_known && wanted >= first && wanted <= next;
+    if (available && what == port::feed) {
+        s->position = log_.position_of(wanted);
+        available = lag_of(*s) <= log_.capacity_bytes() / join_lag_divisor;
+    }
+    if (!available || (what == port::snapshot && snapshots_now_ >= options_.snapshots_max)) {
         ++statistics_.logins_rejected;
         s->cut = true;
-        static_cast<void>(co_await s->stream.write_all(encoded(soup::reject_code::session_not_available, reply)));
+        const auto rejection = soup::reject_code::session_not_available;
+        static_cast<void>(co_await io::with_timeout(farewell_timeout, s->stream.write_all(encoded(rejection, reply))));
         co_return;
     }
     s->input_end -= packet.size;
@@ -176,11 +206,13 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     soup::login_accepted accepted;
     accepted.session = options_.session_name;
     accepted.next_sequence = wanted;
-    s->position = what == port::feed ? log_.position_of(wanted) : 0;
     s->logged_in = true;
     ++statistics_.logins;
     const io::io_result written = co_await s->stream.write_all(encoded(accepted, reply));
-    if (written.error) end(*s);
+    if (written.error) {
+        s->cut = true;
+        end(*s);
+    }
 }
 
 // Sends from the feed log, in as large pieces as there are.
@@ -217,9 +249,13 @@ io::task<void> distributor::send_feed(subscriber* s) {
 io::task<void> distributor::send_snapshot(subscriber* s) {
     ++snapshots_now_;
     ++statistics_.snapshots;
-    const std::vector<std::byte> bytes = snapshot();
-    const io::io_result written = co_await s->stream.write_all(bytes);
-    if (written.error) s->cut = true;
+    {
+        const std::vector<std::byte> bytes = snapshot();
+        const auto written = co_await io::with_timeout(options_.snapshot_timeout, s->stream.write_all(bytes));
+        const bool late = !written || written->error == io::condition::timed_out;
+        if (late) ++statistics_.slow_cut;
+        if (late || written->error) s->cut = true;
+    }
     --snapshots_now_;
     end(*s);
 }
@@ -252,14 +288,14 @@ io::task<void> distributor::listen(subscriber* s) {
     }
 }
 
-// A heartbeat packet for every second without data; a subscriber that was silent for fifteen is gone.
+// A heartbeat packet for every interval without data; a subscriber that was silent for too long is gone.
 io::task<void> distributor::keep_alive(subscriber* s) {
-    std::uint32_t silent_ms = 0;
+    std::chrono::milliseconds silent{0};
     while (!s->ended) {
-        if (co_await io::sleep_for(std::chrono::milliseconds(soup::heartbeat_interval_ms))) co_return;  // stopped
-        silent_ms = s->heard ? 0 : silent_ms + soup::heartbeat_interval_ms;
+        if (co_await io::sleep_for(options_.heartbeat_interval)) co_return;  // stopped
+        silent = s->heard ? std::chrono::milliseconds(0) : silent + options_.heartbeat_interval;
         s->heard = false;
-        if (silent_ms >= soup::silence_max_ms) {
+        if (silent >= options_.silence_max) {
             ++statistics_.silent_cut;
             s->cut = true;
             end(*s);
@@ -274,6 +310,7 @@ io::task<void> distributor::keep_alive(subscriber* s) {
 
 void distributor::publish(const domain::event& event) noexcept {
     CORRO_ASSERT(domain::is_public(event.kind));
+    CORRO_ASSERT(!closing_, "the feed ends with close()");
     const image_status status = books_[event.instrument.value].apply(event);
     CORRO_ASSERT(status == image_status::applied, "the facility's events agree with each other");
     last_command_ = event.command.value;
@@ -293,7 +330,7 @@ void distributor::flush() noexcept {
         if (s->idle) {
             s->idle = false;
             s->more.set();
-        } else if (!s->ended && log_.end_position() - s->position > log_.capacity_bytes() / 2) {
+        } else if (!s->ended && lag_of(*s) > log_.capacity_bytes() / lag_max_divisor * lag_max_numerator) {
             ++statistics_.slow_cut;
             s->cut = true;
             end(*s);

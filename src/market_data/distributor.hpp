@@ -27,6 +27,7 @@
 #include "market_data/feed_log.hpp"
 #include "market_data/limits.hpp"
 #include "wire/instrument_table.hpp"
+#include "wire/soup_bin_tcp.hpp"
 
 namespace corro::market_data {
 
@@ -36,7 +37,11 @@ struct distributor_options {
     std::string session_name = "CORRO";  ///< SoupBinTCP session, at most ten characters
     std::size_t feed_log_bytes = market_data::feed_log_bytes;
     std::chrono::milliseconds login_timeout = market_data::login_timeout;
+    std::chrono::milliseconds snapshot_timeout = market_data::snapshot_timeout;
+    std::chrono::milliseconds heartbeat_interval{wire::soup_bin_tcp::heartbeat_interval_ms};
+    std::chrono::milliseconds silence_max{wire::soup_bin_tcp::silence_max_ms};
     std::uint32_t subscribers_max = market_data::subscribers_max;
+    std::uint32_t snapshots_max = market_data::snapshots_max;
 };
 
 /// Counts since the distributor was made.
@@ -46,6 +51,7 @@ struct distributor_statistics {
     std::uint64_t logins = 0;
     std::uint64_t logins_rejected = 0;
     std::uint64_t snapshots = 0;
+    std::uint64_t connections_refused = 0;  ///< closed at once: too many
     std::uint64_t slow_cut = 0;
     std::uint64_t silent_cut = 0;
     std::uint64_t protocol_errors = 0;
@@ -66,11 +72,12 @@ class distributor {
     /// Serves snapshots until `close`.
     [[nodiscard]] io::task<void> serve_snapshots(io::tcp_acceptor acceptor);
 
-    /// Ends the feed: an end-of-session packet to every subscriber that keeps up.
+    /// Ends the feed: every subscriber gets what it has not read yet and an end-of-session packet, as far as it takes
+    /// them within market_data::farewell_timeout.
     void close() noexcept;
 
     /// Appends a public event to the feed. Private events are not for here (asserted), nor an event that contradicts
-    /// the ones before it (asserted: the facility and the image must agree).
+    /// the ones before it (asserted: the facility and the image must agree), nor any after `close` (asserted).
     void publish(const domain::event& event) noexcept;
 
     /// Starts sending what was published: once per batch of events. Cuts off who is too far behind.
@@ -93,7 +100,9 @@ class distributor {
     io::task<void> send_snapshot(subscriber* s);
     io::task<void> listen(subscriber* s);
     io::task<void> keep_alive(subscriber* s);
+    io::task<void> leave(subscriber* s, port what);
     [[nodiscard]] std::vector<std::byte> snapshot() const;
+    [[nodiscard]] std::uint64_t lag_of(const subscriber& s) const noexcept;
     void end(subscriber& s) noexcept;
 
     io::context& context_;

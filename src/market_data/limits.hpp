@@ -19,12 +19,29 @@ inline constexpr std::size_t send_bytes_max = 256 * 1024;
 /// Bytes read at once from a subscriber, who has little to say.
 inline constexpr std::size_t input_buffer_bytes = 512;
 
-/// How much of the feed is kept. A subscriber that is further behind than half of it is cut off.
+/// How much of the feed is kept.
 inline constexpr std::size_t feed_log_bytes = 256U * 1024 * 1024;
+
+/// The least that can be configured: what one batch of commands publishes must not be news older than the log.
+inline constexpr std::size_t feed_log_bytes_min = 1024U * 1024;
+
+/// A subscriber may begin as far back as this part of the log, and is cut off when it falls behind by that part. The
+/// first is the smaller, so that nobody is let in only to be cut off; the second leaves room for what is published
+/// before the cut.
+inline constexpr std::size_t join_lag_divisor = 2;
+inline constexpr std::size_t lag_max_numerator = 3;
+inline constexpr std::size_t lag_max_divisor = 4;
 
 /// Snapshots that are being sent at the same time; each holds its own copy of all books.
 inline constexpr std::uint32_t snapshots_max = 32;
 
-static_assert(send_bytes_max * 4 <= feed_log_bytes, "a subscriber that sends steadily is never far behind");
+/// How long a subscriber may take to read a snapshot. It gives its place to others then.
+inline constexpr std::chrono::milliseconds snapshot_timeout{30'000};
+
+/// How long the last packets of a connection may take to leave.
+inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
+
+static_assert(send_bytes_max * 4 <= feed_log_bytes_min, "a subscriber that sends steadily is never far behind");
+static_assert(lag_max_divisor < join_lag_divisor * lag_max_numerator, "whoever may begin is not too far behind");
 
 }  // namespace corro::market_data

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <set>
 
+#include "market_data/limits.hpp"
+
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
@@ -202,7 +204,8 @@ configuration parse_configuration(std::string_view text, const std::string& file
     read_table(root, "market_data", file, [&](table_reader& r) {
         c.feed_listen = r.text("feed_listen", c.feed_listen);
         c.snapshot_listen = r.text("snapshot_listen", c.snapshot_listen);
-        c.feed_log_bytes = r.number("feed_log_bytes", c.feed_log_bytes, 65'536, std::uint64_t{1} << 36U);
+        c.feed_log_bytes =
+            r.number("feed_log_bytes", c.feed_log_bytes, market_data::feed_log_bytes_min, std::uint64_t{1} << 36U);
     });
     std::set<std::uint32_t> instrument_ids;
     std::set<std::string> symbols;

@@ -14,6 +14,7 @@
 #include "domain/instrument.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/limits.hpp"
+#include "market_data/limits.hpp"
 
 namespace corro::node {
 
@@ -30,8 +31,9 @@ struct configuration {
     std::string snapshot_listen = "127.0.0.1:7003";
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;
     std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
-    std::size_t feed_log_bytes = 256U * 1024 * 1024;  ///< how much of the feed is kept for late and slow subscribers
-    std::uint32_t timing_sample_every = 16;           ///< time one request of so many; 0: none
+    std::size_t feed_log_bytes =
+        market_data::feed_log_bytes;         ///< how much of the feed is kept for late and slow subscribers
+    std::uint32_t timing_sample_every = 16;  ///< time one request of so many; 0: none
     std::vector<domain::instrument> instruments;
     std::vector<gateway::account> accounts;
 };

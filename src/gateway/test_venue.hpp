@@ -1,0 +1,413 @@
+// Test support: a gateway with a real facility behind it, and a client that can say anything, sound or not.
+//
+// Everything runs on one context in the test's own process, over TCP on the loopback address.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/tsc_clock.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "facility/facility.hpp"
+#include "gateway/order_entry_gateway.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/event.hpp"
+#include "io/scope.hpp"
+#include "io/tcp.hpp"
+#include "io/test_require.hpp"
+#include "io/timer.hpp"
+#include "io/with_timeout.hpp"
+#include "io/yield.hpp"
+#include "wire/authentication.hpp"
+#include "wire/binary_codec.hpp"
+
+namespace corro::gateway::testing {
+
+[[nodiscard]] inline wire::api_key key_of(std::uint32_t account) {
+    wire::api_key key;
+    key.fill(static_cast<std::byte>(account * 17));
+    return key;
+}
+
+/// What a client says in its hello, and the key that it knows.
+struct logon {
+    logon() noexcept {}
+    explicit logon(std::uint32_t account_number, std::uint32_t session = 1) noexcept
+        : account(account_number), session_number(session), key(key_of(account_number)) {}
+
+    std::uint32_t account = 1;
+    std::uint32_t session_number = 1;
+    wire::api_key key = key_of(1);
+    std::uint32_t heartbeat_ms = 60'000;
+    std::uint16_t version = wire::protocol_version;
+    bool cancel_on_disconnect = false;
+};
+
+/// A limit order in the first instrument.
+[[nodiscard]] inline domain::command order(domain::side side, std::int64_t ticks, std::uint32_t lots,
+                                           std::uint64_t client_order) {
+    domain::command c;
+    c.kind = domain::command_kind::enter_order;
+    c.instrument = domain::instrument_id{1};
+    c.side = side;
+    c.price = domain::price_ticks{ticks};
+    c.quantity = domain::quantity_lots{lots};
+    c.client_order = domain::client_order_id{client_order};
+    return c;
+}
+
+/// Names an open order by its client order id.
+[[nodiscard]] inline domain::command cancel(std::uint64_t client_order) {
+    domain::command c;
+    c.kind = domain::command_kind::cancel_order;
+    c.instrument = domain::instrument_id{1};
+    c.client_order = domain::client_order_id{client_order};
+    return c;
+}
+
+[[nodiscard]] inline domain::instrument test_instrument(std::uint32_t id) {
+    domain::instrument i;
+    i.id = domain::instrument_id{id};
+    i.name = domain::symbol{"TEST" + std::to_string(id)};
+    i.tick_size = domain::price_nano{250'000'000};
+    i.lot_size = 10;
+    i.price_low = domain::price_ticks{0};
+    i.price_high = domain::price_ticks{10'000};
+    i.order_quantity_max = domain::quantity_lots{1'000};
+    return i;
+}
+
+/// The message in a frame that was checked to hold one.
+template <class Message>
+[[nodiscard]] Message value_of(const wire::frame& frame);
+template <>
+inline wire::challenge value_of(const wire::frame& frame) {
+    return wire::challenge_view(frame).value();
+}
+template <>
+inline wire::hello_ack value_of(const wire::frame& frame) {
+    return wire::hello_ack_view(frame).value();
+}
+template <>
+inline wire::instrument_definition value_of(const wire::frame& frame) {
+    return wire::instrument_definition_view(frame).value();
+}
+template <>
+inline wire::heartbeat value_of(const wire::frame& frame) {
+    return wire::heartbeat_view(frame).value();
+}
+template <>
+inline wire::logout_ack value_of(const wire::frame& frame) {
+    return wire::logout_ack_view(frame).value();
+}
+template <>
+inline wire::reject value_of(const wire::frame& frame) {
+    return wire::reject_view(frame).value();
+}
+
+/// One connection to the gateway. Nothing is sent before `flush`; nothing is answered by itself.
+class raw_client {
+ public:
+    explicit raw_client(io::tcp_stream s) : stream(std::move(s)), input_(64 * 1024) {
+        instruments.define(test_instrument(1));
+        instruments.define(test_instrument(2));
+    }
+
+    void queue_bytes(std::span<const std::byte> bytes) { output_.insert(output_.end(), bytes.begin(), bytes.end()); }
+    template <class Message>
+    void queue(const Message& message, std::uint64_t sequence = 0) {
+        output_.resize(output_.size() + Message::frame_bytes);
+        wire::store(message, sequence, output_.data() + output_.size() - Message::frame_bytes);
+    }
+    /// A request, numbered with the next number of the session, which it returns.
+    std::uint32_t queue_request(domain::command c) {
+        c.request = next_request;
+        output_.resize(output_.size() + wire::message_bytes_max);
+        const std::size_t begin = output_.size() - wire::message_bytes_max;
+        const std::size_t size =
+            wire::encode(c, instruments.find_or_nameless(c.instrument), std::span(output_).subspan(begin));
+        output_.resize(begin + size);
+        return next_request++;
+    }
+    /// What was queued and not flushed yet, for tests that change it.
+    [[nodiscard]] std::vector<std::byte>& queued() noexcept { return output_; }
+
+    io::task<bool> flush() {
+        const std::vector<std::byte> bytes = std::exchange(output_, {});
+        const io::io_result written = co_await stream.write_all(bytes);
+        co_return written.ok();
+    }
+
+    /// The next frame, valid until the next call; nothing when the venue has closed the connection.
+    io::task<std::optional<wire::frame>> next() {
+        while (true) {
+            const auto found = wire::next_frame(std::span(input_).subspan(begin_, end_ - begin_));
+            if (!found) {
+                ADD_FAILURE() << "the venue sent bytes that are no frame: " << found.error().message();
+                co_return std::nullopt;
+            }
+            if (*found) {
+                begin_ += (*found)->size();
+                co_return **found;
+            }
+            std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
+            end_ -= begin_;
+            begin_ = 0;
+            const io::io_result read = co_await stream.read_some(std::span(input_).subspan(end_));
+            end_ += read.bytes;
+            if (read.error) co_return std::nullopt;
+        }
+    }
+
+    /// The next message, which must be a `Message`.
+    template <class Message>
+    io::task<std::optional<Message>> expect() {
+        const std::optional<wire::frame> frame = co_await next();
+        if (!frame) {
+            ADD_FAILURE() << "the connection ended before " << to_string(Message::message_id);
+            co_return std::nullopt;
+        }
+        if (frame->message != Message::message_id || wire::check(*frame)) {
+            ADD_FAILURE() << "expected " << to_string(Message::message_id) << ", got " << to_string(frame->message);
+            co_return std::nullopt;
+        }
+        co_return value_of<Message>(*frame);
+    }
+
+    /// The next message must be a numbered event, with the number that is its turn.
+    io::task<std::optional<domain::event>> event() {
+        const std::optional<wire::frame> frame = co_await next();
+        if (!frame) {
+            ADD_FAILURE() << "the connection ended before an event";
+            co_return std::nullopt;
+        }
+        EXPECT_EQ(frame->sequence, next_answer++) << to_string(frame->message);
+        domain::event decoded;
+        if (const std::error_code error = wire::decode_event(*frame, instruments, decoded)) {
+            ADD_FAILURE() << to_string(frame->message) << ": " << error.message();
+            co_return std::nullopt;
+        }
+        co_return decoded;
+    }
+
+    /// All events up to the one that completes the answer to a request.
+    io::task<std::vector<domain::event>> answer() {
+        std::vector<domain::event> events;
+        while (true) {
+            const std::optional<domain::event> e = co_await event();
+            if (!e) co_return events;
+            events.push_back(*e);
+            if ((e->flags & domain::event_flag::last_of_request) != 0) co_return events;
+        }
+    }
+
+    /// Whether the venue says goodbye for this reason and then closes, whatever else it says before.
+    io::task<bool> is_logged_out(wire::logout_reason reason) {
+        while (true) {
+            const std::optional<wire::frame> frame = co_await next();
+            if (!frame) {
+                ADD_FAILURE() << "the connection ended without a logout";
+                co_return false;
+            }
+            if (frame->message != wire::template_id::logout) continue;
+            const wire::logout_reason said = wire::logout_view(*frame).logout_reason();
+            EXPECT_EQ(to_string(said), to_string(reason));
+            const bool closes = co_await is_closed();
+            EXPECT_TRUE(closes) << "nothing comes behind a logout";
+            co_return said == reason&& closes;
+        }
+    }
+
+    /// Whether the connection ends without a further message.
+    io::task<bool> is_closed() {
+        const std::optional<wire::frame> frame = co_await next();
+        if (frame) ADD_FAILURE() << "instead of the end came " << to_string(frame->message);
+        co_return !frame;
+    }
+
+    [[nodiscard]] static wire::hello hello_for(const wire::challenge& challenge, const logon& who) {
+        wire::hello hello;
+        hello.account = domain::account_id{who.account};
+        hello.session_number = who.session_number;
+        hello.heartbeat_interval_ms = who.heartbeat_ms;
+        hello.protocol_version = who.version;
+        hello.hello_flags = who.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
+        hello.client_nonce.fill(std::byte{7});
+        hello.proof = wire::make_proof(who.key, wire::logon_proof_input(challenge.nonce, hello));
+        return hello;
+    }
+
+    /// Reads the challenge and answers it; what the venue makes of it is not read yet.
+    io::task<bool> say_hello(logon who) {
+        const std::optional<wire::challenge> challenge = co_await expect<wire::challenge>();
+        if (!challenge) co_return false;
+        queue(hello_for(*challenge, who));
+        co_return co_await flush();
+    }
+
+    /// The whole logon, up to the last instrument.
+    io::task<bool> log_on(logon who) {
+        if (!co_await say_hello(who)) co_return false;
+        const std::optional<wire::hello_ack> ack = co_await expect<wire::hello_ack>();
+        if (!ack) co_return false;
+        welcome = *ack;
+        next_request = static_cast<std::uint32_t>(ack->next_request.value);
+        next_answer = ack->next_sequence.value;
+        for (std::uint32_t i = 0; i < ack->instruments_count; ++i) {
+            if (!co_await expect<wire::instrument_definition>()) co_return false;
+        }
+        co_return true;
+    }
+
+    io::tcp_stream stream;
+    wire::instrument_table instruments;
+    wire::hello_ack welcome;
+    std::uint32_t next_request = 1;
+    std::uint64_t next_answer = 1;
+
+ private:
+    std::vector<std::byte> output_;
+    std::vector<std::byte> input_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+/// Gateway, queue and facility, with accounts 1 and 2 of three sessions each.
+class test_venue final : facility::event_consumer {
+ public:
+    explicit test_venue(gateway_options options = gateway_options(), std::size_t queue_capacity = 1024)
+        : commands(queue_capacity),
+          facility_(facility_options(), instruments_, *this),
+          gateway(context, options, instruments_, accounts_, commands, clock_) {}
+
+    /// Runs `body(this)` beside the venue, then closes the venue. A body that takes longer than `io::test_patience` is
+    /// stopped and has failed.
+    template <class Body>
+    void run(Body body) {
+        io::block_on(context, run_all(this, body));
+    }
+
+    /// A new connection.
+    io::task<std::unique_ptr<raw_client>> connect() {
+        auto stream = co_await io::tcp_stream::connect(context, endpoint);
+        if (!stream) {
+            ADD_FAILURE() << "connecting: " << stream.error().message();
+            co_return nullptr;
+        }
+        static_cast<void>(stream->set_option(io::no_delay(true)));
+        co_return std::make_unique<raw_client>(std::move(*stream));
+    }
+
+    /// A connection that is logged on; a null pointer, and a failure, when it could not be.
+    io::task<std::unique_ptr<raw_client>> log_on(logon who) {
+        std::unique_ptr<raw_client> client = co_await connect();
+        if (client != nullptr && !co_await client->log_on(who)) client.reset();
+        co_return client;
+    }
+
+    /// Waits until `condition(*this)` holds.
+    template <class Condition>
+    io::task<bool> until(Condition condition) {
+        while (!condition(*this)) {
+            if (co_await io::sleep_for(std::chrono::milliseconds(2))) co_return false;
+        }
+        co_return true;
+    }
+
+    /// While it is held the facility takes no commands, as if it were busy.
+    void hold() noexcept { released_.reset(); }
+    void release() noexcept { released_.set(); }
+
+    [[nodiscard]] std::uint32_t open_orders_count() const noexcept { return facility_.open_orders_count(); }
+    [[nodiscard]] const gateway_statistics& statistics() const noexcept { return gateway.statistics(); }
+    [[nodiscard]] std::uint64_t commands_count() const noexcept { return sequence_; }
+
+    io::context context;
+    command_queue commands;
+    io::endpoint endpoint;
+
+ private:
+    static facility::facility_options facility_options() {
+        facility::facility_options options;
+        options.accounts_max = 8;
+        return options;
+    }
+    static account_directory accounts_of_test() {
+        account_directory accounts;
+        for (std::uint32_t id = 1; id <= 2; ++id) {
+            account a;
+            a.id = domain::account_id{id};
+            a.key = key_of(id);
+            a.sessions_count = 3;
+            EXPECT_EQ(accounts.add(a), "");
+        }
+        return accounts;
+    }
+
+    void consume(std::span<const domain::event> events) noexcept override {
+        for (const domain::event& e : events) {
+            if (!domain::is_public(e.kind)) gateway.deliver(e);
+        }
+    }
+
+    template <class Body>
+    static io::task<void> run_all(test_venue* self, Body body) {
+        auto acceptor = io::tcp_acceptor::open(self->context, io::endpoint::loopback(0));
+        CORRO_REQUIRE(acceptor);
+        self->endpoint = *acceptor->local_endpoint();
+        io::task_scope pumping(self->context);
+        io::task_scope serving(self->context);
+        pumping.spawn(self->pump());
+        serving.spawn(self->gateway.serve(std::move(*acceptor)));
+        const auto in_time = co_await io::with_timeout(io::test_patience, body(self));
+        EXPECT_TRUE(in_time) << "the test did not come to its end";
+        self->release();
+        self->gateway.close();
+        co_await serving.join();
+        pumping.request_stop();
+        co_await pumping.join();
+        EXPECT_EQ(self->statistics().connections_now, 0U);
+        EXPECT_EQ(self->statistics().sessions_now, 0U);
+    }
+
+    io::task<void> pump() {
+        domain::command c;
+        while (!co_await released_.wait()) {
+            for (int batch = 0; batch < 64 && commands.try_pop(c); ++batch) {
+                c.sequence = domain::sequence_number{++sequence_};
+                facility_.apply(c);
+            }
+            commands.room().set();
+            gateway.flush();
+            if (!commands.empty()) {
+                co_await io::yield();
+            } else if (co_await commands.filled().wait()) {
+                co_return;  // stopped
+            }
+        }
+    }
+
+    const std::vector<domain::instrument> instruments_{test_instrument(1), test_instrument(2)};
+    const account_directory accounts_ = accounts_of_test();
+    base::tsc_clock clock_;
+    facility::facility facility_;
+    io::manual_event released_{true};
+    std::uint64_t sequence_ = 0;
+
+ public:
+    order_entry_gateway gateway;
+};
+
+}  // namespace corro::gateway::testing
