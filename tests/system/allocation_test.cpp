@@ -1,0 +1,144 @@
+// No allocation per message: counts operator new while requests go through the gateway, the facility and the feed and
+// their answers come back to clients of the same process.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "client/trader.hpp"
+#include "exchange_under_test.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "node/exchange.hpp"
+
+namespace {
+
+std::uint64_t allocations_count = 0;  // one thread allocates while it is read
+
+void* counted(std::size_t size, std::size_t alignment) {
+    ++allocations_count;
+    void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (memory == nullptr) std::abort();
+    return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+    return counted(size, alignof(std::max_align_t));
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+namespace corro {
+namespace {
+
+io::task<void> follow(client::feed_session* feed, std::uint64_t* seen) {
+    while (true) {
+        const auto event = feed->poll();
+        if (!event) co_return;
+        if (*event) {
+            ++*seen;
+            continue;
+        }
+        const std::error_code error = co_await feed->fill();
+        if (error) co_return;
+    }
+}
+
+struct counts {
+    std::uint64_t allocations = 0;
+    std::uint64_t feed_messages = 0;
+    bool complete = false;
+};
+
+constexpr int warm_up_requests = 20'000;
+constexpr int measured_requests = 20'000;
+
+/// Sends requests, one after the other, each when its predecessor is answered, and counts behind the warm-up.
+io::task<void> trade(client::order_session* session, client::trader* trader, const std::uint64_t* seen, counts* into) {
+    std::uint64_t allocations_before = 0;
+    std::uint64_t seen_before = 0;
+    for (int i = 0; i < warm_up_requests + measured_requests; ++i) {
+        if (i == warm_up_requests) {
+            allocations_before = allocations_count;
+            seen_before = *seen;
+        }
+        if (session->send(trader->next_request()) == 0) co_return;
+        bool answered = false;
+        while (!answered) {
+            const auto answer = co_await session->next();
+            if (!answer || answer->reject) co_return;
+            answered = trader->on_event(answer->event);
+        }
+    }
+    into->allocations = allocations_count - allocations_before;
+    into->feed_messages = *seen - seen_before;
+    into->complete = true;
+}
+
+io::task<void> measure(io::context* context, node::exchange* exchange, counts* into) {
+    auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
+    auto feed = co_await client::feed_session::join(exchange->feed_endpoint(), exchange->snapshot_endpoint());
+    if (!session || !feed) co_return;
+    client::trader_options mix;
+    mix.open_orders_max = 40;
+    std::vector<domain::instrument> instruments;
+    (*session)->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+    client::trader trader(mix, instruments, {domain::price_ticks{9'000}, domain::price_ticks{9'000}}, 1, 42);
+    std::uint64_t seen = 0;
+    io::task_scope following(*context);
+    following.spawn(follow(feed->get(), &seen));
+    co_await trade(session->get(), &trader, &seen, into);
+    following.request_stop();
+    co_await following.join();
+    static_cast<void>(co_await (*session)->log_out());
+    (*feed)->abandon();
+}
+
+io::task<void> run_all(io::context* context, node::exchange* exchange, counts* into) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    co_await measure(context, exchange, into);
+    exchange->close();
+    co_await serving.join();
+}
+
+TEST(allocation, none_per_message_through_gateway_facility_feed_and_clients) {
+    io::context context;
+    node::exchange exchange(context, testing::small_venue());
+    counts c;
+    io::block_on(context, run_all(&context, &exchange, &c));
+    EXPECT_TRUE(c.complete);
+    EXPECT_GT(c.feed_messages, 40'000U) << "the subscriber was really there";
+    EXPECT_EQ(c.allocations, 0U) << "in 20,000 round trips";
+}
+
+TEST(allocation, is_counted_at_all) {
+    const std::uint64_t before = allocations_count;
+    const auto memory = std::make_unique<int>(1);
+    EXPECT_EQ(allocations_count, before + 1) << *memory;
+}
+
+}  // namespace
+}  // namespace corro

@@ -1,0 +1,184 @@
+// The whole exchange in one process: what traders and subscribers see together, and how it ends.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "client/session_errors.hpp"
+#include "client/trader.hpp"
+#include "exchange_under_test.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/tcp.hpp"
+#include "io/timer.hpp"
+#include "io/with_timeout.hpp"
+#include "node/exchange.hpp"
+
+namespace corro {
+namespace {
+
+std::uint64_t seed() {
+    const char* given = std::getenv("CORRO_SEED");
+    return given != nullptr ? std::strtoull(given, nullptr, 10) : 7;
+}
+
+std::vector<domain::instrument> instruments_of(const client::order_session& session) {
+    std::vector<domain::instrument> all;
+    session.instruments().for_each([&](const domain::instrument& i) { all.push_back(i); });
+    return all;
+}
+
+/// What a trader did, for the comparison of two runs.
+struct outcome {
+    client::trader_statistics statistics;
+    std::uint64_t state_hash = 0;
+    std::uint64_t commands_count = 0;
+    bool complete = false;
+    bool books_equal = false;
+};
+
+io::task<void> trade_and_compare(io::context* context, node::exchange* exchange, std::uint64_t with_seed,
+                                 outcome* into) {
+    auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
+    if (!session) co_return;
+    client::trader trader(client::trader_options(), instruments_of(**session),
+                          {domain::price_ticks{9'000}, domain::price_ticks{200}}, 1, with_seed);
+    std::unique_ptr<client::feed_session> feed;
+    for (int i = 0; i < 4'000; ++i) {
+        if (i == 1'000) {  // join in the middle
+            auto joined = co_await client::feed_session::join(exchange->feed_endpoint(), exchange->snapshot_endpoint());
+            if (!joined) co_return;
+            feed = std::move(*joined);
+        }
+        if ((*session)->send(trader.next_request()) == 0) co_return;
+        bool answered = false;
+        while (!answered) {
+            const auto answer = co_await (*session)->next();
+            if (!answer || answer->reject) co_return;
+            answered = trader.on_event(answer->event);
+        }
+    }
+    into->statistics = trader.statistics();
+    // Everything that was answered is published; the subscriber reads until it stands where the venue stands.
+    const std::uint64_t published = exchange->feed_statistics().messages;
+    while (feed->next_sequence() <= published) {
+        const auto event = feed->poll();
+        if (!event) co_return;
+        if (*event) continue;
+        const std::error_code error = co_await feed->fill();
+        if (error) co_return;
+    }
+    bool equal = true;
+    for (const domain::instrument& i : instruments_of(**session)) {
+        const auto* ours = feed->book(i.id);
+        const auto* venues = exchange->book(i.id);
+        equal = equal && ours->digest() == venues->digest() && ours->orders_count() == venues->orders_count() &&
+                ours->volumes().volume == venues->volumes().volume && ours->top().bid_price == venues->top().bid_price;
+        for (const auto side : {domain::side::buy, domain::side::sell}) {
+            for (const auto& level : venues->levels(side)) {
+                const auto a = ours->orders_at(side, level.price);
+                const auto b = venues->orders_at(side, level.price);
+                equal = equal && a.size() == b.size();
+                for (std::size_t k = 0; equal && k < a.size(); ++k) equal = a[k].order == b[k].order;
+            }
+        }
+    }
+    into->books_equal = equal;
+    into->state_hash = exchange->state_hash();
+    into->commands_count = exchange->commands_count();
+    into->complete = true;
+    static_cast<void>(co_await (*session)->log_out());
+    feed->abandon();
+    static_cast<void>(context);
+}
+
+io::task<void> run_with(io::context* context, node::exchange* exchange, std::uint64_t with_seed, outcome* into) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    co_await trade_and_compare(context, exchange, with_seed, into);
+    exchange->close();
+    co_await serving.join();
+}
+
+outcome run_once(std::uint64_t with_seed) {
+    io::context context;
+    node::exchange exchange(context, testing::small_venue());
+    outcome result;
+    io::block_on(context, run_with(&context, &exchange, with_seed, &result));
+    return result;
+}
+
+TEST(exchange, a_late_subscriber_ends_with_the_venues_books_in_priority_order) {
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed());
+    const outcome o = run_once(seed());
+    EXPECT_TRUE(o.complete);
+    EXPECT_TRUE(o.books_equal);
+    EXPECT_GT(o.statistics.fills, 100U);
+    EXPECT_EQ(o.statistics.answered, o.statistics.requests);
+}
+
+TEST(exchange, the_same_requests_lead_to_the_same_state) {
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed());
+    const outcome one = run_once(seed() + 1);
+    const outcome two = run_once(seed() + 1);
+    const outcome other = run_once(seed() + 2);
+    ASSERT_TRUE(one.complete && two.complete && other.complete);
+    EXPECT_EQ(one.state_hash, two.state_hash);
+    EXPECT_EQ(one.commands_count, two.commands_count);
+    EXPECT_NE(one.state_hash, other.state_hash) << "another seed, another market";
+}
+
+io::task<void> crowd(io::context* context, node::exchange* exchange, bool* said_goodbye) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    auto polite = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
+    auto deaf = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(2, 1));
+    auto stranger = co_await io::tcp_stream::connect(*context, exchange->order_entry_endpoint());
+    auto feed = co_await client::feed_session::join(exchange->feed_endpoint(), exchange->snapshot_endpoint());
+    const bool all_there = polite && deaf && stranger && feed;
+    exchange->close();
+    if (all_there) {
+        // The polite one reads until the venue's logout, past what became of its wish to cancel on disconnect; the deaf
+        // one and the stranger never look.
+        auto last = co_await (*polite)->next();
+        while (last) last = co_await (*polite)->next();
+        *said_goodbye = last.error() == client::logged_out(wire::logout_reason::shutting_down);
+        EXPECT_TRUE(*said_goodbye) << last.error().message();
+    }
+    co_await serving.join();
+}
+
+TEST(exchange, closes_with_open_sessions_silent_strangers_and_subscribers) {
+    io::context context;
+    node::exchange exchange(context, testing::small_venue());
+    bool said_goodbye = false;
+    io::block_on(context, crowd(&context, &exchange, &said_goodbye));
+    EXPECT_TRUE(said_goodbye);
+    EXPECT_EQ(exchange.gateway_statistics().sessions_now, 0U);
+    EXPECT_EQ(exchange.gateway_statistics().connections_now, 0U);
+    EXPECT_EQ(exchange.feed_statistics().subscribers_now, 0U);
+}
+
+TEST(exchange, says_which_port_it_cannot_have) {
+    io::context context;
+    node::exchange first(context, testing::small_venue());
+    node::configuration second = testing::small_venue();
+    second.feed_listen = first.feed_endpoint().to_string();
+    try {
+        node::exchange refused(context, second);
+        FAIL() << "two exchanges on one port";
+    } catch (const std::system_error& e) {
+        EXPECT_NE(std::string(e.what()).find("market_data.feed_listen"), std::string::npos) << e.what();
+    }
+    second.feed_listen = "nowhere";
+    EXPECT_THROW(node::exchange(context, second), node::configuration_error);
+}
+
+}  // namespace
+}  // namespace corro

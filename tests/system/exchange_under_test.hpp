@@ -1,0 +1,47 @@
+// Test support: a whole exchange on one context, with sessions and feed subscribers beside it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "client/order_session.hpp"
+#include "io/endpoint.hpp"
+#include "node/configuration.hpp"
+
+namespace corro::testing {
+
+/// Two instruments, two accounts with four sessions each, ports chosen by the system.
+[[nodiscard]] inline node::configuration small_venue() {
+    node::configuration c;
+    c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
+    c.orders_max = 10'000;
+    c.feed_log_bytes = 64U * 1024 * 1024;
+    c.timing_sample_every = 4;
+    for (std::uint32_t id = 1; id <= 2; ++id) {
+        domain::instrument i;
+        i.id = domain::instrument_id{id};
+        i.name = domain::symbol{id == 1 ? "ONE" : "TWO"};
+        i.tick_size = domain::price_nano{250'000'000};
+        i.price_low = domain::price_ticks{0};
+        i.price_high = domain::price_ticks{20'000};
+        c.instruments.push_back(i);
+        gateway::account a;
+        a.id = domain::account_id{id};
+        a.name = "account " + std::to_string(id);
+        a.key.fill(static_cast<std::byte>(id));
+        a.sessions_count = 4;
+        c.accounts.push_back(a);
+    }
+    return c;
+}
+
+[[nodiscard]] inline client::credentials who(std::uint32_t account, std::uint32_t session_number) {
+    client::credentials c;
+    c.account = domain::account_id{account};
+    c.session_number = session_number;
+    c.key.fill(static_cast<std::byte>(account));
+    c.heartbeat = std::chrono::milliseconds(30'000);
+    return c;
+}
+
+}  // namespace corro::testing

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Runs the program `corro` as a person would: an exchange, clients against it, views of it, and its errors.
+
+usage: program_test.py CORRO SOURCE_FOLDER
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CORRO = sys.argv[1]
+SOURCE = sys.argv[2]
+TIME_LIMIT_S = 120  # generous: only a program that hangs gets here
+
+
+def run(*arguments):
+    return subprocess.run([CORRO, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S,
+                          stdin=subprocess.DEVNULL)
+
+
+def demo_configuration(folder):
+    """The demonstration's configuration on free ports."""
+    with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
+        text = re.sub(r'"127\.0\.0\.1:700[123]"', '"127.0.0.1:0"', file.read())
+    path = os.path.join(folder, "corro.toml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+class Exchange:
+    """`corro serve` on free ports; a context manager."""
+
+    def __init__(self, folder):
+        self.config = demo_configuration(folder)
+
+    def __enter__(self):
+        self.process = subprocess.Popen([CORRO, "serve", "--config", self.config], stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
+        self.addresses = {}
+        while len(self.addresses) < 3:
+            line = self.process.stdout.readline()
+            if not line:
+                raise AssertionError("corro serve ended early")
+            match = re.match(r" +(order entry|feed|snapshots) +(\S+)$", line.rstrip())
+            if match:
+                self.addresses[match[1]] = match[2]
+        return self
+
+    def read_until(self, text):
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if text in line:
+                return "".join(lines)
+        raise AssertionError(f"corro serve ended without saying {text!r}: {''.join(lines)}")
+
+    def close(self):
+        self.process.send_signal(signal.SIGINT)
+        output, _ = self.process.communicate(timeout=TIME_LIMIT_S)
+        return output
+
+    def __exit__(self, *unused):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def test_answers_every_request_of_many_clients_once(self):
+        with Exchange(self.folder.name) as exchange:
+            load = run("load", "--config", exchange.config, "--venue", exchange.addresses["order entry"],
+                       "--clients", "200", "--messages", "20000", "--outstanding", "4")
+            self.assertEqual(load.returncode, 0, load.stdout + load.stderr)
+            self.assertIn("answered once 20000, lost 0", load.stdout)
+            self.assertIn("round trip at the client", load.stdout)
+            exchange.process.send_signal(signal.SIGUSR1)
+            asked = exchange.read_until("state hash")
+            self.assertIn("stage 2: decoded to answered", asked)
+            output = exchange.close()
+            self.assertEqual(exchange.process.returncode, 0, output)
+            self.assertIn("20000 requests", output)
+            self.assertIn("stage 1: received to decoded", output)
+
+    def test_keeps_a_given_rate(self):
+        with Exchange(self.folder.name) as exchange:
+            load = run("load", "--config", exchange.config, "--venue", exchange.addresses["order entry"],
+                       "--clients", "10", "--messages", "2000", "--rate", "4000")
+            self.assertEqual(load.returncode, 0, load.stdout + load.stderr)
+            self.assertIn("answered once 2000, lost 0", load.stdout)
+
+    def test_watches_a_running_exchange(self):
+        with Exchange(self.folder.name) as exchange:
+            watch = run("watch", "CLF7", "--plain", "--seconds", "2", "--feed", exchange.addresses["feed"],
+                        "--snapshot", exchange.addresses["snapshots"])
+            self.assertEqual(watch.returncode, 0, watch.stdout + watch.stderr)
+            self.assertIn("CLF7", watch.stdout)
+            unknown = run("watch", "XYZ", "--plain", "--seconds", "2", "--feed", exchange.addresses["feed"],
+                          "--snapshot", exchange.addresses["snapshots"])
+            self.assertEqual(unknown.returncode, 1)
+            self.assertIn("the venue has: ESZ6, CLF7", unknown.stderr)
+
+    def test_says_how_to_start_an_exchange_when_there_is_none(self):
+        with Exchange(self.folder.name) as exchange:
+            addresses = dict(exchange.addresses)
+            exchange.close()
+        watch = run("watch", "--plain", "--seconds", "2", "--feed", addresses["feed"], "--snapshot",
+                    addresses["snapshots"])
+        self.assertEqual(watch.returncode, 1)
+        self.assertIn("corro demo", watch.stderr)
+
+    def test_shows_a_demonstration(self):
+        config = demo_configuration(self.folder.name)
+        demo = run("demo", "--config", config, "--plain", "--seconds", "2")
+        self.assertEqual(demo.returncode, 0, demo.stdout + demo.stderr)
+        self.assertRegex(demo.stdout, r"the view saw \d+ messages and [1-9]\d* trades")
+        self.assertIn("log on as    account 1 (alice)", demo.stdout)
+
+    def test_ends_a_demonstration_on_ctrl_c_with_its_tables(self):
+        config = demo_configuration(self.folder.name)
+        with subprocess.Popen([CORRO, "demo", "--config", config], stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL) as demo:
+            for line in demo.stdout:
+                if "messages/s" in line:
+                    break
+            demo.send_signal(signal.SIGINT)
+            output, _ = demo.communicate(timeout=TIME_LIMIT_S)
+            self.assertEqual(demo.returncode, 0, output)
+            self.assertIn("total (microseconds)", output)
+
+    def test_names_key_and_line_of_a_bad_configuration(self):
+        path = demo_configuration(self.folder.name)
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        number = next(i for i, line in enumerate(lines) if line.startswith("orders_max"))
+        lines[number] = 'orders_max = "many"'
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+        serve = run("serve", "--config", path)
+        self.assertEqual(serve.returncode, 1)
+        self.assertIn(f"{path}:{number + 1}: venue.orders_max: expected a whole number", serve.stderr)
+        missing = run("serve", "--config", os.path.join(self.folder.name, "none.toml"))
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("none.toml", missing.stderr)
+
+    def test_explains_itself(self):
+        for arguments in (["--help"], ["serve", "--help"], ["load", "--help"], ["watch", "--help"], ["demo", "--help"]):
+            self.assertEqual(run(*arguments).returncode, 0, arguments)
+        self.assertNotEqual(run().returncode, 0)
+        self.assertNotEqual(run("serve", "--no-such-option").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
