@@ -1,6 +1,7 @@
 #include "io/context.hpp"
 
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -42,11 +43,23 @@ context::~context() {
         roots_->destroy_children();
     } while (take_deliveries());
     roots_.reset();
+    // A thread that was about to wake this loop may still be at it.
+    while (wake_ups_done_count_.load(std::memory_order_acquire) != wake_ups_owed_count_) std::this_thread::yield();
 }
 
 void context::stop() noexcept {
-    stop_requested_.store(true, std::memory_order_seq_cst);
-    if (sleeping_.load(std::memory_order_seq_cst) && sleeping_.exchange(false)) backend_->wake();
+    if (!stop_requested_.exchange(true, std::memory_order_acq_rel)) deliver(stop_message_);
+}
+
+void context::on_stop_message(remote_item&, context& self) noexcept {
+    self.stop_requested_.store(false, std::memory_order_release);
+    self.stopped_ = true;
+}
+
+/// Stands for the sleeping loop in `deliveries_`; no item has its address.
+remote_item* context::asleep() noexcept {
+    static constinit remote_item mark{nullptr, nullptr};
+    return &mark;
 }
 
 void context::enter() noexcept {
@@ -61,11 +74,9 @@ bool context::out_of_work() const noexcept {
 
 void context::run() {
     enter();
-    while (!out_of_work()) {
-        if (stop_requested_.load(std::memory_order_relaxed)) break;
-        turn();
-    }
-    stop_requested_.store(false, std::memory_order_relaxed);
+    take_deliveries();
+    while (!stopped_ && !out_of_work()) turn();
+    stopped_ = false;
     leave();
     if (roots_->size() == 0) roots_->rethrow_failure();
 }
@@ -93,6 +104,7 @@ void context::turn() noexcept {
         return;
     }
     take_deliveries();
+    if (stopped_ && !until_) return;
     steady_time now{};
     if (!timers_.empty() || busy_poll_.count() > 0) {
         now = backend_->now();
@@ -118,7 +130,6 @@ void context::poll_or_sleep(steady_time now) noexcept {
             backend_->wait(nanoseconds(0));
             if (!ready_.empty() || backend_->collected_count() != 0) return;
             if (deliveries_.load(std::memory_order_relaxed) != nullptr) return;
-            if (stop_requested_.load(std::memory_order_relaxed) && until_ == nullptr) return;
             now = backend_->now();
         }
         if (!timers_.empty()) {
@@ -126,26 +137,34 @@ void context::poll_or_sleep(steady_time now) noexcept {
             if (timeout.count() <= 0) return;
         }
     }
-    // From here on a deliverer wakes the backend. Whatever was delivered before is seen below.
-    sleeping_.store(true, std::memory_order_seq_cst);
-    const bool wanted = deliveries_.load(std::memory_order_seq_cst) != nullptr ||
-                        (stop_requested_.load(std::memory_order_seq_cst) && until_ == nullptr);
-    backend_->wait(wanted ? nanoseconds(0) : timeout);
-    sleeping_.store(false, std::memory_order_relaxed);
+    remote_item* none = nullptr;
+    if (!deliveries_.compare_exchange_strong(none, asleep(), std::memory_order_acq_rel, std::memory_order_relaxed)) {
+        return;
+    }
+    backend_->wait(timeout);
+    take_in(deliveries_.exchange(nullptr, std::memory_order_acquire), true);
 }
 
 void context::deliver(remote_item& item) noexcept {
     remote_item* first = deliveries_.load(std::memory_order_relaxed);
     do {
-        item.next_remote = first;
-    } while (!deliveries_.compare_exchange_weak(first, &item, std::memory_order_seq_cst, std::memory_order_relaxed));
-    // Only the first of a batch needs to look: the others find a list that is already announced.
-    if (first == nullptr && sleeping_.load(std::memory_order_seq_cst) && sleeping_.exchange(false)) backend_->wake();
+        item.next_remote = first == asleep() ? nullptr : first;
+    } while (!deliveries_.compare_exchange_weak(first, &item, std::memory_order_acq_rel, std::memory_order_relaxed));
+    // Once the item is there, whoever waited for it may go on and destroy the context; unless it sleeps and we owe it
+    // the wake-up, which it waits for in its destructor.
+    if (first != asleep()) return;
+    backend_->wake();
+    wake_ups_done_count_.fetch_add(1, std::memory_order_release);
 }
 
 bool context::take_deliveries() noexcept {
     if (deliveries_.load(std::memory_order_relaxed) == nullptr) return false;
-    remote_item* newest_first = deliveries_.exchange(nullptr, std::memory_order_acquire);
+    return take_in(deliveries_.exchange(nullptr, std::memory_order_acquire), false);
+}
+
+bool context::take_in(remote_item* newest_first, bool slept) noexcept {
+    if (newest_first == asleep()) return false;
+    if (slept) ++wake_ups_owed_count_;
     remote_item* oldest_first = nullptr;
     while (newest_first != nullptr) {
         remote_item* item = newest_first;

@@ -39,13 +39,6 @@ struct context_options {
     std::chrono::nanoseconds busy_poll{0};
 };
 
-/// Something that another thread hands to a context. `arrive` runs on the context's thread.
-struct remote_item {
-    using function = void (*)(remote_item&, context&) noexcept;
-    remote_item* next_remote;
-    function arrive;
-};
-
 class context {
  public:
     /// Most resumptions in one turn before I/O and timers get their chance.
@@ -124,7 +117,10 @@ class context {
     void turn() noexcept;
     void resume_ready() noexcept;
     void poll_or_sleep(steady_time now) noexcept;
+    bool take_in(remote_item* newest_first, bool slept) noexcept;
     [[nodiscard]] bool out_of_work() const noexcept;
+    [[nodiscard]] static remote_item* asleep() noexcept;
+    static void on_stop_message(remote_item& message, context& self) noexcept;
 
     ready_queue ready_;
     std::int64_t inline_credit_ = inline_credit_bytes;
@@ -132,17 +128,21 @@ class context {
     std::coroutine_handle<> until_;  // what run_until_done waits for
     bool running_ = false;
     bool tearing_down_ = false;
+    bool stopped_ = false;
+    std::uint64_t wake_ups_owed_count_ = 0;
     std::chrono::nanoseconds busy_poll_;
     std::unique_ptr<backend> backend_;
     std::unique_ptr<task_scope> roots_;
     timer_wheel timers_;
 
     // Shared with other threads, away from what the loop writes all the time.
-    // sleeping_: the loop sets it before it blocks; whoever clears it (the loop, or the first deliverer) owns the
-    // wake-up.
+    // deliveries_: null (awake, nothing there) -> asleep (the loop, before it blocks) -> null (the loop, after);
+    // null or items -> items (a deliverer, who then touches the context no more); asleep -> items (a deliverer, who
+    // owes the wake-up and says when it is done); items -> null (the loop, which takes them in).
     alignas(64) std::atomic<remote_item*> deliveries_{nullptr};
-    std::atomic<bool> sleeping_{false};
+    std::atomic<std::uint64_t> wake_ups_done_count_{0};
     std::atomic<bool> stop_requested_{false};
+    remote_item stop_message_{nullptr, &on_stop_message};
 };
 
 /// Keeps `context::run` from returning while no task is there yet, for as long as it lives.

@@ -1,10 +1,13 @@
-// Events inside one context: something has happened, go on.
+// Events: something has happened, go on.
 //
 // `manual_event` stays set until it is reset and releases everybody; `auto_event` releases one waiter per `set`, and
-// remembers at most one `set` that found nobody waiting. For signals from other threads see remote_event.hpp.
+// remembers at most one `set` that found nobody waiting. The `shared_` forms may be used by any thread; the cheapest
+// way to signal one task from another thread is remote_event.hpp.
 //
-// Threads: one context.
-// Cost:    waiting on a set event is one branch; setting wakes through the ready queue and never runs the waiter.
+// Threads: one context; any for the `shared_` forms.
+// Cost:    waiting on a set event is one branch (shared: one short lock); setting wakes through the ready queue and
+// never
+//          runs the waiter.
 #pragma once
 
 #include <coroutine>
@@ -12,35 +15,50 @@
 
 #include "io/errors.hpp"
 #include "io/lazily.hpp"
+#include "io/shared_wait_list.hpp"
 #include "io/wait_list.hpp"
 
 namespace corro::io {
 
-class manual_event {
+template <class Waiters>
+class basic_manual_event {
+    using section = typename Waiters::section;
+
  public:
-    explicit manual_event(bool initially_set = false) noexcept : set_(initially_set) {}
+    explicit basic_manual_event(bool initially_set = false) noexcept : set_(initially_set) {}
 
-    [[nodiscard]] bool is_set() const noexcept { return set_; }
-
+    [[nodiscard]] bool is_set() noexcept {
+        const section inside(waiters_);
+        return set_;
+    }
     /// Sets the event and makes every waiter ready.
     void set() noexcept {
+        section inside(waiters_);
         set_ = true;
-        waiters_.wake_all();
+        while (!waiters_.empty()) inside.wake(waiters_.front());
     }
-    void reset() noexcept { set_ = false; }
+    void reset() noexcept {
+        const section inside(waiters_);
+        set_ = false;
+    }
 
-    class wait_awaiter : detail::waiter {
+    class wait_awaiter : Waiters::waiter {
      public:
-        explicit wait_awaiter(manual_event* on) noexcept : on_(on) {}
-        bool await_ready() const noexcept { return on_->set_; }
+        explicit wait_awaiter(basic_manual_event* on) noexcept : on_(on) {}
+        bool await_ready() const noexcept { return on_->is_set(); }
         template <promise_with_environment Promise>
         bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
-            return on_->waiters_.suspend(*this, self);
+            const section inside(on_->waiters_);
+            return !on_->set_ && on_->waiters_.suspend(*this, self);
         }
-        std::error_code await_resume() const noexcept { return canceled() ? operation_canceled() : std::error_code(); }
+        std::error_code await_resume() const noexcept {
+            if (this->canceled()) [[unlikely]]
+                return operation_canceled();
+            return {};
+        }
 
      private:
-        manual_event* on_;
+        basic_manual_event* on_;
     };
 
     /// Waits until the event is set.
@@ -49,45 +67,60 @@ class manual_event {
     /// @suspend Unless the event is set; resumes through the ready queue.
     /// @overlap Any number of waiters.
     /// @cancel  Observes the task's stop token.
-    lazily<wait_awaiter, manual_event*> wait() noexcept { return lazily<wait_awaiter, manual_event*>(this); }
+    lazily<wait_awaiter, basic_manual_event*> wait() noexcept {
+        return lazily<wait_awaiter, basic_manual_event*>(this);
+    }
 
  private:
-    detail::wait_list waiters_;
+    Waiters waiters_;
     bool set_;
 };
 
-class auto_event {
+template <class Waiters>
+class basic_auto_event {
+    using section = typename Waiters::section;
+
  public:
-    explicit auto_event(bool initially_set = false) noexcept : set_(initially_set) {}
+    explicit basic_auto_event(bool initially_set = false) noexcept : set_(initially_set) {}
 
-    [[nodiscard]] bool is_set() const noexcept { return set_; }
-
+    [[nodiscard]] bool is_set() noexcept {
+        const section inside(waiters_);
+        return set_;
+    }
     /// Releases the waiter that has waited longest; with none, the next `wait` goes through.
     void set() noexcept {
+        section inside(waiters_);
         if (waiters_.empty()) {
             set_ = true;
         } else {
-            waiters_.front().wake();
+            inside.wake(waiters_.front());
         }
     }
-    void reset() noexcept { set_ = false; }
+    void reset() noexcept {
+        const section inside(waiters_);
+        set_ = false;
+    }
 
-    class wait_awaiter : detail::waiter {
+    class wait_awaiter : Waiters::waiter {
      public:
-        explicit wait_awaiter(auto_event* on) noexcept : on_(on) {}
+        explicit wait_awaiter(basic_auto_event* on) noexcept : on_(on) {}
         bool await_ready() const noexcept {
-            if (!on_->set_) return false;
-            on_->set_ = false;
-            return true;
+            const section inside(on_->waiters_);
+            return on_->take();
         }
         template <promise_with_environment Promise>
         bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
-            return on_->waiters_.suspend(*this, self);
+            const section inside(on_->waiters_);
+            return !on_->take() && on_->waiters_.suspend(*this, self);
         }
-        std::error_code await_resume() const noexcept { return canceled() ? operation_canceled() : std::error_code(); }
+        std::error_code await_resume() const noexcept {
+            if (this->canceled()) [[unlikely]]
+                return operation_canceled();
+            return {};
+        }
 
      private:
-        auto_event* on_;
+        basic_auto_event* on_;
     };
 
     /// Waits for a `set` and uses it up.
@@ -96,11 +129,18 @@ class auto_event {
     /// @suspend Unless the event is set; resumes through the ready queue.
     /// @overlap Any number of waiters, served in the order in which they came.
     /// @cancel  Observes the task's stop token.
-    lazily<wait_awaiter, auto_event*> wait() noexcept { return lazily<wait_awaiter, auto_event*>(this); }
+    lazily<wait_awaiter, basic_auto_event*> wait() noexcept { return lazily<wait_awaiter, basic_auto_event*>(this); }
 
  private:
-    detail::wait_list waiters_;
+    bool take() noexcept { return std::exchange(set_, false); }
+
+    Waiters waiters_;
     bool set_;
 };
+
+using manual_event = basic_manual_event<detail::wait_list>;
+using auto_event = basic_auto_event<detail::wait_list>;
+using shared_manual_event = basic_manual_event<detail::shared_wait_list>;
+using shared_auto_event = basic_auto_event<detail::shared_wait_list>;
 
 }  // namespace corro::io

@@ -12,9 +12,9 @@ namespace corro::io {
 template <class Awaiter, class... Args>
 class [[nodiscard("an operation starts when it is awaited")]] lazily {
  public:
-    explicit lazily(Args... args) noexcept : args_(args...) {}
+    explicit lazily(Args... args) noexcept : args_(std::move(args)...) {}
 
-    Awaiter operator co_await() const noexcept { return std::make_from_tuple<Awaiter>(args_); }
+    Awaiter operator co_await() && noexcept { return std::make_from_tuple<Awaiter>(std::move(args_)); }
 
  private:
     std::tuple<Args...> args_;

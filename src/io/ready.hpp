@@ -11,10 +11,19 @@
 
 namespace corro::io {
 
+class context;
+
 /// A coroutine on its way to being resumed. Queued at most once at a time.
 struct ready_item {
     ready_item* next_ready;
     std::coroutine_handle<> waiter;
+};
+
+/// Something that another thread hands to a context. `arrive` runs on the context's thread.
+struct remote_item {
+    using function = void (*)(remote_item&, context&) noexcept;
+    remote_item* next_remote;
+    function arrive;
 };
 
 class ready_queue {

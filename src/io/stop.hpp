@@ -16,8 +16,9 @@ class stop_source;
 
 namespace detail {
 struct stop_link {
-    stop_link* previous = nullptr;
-    stop_link* next = nullptr;
+    stop_link() noexcept : next(nullptr) {}  // NOLINT: `previous` means something only within a list
+    stop_link* previous;
+    stop_link* next;
 };
 }  // namespace detail
 

@@ -49,8 +49,9 @@ class completion_hook {
 
 /// What every task's promise holds, whatever its result type.
 ///
-/// The base `ready_item` and the sibling links are used, and initialised, only for a task that was spawned.
-class promise_base : public ready_item, public frame_allocated {
+/// The bases `ready_item` and `remote_item` and the sibling links are used, and initialised, only for a task that was
+/// spawned.
+class promise_base : public ready_item, public remote_item, public frame_allocated {
  public:
     promise_base() noexcept {}  // NOLINT: the links stay uninitialised until the task is spawned
     promise_base(const promise_base&) = delete;

@@ -114,12 +114,12 @@ class steady_timer : timer_node {
         const bool was_armed = armed();
         context_->timers().disarm(*this);
         ++cancels_count_;
-        waiters_.wake_all();
+        wake_all();
         return was_armed;
     }
     [[nodiscard]] bool armed() const noexcept { return timer_node::armed(); }
 
-    class wait_awaiter : detail::waiter {
+    class wait_awaiter : detail::wait_list::waiter {
      public:
         explicit wait_awaiter(steady_timer* on) noexcept : on_(on), cancels_count_(on->cancels_count_) {}
         bool await_ready() const noexcept { return !on_->armed(); }
@@ -145,7 +145,11 @@ class steady_timer : timer_node {
     lazily<wait_awaiter, steady_timer*> wait() noexcept { return lazily<wait_awaiter, steady_timer*>(this); }
 
  private:
-    static void on_time(timer_node& self) noexcept { static_cast<steady_timer&>(self).waiters_.wake_all(); }
+    static void on_time(timer_node& self) noexcept { static_cast<steady_timer&>(self).wake_all(); }
+    void wake_all() noexcept {
+        detail::wait_list::section inside(waiters_);
+        while (!waiters_.empty()) inside.wake(waiters_.front());
+    }
 
     context* context_;
     std::uint64_t cancels_count_ = 0;

@@ -3,6 +3,9 @@
 // A waiter is a member of its awaiter. It leaves the list by being woken, by a stop of its task, or, while the
 // context is torn down, by being destroyed. Woken waiters go through the ready queue.
 //
+// What is built on it is a template over the kind of list: `wait_list` here for one context, `shared_wait_list` for any
+// thread. Both offer `waiter`, `section` (inside which the list and what it guards may be touched), `suspend`, `front`.
+//
 // Threads: one context.
 // Cost:    no allocation; constant time for every step.
 #pragma once
@@ -16,53 +19,70 @@
 namespace corro::io::detail {
 
 struct wait_link {
-    wait_link* previous = nullptr;
-    wait_link* next = nullptr;
+    wait_link() noexcept : next(nullptr) {}  // NOLINT: `previous` means something only within a list
+    wait_link* previous;
+    wait_link* next;
+
+    [[nodiscard]] bool linked() const noexcept { return next != nullptr; }
+    void unlink() noexcept {
+        previous->next = next;
+        next->previous = previous;
+        next = nullptr;
+    }
+    void link_before(wait_link& other) noexcept {
+        previous = other.previous;
+        next = &other;
+        previous->next = this;
+        other.previous = this;
+    }
 };
 
-/// One waiting task.
-class waiter : public ready_item, public stop_callback, wait_link {
- public:
-    waiter() noexcept : stop_callback(&on_stop) {}  // NOLINT: ready_item is filled in when the task suspends
-    ~waiter() { leave(); }
-
-    [[nodiscard]] bool waiting() const noexcept { return wait_link::next != nullptr; }
-    /// Whether a stop ended the wait.
-    [[nodiscard]] bool canceled() const noexcept { return canceled_; }
-
-    /// Leaves the list and makes the task ready.
-    void wake() noexcept {
-        leave();
-        unregister();
-        where_->ready(*this);
-    }
-
- private:
-    friend class wait_list;
-    void leave() noexcept {
-        if (wait_link::next == nullptr) return;
-        wait_link::previous->next = wait_link::next;
-        wait_link::next->previous = wait_link::previous;
-        wait_link::next = nullptr;
-    }
-    static void on_stop(stop_callback& self) noexcept {
-        auto& stopped = static_cast<waiter&>(self);
-        stopped.leave();
-        stopped.canceled_ = true;
-        stopped.where_->ready(stopped);
-    }
-
-    context* where_ = nullptr;
-    bool canceled_ = false;
-};
+struct guarded_by_t {};
 
 /// First in, first out.
 class wait_list {
  public:
+    /// One waiting task.
+    class waiter : public ready_item, public stop_callback, wait_link {
+     public:
+        waiter() noexcept : stop_callback(&on_stop) {}  // NOLINT: the rest is filled in when the task suspends
+        ~waiter() {
+            if (linked()) unlink();
+        }
+        /// Whether a stop ended the wait.
+        [[nodiscard]] bool canceled() const noexcept { return canceled_; }
+
+     private:
+        friend class wait_list;
+        static void on_stop(stop_callback& self) noexcept {
+            auto& stopped = static_cast<waiter&>(self);
+            stopped.unlink();
+            stopped.canceled_ = true;
+            stopped.where_->ready(stopped);
+        }
+
+        context* where_;
+        bool canceled_ = false;
+    };
+
+    /// Inside it the list may be touched. One context: nothing to keep out.
+    class section {
+     public:
+        explicit section(wait_list&) noexcept {}
+        /// Takes `woken` from the list and makes its task ready.
+        void wake(waiter& woken) noexcept {
+            woken.unlink();
+            woken.unregister();
+            woken.where_->ready(woken);
+        }
+    };
+
     wait_list() noexcept {
         list_.previous = &list_;
         list_.next = &list_;
     }
+    /// A list that is touched inside the sections of another one only.
+    wait_list(guarded_by_t, wait_list&) noexcept : wait_list() {}
     wait_list(const wait_list&) = delete;
     wait_list& operator=(const wait_list&) = delete;
     /// @pre Nobody waits (asserted): what tasks wait for outlives their wait.
@@ -79,23 +99,15 @@ class wait_list {
             item.canceled_ = true;
             return false;
         }
-        item.waiter::ready_item::waiter = self;
+        item.ready_item::waiter = self;
         item.where_ = around.where;
-        wait_link& link = item;
-        link.previous = list_.previous;
-        link.next = &list_;
-        list_.previous->next = &link;
-        list_.previous = &link;
+        item.link_before(list_);
         around.stop.add(item);
         return true;
     }
 
     /// The one that has waited longest. @pre not empty.
     [[nodiscard]] waiter& front() noexcept { return static_cast<waiter&>(*list_.next); }
-
-    void wake_all() noexcept {
-        while (!empty()) front().wake();
-    }
 
  private:
     wait_link list_;
