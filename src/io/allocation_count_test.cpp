@@ -30,15 +30,16 @@ std::atomic<long> allocations_count{0};
 }
 
 #if !defined(CORRO_SANITIZED)
-void* operator new(std::size_t bytes) {
+// Not inlined: g++ would see memory of `new` go to `free`, and warn.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
     allocations_count.fetch_add(1, std::memory_order_relaxed);
     if (void* block = std::malloc(bytes); block != nullptr) return block;
     throw std::bad_alloc();
 }
-void operator delete(void* block) noexcept {
+[[gnu::noinline]] void operator delete(void* block) noexcept {
     std::free(block);
 }
-void operator delete(void* block, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
     std::free(block);
 }
 

@@ -13,7 +13,7 @@ namespace corro::io {
 
 /// Every backend that this library brings along.
 inline auto all_backends() {
-    return testing::Values(backend_kind::epoll);
+    return testing::Values(backend_kind::epoll, backend_kind::uring);
 }
 
 inline std::string backend_test_name(const testing::TestParamInfo<backend_kind>& info) {

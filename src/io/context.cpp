@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "io/epoll/epoll_backend.hpp"
 #include "io/scope.hpp"
+#include "io/uring/uring_backend.hpp"
 
 namespace corro::io {
 namespace {
@@ -15,6 +16,7 @@ std::unique_ptr<backend> make_backend(backend_kind kind) {
     switch (kind) {
         case backend_kind::automatic:
         case backend_kind::epoll: return make_epoll_backend();
+        case backend_kind::uring: return make_uring_backend();
     }
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "no such backend");
 }

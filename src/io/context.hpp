@@ -28,7 +28,7 @@ namespace corro::io {
 class task_scope;
 
 /// Which kernel interface a context stands on; `automatic` takes the best that works here.
-enum class backend_kind : std::uint8_t { automatic, epoll };
+enum class backend_kind : std::uint8_t { automatic, epoll, uring };
 
 struct context_options {
     context_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions

@@ -1,6 +1,9 @@
 // What the primitives cost: nanoseconds per operation, amortised over a batch, minimum over batches.
 //
-//     corro_io_bench [--smoke] [ROW]     --smoke: one short batch per row, to prove that the rows run
+//     corro_io_bench [--smoke] [--uring] [ROW]
+//
+// --smoke: one short batch per row, to prove that the rows run. --uring: on that backend instead of epoll. ROW: only
+// rows whose name contains it.
 //
 // Scale other machines by the first row, `new` and `delete` of 64 bytes.
 #include <algorithm>
@@ -29,6 +32,7 @@ using std::chrono::nanoseconds;
 struct settings {
     int batches_count = 300;
     int operations_count = 2000;
+    backend_kind backend = backend_kind::epoll;
     std::string_view only;
 };
 
@@ -230,7 +234,8 @@ void sockets(const settings& how, context& ctx) {
 }
 
 int run(const settings& how) {
-    context ctx;
+    context ctx{context_options(how.backend)};
+    std::printf("%.*s\n", static_cast<int>(ctx.backend_name().size()), ctx.backend_name().data());
     measure(how, "new and delete of 64 bytes", ctx, [](context&, int count) {
         for (int i = 0; i < count; ++i) {
             void* block = ::operator new(64);
@@ -296,6 +301,8 @@ int main(int argc, char** argv) {
         if (std::strcmp(argv[i], "--smoke") == 0) {
             how.batches_count = 1;
             how.operations_count = 50;
+        } else if (std::strcmp(argv[i], "--uring") == 0) {
+            how.backend = corro::io::backend_kind::uring;
         } else {
             how.only = argv[i];
         }

@@ -260,7 +260,8 @@ TYPED_TEST(sync, events_work_in_this_form) {
     typename TypeParam::event opened;
     typename TypeParam::auto_event ticked(true);
     EXPECT_FALSE(block_on(this->ctx, ticked.wait()));
-    EXPECT_FALSE(block_on(this->ctx, with_timeout(1ms, ticked.wait())).has_value());
+    const auto again = block_on(this->ctx, with_timeout(1ms, ticked.wait()));
+    EXPECT_FALSE(again.has_value());
     const auto sets = [](typename TypeParam::event* a, typename TypeParam::auto_event* b) -> task<> {
         co_await yield();
         a->set();

@@ -14,45 +14,21 @@
 #include "io/allocation.hpp"
 #include "io/context.hpp"
 #include "io/kernel_sockets.hpp"
+#include "io/kernel_transfer.hpp"
 
 namespace corro::io {
 namespace {
 
 using kernel::system_code;
 
-/// Decides whether a first attempt pays. After a socket was drained its next read usually has to wait, and the attempt
-/// is a wasted system call; but where the data is there already (both ends in one task) it saves the whole wait.
-class attempt_predictor {
- public:
-    [[nodiscard]] bool should_try() noexcept {
-        if (to_skip_ == 0) return true;
-        --to_skip_;
-        return false;
-    }
-    void succeeded() noexcept { penalty_ = 0; }
-    void failed() noexcept {
-        penalty_ = penalty_ < penalty_max ? static_cast<std::uint8_t>(penalty_ * 2 + 1) : penalty_;
-        to_skip_ = penalty_;
-    }
-
- private:
-    static constexpr std::uint8_t penalty_max = 31;
-    std::uint8_t penalty_ = 0;
-    std::uint8_t to_skip_ = 0;
-};
-
 struct epoll_descriptor final : descriptor {
-    epoll_descriptor(context& on, int opened, std::uint32_t at) noexcept : descriptor(on), file(opened), index(at) {}
+    epoll_descriptor(context& on, int opened, std::uint32_t at) noexcept : descriptor(on), state(opened), index(at) {}
 
-    int file;
-    std::uint32_t index;          // in the backend's table
+    kernel::socket_state state;
+    std::uint32_t index;  // in the backend's table
+    bool registered = false;
     operation* reader = nullptr;  // a parked receive or accept
     operation* writer = nullptr;  // a parked send or connect
-    bool registered = false;
-    bool drained = false;  // the last read left nothing behind; an edge will say when there is more
-    bool full = false;     // the last write filled the buffer; an edge will say when there is room
-    bool hung_up = false;  // the peer's end, an error or urgent data was seen: edges may be spent
-    attempt_predictor reading;
 };
 
 /// An entry of the table that turns the kernel's event data back into a descriptor. The generation tells a descriptor
@@ -110,7 +86,7 @@ class epoll_backend final : public backend {
     static constexpr std::uint32_t no_entry = ~std::uint32_t{0};
 
     static epoll_descriptor& own(descriptor& on) noexcept { return static_cast<epoll_descriptor&>(on); }
-    static int file_of(descriptor& on) noexcept { return own(on).file; }
+    static int file_of(descriptor& on) noexcept { return own(on).state.file; }
 
     [[nodiscard]] std::expected<descriptor*, std::error_code> adopt(int file) noexcept;
     [[nodiscard]] bool park(epoll_descriptor& on, operation& what, operation*& place) noexcept;
@@ -118,11 +94,6 @@ class epoll_backend final : public backend {
     void settle(operation*& place) noexcept;
 
     [[nodiscard]] bool attempt(epoll_descriptor& on, operation& what) noexcept;
-    [[nodiscard]] static bool attempt_receive(epoll_descriptor& on, operation& what) noexcept;
-    [[nodiscard]] static bool attempt_send(epoll_descriptor& on, operation& what) noexcept;
-    [[nodiscard]] bool attempt_accept(epoll_descriptor& on, operation& what) noexcept;
-    [[nodiscard]] bool begin_connect(epoll_descriptor& on, operation& what) noexcept;
-    [[nodiscard]] static bool finish_connect(const epoll_descriptor& on, operation& what) noexcept;
 
     int epoll_ = -1;
     int wake_ = -1;
@@ -179,7 +150,7 @@ void epoll_backend::close(descriptor& on) noexcept {
     for (operation* parked : {closed.reader, closed.writer}) {
         if (parked != nullptr) cancel(*parked);
     }
-    ::close(closed.file);
+    ::close(closed.state.file);
     table_entry& entry = table_[closed.index];
     entry.user = nullptr;
     ++entry.generation;
@@ -195,15 +166,15 @@ bool epoll_backend::start(operation& what) noexcept {
         case operation_kind::receive:
         case operation_kind::accept:
             CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
-            if ((!on.drained || on.hung_up || on.reading.should_try()) && attempt(on, what)) return true;
+            if (on.state.should_try_reading() && attempt(on, what)) return true;
             return !park(on, what, on.reader);
         case operation_kind::send:
             CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
-            if ((!on.full || on.hung_up) && attempt(on, what)) return true;
+            if (on.state.should_try_writing() && attempt(on, what)) return true;
             return !park(on, what, on.writer);
         case operation_kind::connect:
             CORRO_ASSERT(on.writer == nullptr, "a socket that connects does not write");
-            if (begin_connect(on, what)) return true;
+            if (kernel::begin_connect(on.state, what)) return true;
             return !park(on, what, on.writer);
     }
     return true;
@@ -216,7 +187,7 @@ bool epoll_backend::park(epoll_descriptor& on, operation& what, operation*& plac
         epoll_event event{};
         event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
         event.data.u64 = std::uint64_t{table_[on.index].generation} << 32U | on.index;
-        if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, on.file, &event) != 0) {
+        if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, on.state.file, &event) != 0) {
             what.status = errno;
             return false;
         }
@@ -254,111 +225,16 @@ void epoll_backend::settle(operation*& place) noexcept {
 
 bool epoll_backend::attempt(epoll_descriptor& on, operation& what) noexcept {
     switch (what.kind) {
-        case operation_kind::receive: return attempt_receive(on, what);
-        case operation_kind::send: return attempt_send(on, what);
-        case operation_kind::accept: return attempt_accept(on, what);
-        case operation_kind::connect: return finish_connect(on, what);
-    }
-    return true;
-}
-
-bool epoll_backend::attempt_receive(epoll_descriptor& on, operation& what) noexcept {
-    for (;;) {
-        const std::size_t wanted = what.size - what.bytes;
-        const ssize_t got = ::recv(on.file, what.data + what.bytes, wanted, 0);
-        if (got > 0) {
-            if (on.drained) on.reading.succeeded();
-            what.bytes += static_cast<std::size_t>(got);
-            // Less than asked for: the buffer is empty, and whatever comes next makes a new edge. Not so after a
-            // hang-up, whose edge may be spent.
-            on.drained = static_cast<std::size_t>(got) < wanted;
-            if (what.bytes >= what.minimum) return true;
-            if (on.drained && !on.hung_up) return false;
-            continue;
-        }
-        if (got == 0) {
-            what.status = operation::status_end_of_stream;
+        case operation_kind::receive: return kernel::attempt_receive(on.state, what);
+        case operation_kind::send: return kernel::attempt_send(on.state, what);
+        case operation_kind::connect: return kernel::finish_connect(on.state, what);
+        case operation_kind::accept: {
+            int file = -1;
+            if (!kernel::attempt_accept(on.state, what, file)) return false;
+            if (file >= 0) what.accepted = *adopt(file);
             return true;
         }
-        if (errno == EINTR) continue;
-        if (errno == EAGAIN) {
-            if (on.drained) on.reading.failed();
-            on.drained = true;
-            return false;
-        }
-        what.status = errno;
-        return true;
     }
-}
-
-bool epoll_backend::attempt_send(epoll_descriptor& on, operation& what) noexcept {
-    for (;;) {
-        const std::size_t wanted = what.size - what.bytes;
-        const ssize_t sent = ::send(on.file, what.data + what.bytes, wanted, MSG_NOSIGNAL);
-        if (sent >= 0) {
-            what.bytes += static_cast<std::size_t>(sent);
-            on.full = static_cast<std::size_t>(sent) < wanted;
-            if (what.bytes >= what.minimum) return true;
-            if (on.full && !on.hung_up) return false;
-            continue;
-        }
-        if (errno == EINTR) continue;
-        if (errno == EAGAIN) {
-            on.full = true;
-            return false;
-        }
-        what.status = errno;
-        return true;
-    }
-}
-
-bool epoll_backend::attempt_accept(epoll_descriptor& on, operation& what) noexcept {
-    for (;;) {
-        const int file = ::accept4(on.file, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (file >= 0) {
-            what.accepted = *adopt(file);
-            on.drained = false;
-            return true;
-        }
-        switch (errno) {
-            case EAGAIN: on.drained = true; return false;
-            // The connection died in the queue, or the network complained about it; the next one may be sound.
-            case EINTR:
-            case ECONNABORTED:
-            case EPROTO:
-            case ENETDOWN:
-            case ENOPROTOOPT:
-            case EHOSTDOWN:
-            case ENONET:
-            case EHOSTUNREACH:
-            case ENETUNREACH: continue;
-            default: what.status = errno; return true;
-        }
-    }
-}
-
-bool epoll_backend::begin_connect(epoll_descriptor& on, operation& what) noexcept {
-    const kernel::native_address address = kernel::to_native(*what.address);
-    if (::connect(on.file, address.data(), address.size) == 0) return true;
-    if (errno == EINPROGRESS || errno == EINTR) return false;
-    what.status = errno;
-    return true;
-}
-
-bool epoll_backend::finish_connect(const epoll_descriptor& on, operation& what) noexcept {
-    int number = 0;
-    socklen_t size = sizeof number;
-    if (::getsockopt(on.file, SOL_SOCKET, SO_ERROR, &number, &size) != 0) number = errno;
-    if (number == 0) {
-        // An edge without an outcome: still connecting, unless the kernel knows the peer.
-        kernel::native_address peer;
-        peer.size = sizeof peer.storage;
-        if (::getpeername(on.file, peer.data(), &peer.size) != 0) {
-            if (errno == ENOTCONN) return false;
-            number = errno;
-        }
-    }
-    what.status = number;
     return true;
 }
 
@@ -394,13 +270,13 @@ void epoll_backend::dispatch_one() noexcept {
     const table_entry& entry = table_[static_cast<std::uint32_t>(event.data.u64)];
     if (entry.user == nullptr || entry.generation != event.data.u64 >> 32U) return;
     epoll_descriptor& on = *entry.user;
-    if ((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) != 0) on.hung_up = true;
-    if (on.hung_up || (event.events & EPOLLIN) != 0) {
-        on.drained = false;
+    if ((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI)) != 0) on.state.hung_up = true;
+    if (on.state.hung_up || (event.events & EPOLLIN) != 0) {
+        on.state.drained = false;
         settle(on.reader);
     }
-    if (on.hung_up || (event.events & EPOLLOUT) != 0) {
-        on.full = false;
+    if (on.state.hung_up || (event.events & EPOLLOUT) != 0) {
+        on.state.full = false;
         settle(on.writer);
     }
 }

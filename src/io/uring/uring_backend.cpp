@@ -1,0 +1,465 @@
+#include "io/uring/uring_backend.hpp"
+
+#include <liburing.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "io/allocation.hpp"
+#include "io/context.hpp"
+#include "io/kernel_sockets.hpp"
+#include "io/kernel_transfer.hpp"
+
+namespace corro::io {
+namespace {
+
+using kernel::system_code;
+
+/// A socket. It lives until its owner has closed it and the ring has answered everything that was asked about it.
+struct uring_descriptor final : descriptor {
+    uring_descriptor(context& on, int opened) noexcept : descriptor(on), state(opened) {}
+
+    kernel::socket_state state;
+    operation* reader = nullptr;  // a parked receive or accept
+    operation* writer = nullptr;  // a parked send or connect
+    std::uint32_t unanswered_count = 0;
+    bool closed = false;
+    // Acceptors: armed once, the ring reports connection after connection; those that nobody awaits yet are kept here.
+    bool accepting = false;
+    bool pausing = false;  // asked to stop accepting, because too many are kept
+    std::vector<int> kept;
+};
+
+/// What an answer from the ring is about, in the low bits of its user data; the rest is a pointer.
+enum class subject : std::uint64_t { nobody = 0, operation_done = 1, accepted = 2, wake_up = 3 };
+constexpr std::uint64_t subject_mask = 3;
+static_assert(alignof(operation) > subject_mask && alignof(uring_descriptor) > subject_mask);
+
+class uring_backend final : public backend {
+ public:
+    uring_backend();
+    ~uring_backend() override;
+
+    [[nodiscard]] std::string_view name() const noexcept override { return "uring"; }
+    [[nodiscard]] steady_time now() noexcept override { return kernel::steady_now(); }
+
+    [[nodiscard]] std::expected<descriptor*, std::error_code> open(transport kind) noexcept override {
+        const auto file = kernel::open_socket(kind);
+        if (!file) return std::unexpected(file.error());
+        return adopt(*file);
+    }
+    [[nodiscard]] std::error_code bind(descriptor& on, const socket_address& address) noexcept override {
+        return kernel::bind_socket(file_of(on), address);
+    }
+    [[nodiscard]] std::error_code listen(descriptor& on, int backlog) noexcept override {
+        return kernel::listen_socket(file_of(on), backlog);
+    }
+    [[nodiscard]] std::error_code set_option(descriptor& on, socket_option option, int value) noexcept override {
+        return kernel::set_socket_option(file_of(on), option, value);
+    }
+    [[nodiscard]] std::expected<int, std::error_code> get_option(descriptor& on,
+                                                                 socket_option option) noexcept override {
+        return kernel::get_socket_option(file_of(on), option);
+    }
+    [[nodiscard]] std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept override {
+        return kernel::local_address(file_of(on));
+    }
+    [[nodiscard]] std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept override {
+        return kernel::remote_address(file_of(on));
+    }
+    [[nodiscard]] std::error_code shutdown_send(descriptor& on) noexcept override {
+        return kernel::shutdown_send(file_of(on));
+    }
+    void close(descriptor& on) noexcept override;
+
+    [[nodiscard]] bool start(operation& what) noexcept override;
+    void cancel(operation& what) noexcept override;
+    void abandon(operation&) noexcept override {}
+    void wait(std::chrono::nanoseconds timeout) noexcept override;
+    void dispatch_one() noexcept override;
+    void wake() noexcept override;
+    void tear_down() noexcept override;
+
+ private:
+    static constexpr unsigned submissions_max = 256;
+    static constexpr unsigned completions_max = 4096;
+    static constexpr std::size_t kept_connections_max = 64;
+
+    static uring_descriptor& own(descriptor& on) noexcept { return static_cast<uring_descriptor&>(on); }
+    static int file_of(descriptor& on) noexcept { return own(on).state.file; }
+    static std::uint64_t tagged(const void* pointer, subject what) noexcept {
+        return reinterpret_cast<std::uint64_t>(pointer) | static_cast<std::uint64_t>(what);
+    }
+
+    void open_ring();
+    void bind_to_this_thread() noexcept;
+    [[nodiscard]] io_uring_sqe& next_submission() noexcept;
+    [[nodiscard]] bool accept_kept(uring_descriptor& on, operation& what) noexcept;
+
+    [[nodiscard]] descriptor* adopt(int file) noexcept;
+    void release(uring_descriptor& gone) noexcept;
+    void submit_transfer(uring_descriptor& on, operation& what) noexcept;
+    void submit_accept(uring_descriptor& on) noexcept;
+    void submit_cancel(std::uint64_t about) noexcept;
+    void arm_wake_up() noexcept;
+    void park(operation& what, operation*& place) noexcept;
+    void on_operation(operation& what, int result, std::uint32_t flags) noexcept;
+    void on_accepted(uring_descriptor& on, int result, std::uint32_t flags) noexcept;
+    void answered(uring_descriptor& on) noexcept;
+
+    io_uring ring_{};
+    int wake_ = -1;
+    bool enabled_ = false;
+    bool tearing_down_ = false;  // nothing is submitted again
+    std::thread::id thread_;
+    std::size_t open_count_ = 0;
+    std::size_t unanswered_count_ = 0;  // submissions of operations and acceptors that the ring still has
+};
+
+uring_backend::uring_backend() {
+    open_ring();
+    wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (wake_ < 0) {
+        const int number = errno;
+        ::io_uring_queue_exit(&ring_);
+        throw std::system_error(system_code(number), "eventfd");
+    }
+}
+
+void uring_backend::open_ring() {
+    io_uring_params parameters{};
+    // Disabled at first: the thread that first uses the ring becomes its issuer, wherever the context was made.
+    parameters.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+                       IORING_SETUP_SUBMIT_ALL | IORING_SETUP_R_DISABLED | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
+    parameters.cq_entries = completions_max;
+    const int result = ::io_uring_queue_init_params(submissions_max, &ring_, &parameters);
+    if (result == 0) return;
+    const char* why = "io_uring is refused";
+    if (result == -ENOSYS) why = "this kernel has no io_uring";
+    if (result == -EINVAL) why = "this kernel's io_uring is older than Linux 6.1";
+    if (result == -EPERM || result == -EACCES)
+        why = "io_uring is forbidden here (kernel.io_uring_disabled, or a seccomp filter)";
+    throw std::system_error(system_code(-result), why);
+}
+
+uring_backend::~uring_backend() {
+    CORRO_ASSERT(open_count_ == 0, "sockets are closed before their context is destroyed");
+    ::io_uring_queue_exit(&ring_);
+    ::close(wake_);
+}
+
+void uring_backend::bind_to_this_thread() noexcept {
+    if (enabled_) {
+        CORRO_ASSERT(unanswered_count_ == 0, "a context on io_uring with operations in flight stays on its thread");
+        ::io_uring_queue_exit(&ring_);
+        open_ring();
+    }
+    thread_ = std::this_thread::get_id();
+    enabled_ = true;
+    // liburing 2.3 declares a function for this and does not export it.
+    const long result = ::syscall(SYS_io_uring_register, ring_.ring_fd, IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
+    CORRO_ASSERT(result == 0, "a new ring can be enabled");
+    arm_wake_up();
+}
+
+io_uring_sqe& uring_backend::next_submission() noexcept {
+    if (thread_ != std::this_thread::get_id()) [[unlikely]]
+        bind_to_this_thread();
+    io_uring_sqe* slot = ::io_uring_get_sqe(&ring_);
+    while (slot == nullptr) {
+        ::io_uring_submit(&ring_);
+        slot = ::io_uring_get_sqe(&ring_);
+    }
+    return *slot;
+}
+
+void uring_backend::arm_wake_up() noexcept {
+    // Multishot and edge-triggered: every write to the event is one answer, and nobody has to read it.
+    io_uring_sqe& slot = next_submission();
+    ::io_uring_prep_poll_multishot(&slot, wake_, POLLIN);
+    slot.poll32_events |= static_cast<std::uint32_t>(EPOLLET);
+    slot.user_data = tagged(nullptr, subject::wake_up);
+}
+
+descriptor* uring_backend::adopt(int file) noexcept {
+    ++open_count_;
+    return ::new (detail::allocate_frame(sizeof(uring_descriptor))) uring_descriptor(owner(), file);
+}
+
+void uring_backend::release(uring_descriptor& gone) noexcept {
+    gone.~uring_descriptor();
+    detail::free_frame(&gone, sizeof(uring_descriptor));
+}
+
+void uring_backend::close(descriptor& on) noexcept {
+    uring_descriptor& closed = own(on);
+    closed.closed = true;
+    --open_count_;
+    if (closed.accepting) {
+        if (closed.reader != nullptr) cancel(*closed.reader);
+        submit_cancel(tagged(&closed, subject::accepted));
+    }
+    for (operation* parked : {closed.reader, closed.writer}) {
+        if (parked != nullptr) cancel(*parked);
+    }
+    // What was queued names the file by its number, which may soon be somebody else's: hand it to the kernel first.
+    if (closed.unanswered_count != 0) ::io_uring_submit(&ring_);
+    ::close(closed.state.file);
+    for (const int file : closed.kept) ::close(file);
+    closed.kept.clear();
+    if (closed.unanswered_count == 0) release(closed);
+}
+
+bool uring_backend::start(operation& what) noexcept {
+    uring_descriptor& on = own(*what.target);
+    switch (what.kind) {
+        case operation_kind::receive:
+            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            if (on.state.should_try_reading() && kernel::attempt_receive(on.state, what)) return true;
+            park(what, on.reader);
+            submit_transfer(on, what);
+            return false;
+        case operation_kind::send:
+            CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
+            if (on.state.should_try_writing() && kernel::attempt_send(on.state, what)) return true;
+            park(what, on.writer);
+            submit_transfer(on, what);
+            return false;
+        case operation_kind::accept:
+            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            if (accept_kept(on, what)) return true;
+            park(what, on.reader);
+            if (!on.accepting) submit_accept(on);
+            return false;
+        case operation_kind::connect:
+            CORRO_ASSERT(on.writer == nullptr, "a socket that connects does not write");
+            if (kernel::begin_connect(on.state, what)) return true;
+            park(what, on.writer);
+            submit_transfer(on, what);
+            return false;
+    }
+    return true;
+}
+
+bool uring_backend::accept_kept(uring_descriptor& on, operation& what) noexcept {
+    if (on.kept.empty()) return false;
+    what.accepted = adopt(on.kept.front());
+    on.kept.erase(on.kept.begin());
+    return true;
+}
+
+void uring_backend::park(operation& what, operation*& place) noexcept {
+    place = &what;
+    what.parked = true;
+    ++parked_count_;
+}
+
+void uring_backend::submit_transfer(uring_descriptor& on, operation& what) noexcept {
+    io_uring_sqe& slot = next_submission();
+    const std::size_t left = what.size - what.bytes;
+    const int all = what.minimum == what.size ? MSG_WAITALL : 0;
+    switch (what.kind) {
+        case operation_kind::receive:
+            ::io_uring_prep_recv(&slot, on.state.file, what.data + what.bytes, left, all);
+            // Known to be empty: wait first, do not try first.
+            if (on.state.drained) slot.ioprio |= IORING_RECVSEND_POLL_FIRST;
+            break;
+        case operation_kind::send:
+            ::io_uring_prep_send(&slot, on.state.file, what.data + what.bytes, left, MSG_NOSIGNAL | all);
+            if (on.state.full) slot.ioprio |= IORING_RECVSEND_POLL_FIRST;
+            break;
+        case operation_kind::connect: ::io_uring_prep_poll_add(&slot, on.state.file, POLLOUT); break;
+        case operation_kind::accept: break;
+    }
+    slot.user_data = tagged(&what, subject::operation_done);
+    ++on.unanswered_count;
+    ++unanswered_count_;
+}
+
+void uring_backend::submit_accept(uring_descriptor& on) noexcept {
+    io_uring_sqe& slot = next_submission();
+    ::io_uring_prep_multishot_accept(&slot, on.state.file, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    slot.user_data = tagged(&on, subject::accepted);
+    on.accepting = true;
+    on.pausing = false;
+    ++on.unanswered_count;
+    ++unanswered_count_;
+}
+
+void uring_backend::submit_cancel(std::uint64_t about) noexcept {
+    io_uring_sqe& slot = next_submission();
+    ::io_uring_prep_cancel64(&slot, about, 0);
+    slot.user_data = tagged(nullptr, subject::nobody);
+}
+
+void uring_backend::cancel(operation& what) noexcept {
+    uring_descriptor& on = own(*what.target);
+    if (what.kind == operation_kind::accept) {
+        // The acceptor stays armed; only the wait for its next connection ends.
+        on.reader = nullptr;
+        --parked_count_;
+        what.status = ECANCELED;
+        owner().complete(what);
+        return;
+    }
+    // If it ends short of what it wanted, this is why.
+    what.status = ECANCELED;
+    submit_cancel(tagged(&what, subject::operation_done));
+}
+
+void uring_backend::wait(std::chrono::nanoseconds timeout) noexcept {
+    if (thread_ != std::this_thread::get_id()) [[unlikely]]
+        bind_to_this_thread();
+    if (::io_uring_cq_ready(&ring_) == 0) {
+        if (timeout.count() == 0) {
+            const bool work_waits = (IO_URING_READ_ONCE(*ring_.sq.kflags) & IORING_SQ_TASKRUN) != 0;
+            if (work_waits || ::io_uring_sq_ready(&ring_) != 0) ::io_uring_submit_and_get_events(&ring_);
+        } else if (timeout.count() < 0) {
+            ::io_uring_submit_and_wait(&ring_, 1);
+        } else {
+            __kernel_timespec limit{};
+            limit.tv_sec = timeout.count() / 1'000'000'000;
+            limit.tv_nsec = timeout.count() % 1'000'000'000;
+            io_uring_cqe* first = nullptr;
+            ::io_uring_submit_and_wait_timeout(&ring_, &first, 1, &limit, nullptr);
+        }
+    } else if (::io_uring_sq_ready(&ring_) != 0) {
+        ::io_uring_submit(&ring_);
+    }
+    collected_count_ = ::io_uring_cq_ready(&ring_);
+    if (collected_count_ != 0) dispatch_one();
+}
+
+void uring_backend::dispatch_one() noexcept {
+    io_uring_cqe* answer = nullptr;
+    unsigned head = 0;
+    io_uring_for_each_cqe(&ring_, head, answer) break;
+    const std::uint64_t about = answer->user_data;
+    const int result = answer->res;
+    const std::uint32_t flags = answer->flags;
+    ::io_uring_cq_advance(&ring_, 1);
+    --collected_count_;
+    switch (static_cast<subject>(about & subject_mask)) {
+        case subject::nobody: return;
+        case subject::wake_up:
+            if ((flags & IORING_CQE_F_MORE) == 0 && result != -ECANCELED) arm_wake_up();
+            return;
+        case subject::operation_done:
+            on_operation(*reinterpret_cast<operation*>(about & ~subject_mask), result, flags);
+            return;
+        case subject::accepted:
+            on_accepted(*reinterpret_cast<uring_descriptor*>(about & ~subject_mask), result, flags);
+            return;
+    }
+}
+
+/// One submission about `on` has been answered for good.
+void uring_backend::answered(uring_descriptor& on) noexcept {
+    --unanswered_count_;
+    if (--on.unanswered_count == 0 && on.closed) release(on);
+}
+
+void uring_backend::on_operation(operation& what, int result, std::uint32_t flags) noexcept {
+    uring_descriptor& on = own(*what.target);
+    const bool stopping = what.status == ECANCELED || on.closed || tearing_down_;
+    bool complete = true;
+    what.status = 0;
+    if (what.kind == operation_kind::connect) {
+        complete = result < 0 ? (what.status = -result, true) : kernel::finish_connect(on.state, what);
+    } else if (result > 0) {
+        what.bytes += static_cast<std::size_t>(result);
+        complete = what.bytes >= what.minimum;
+        if (what.kind == operation_kind::receive) {
+            on.state.drained = (flags & IORING_CQE_F_SOCK_NONEMPTY) == 0;
+        } else {
+            on.state.full = what.bytes < what.size;
+        }
+    } else if (result == 0 && what.kind == operation_kind::receive) {
+        what.status = operation::status_end_of_stream;
+    } else if (result == -EINTR || result == -EAGAIN || result == 0) {
+        complete = false;
+    } else {
+        what.status = -result;
+    }
+    if (!complete && !stopping) {
+        submit_transfer(on, what);
+        answered(on);
+        return;
+    }
+    if (!complete) what.status = ECANCELED;
+    (on.reader == &what ? on.reader : on.writer) = nullptr;
+    --parked_count_;
+    owner().complete(what);
+    answered(on);
+}
+
+void uring_backend::on_accepted(uring_descriptor& on, int result, std::uint32_t flags) noexcept {
+    const bool goes_on = (flags & IORING_CQE_F_MORE) != 0;
+    if (!goes_on) on.accepting = false;
+    if (on.closed) {
+        if (result >= 0) ::close(result);
+    } else if (result >= 0 && on.reader == nullptr) {
+        on.kept.push_back(result);
+        // Nobody takes them: let the others wait in the kernel's queue, which is what its limit is for.
+        if (on.kept.size() >= kept_connections_max && on.accepting && !on.pausing) {
+            on.pausing = true;
+            submit_cancel(tagged(&on, subject::accepted));
+        }
+    } else if (on.reader != nullptr) {
+        operation& what = *on.reader;
+        const bool passing = result < 0 && (kernel::is_passing_accept_error(-result) || result == -ECANCELED);
+        if (passing) {
+            if (!on.accepting && !tearing_down_) submit_accept(on);
+        } else {
+            if (result >= 0) {
+                what.accepted = adopt(result);
+            } else {
+                what.status = -result;
+            }
+            on.reader = nullptr;
+            --parked_count_;
+            owner().complete(what);
+        }
+    }
+    if (!goes_on) answered(on);
+}
+
+void uring_backend::wake() noexcept {
+    const std::uint64_t one = 1;
+    // It fails only when the counter is full, and then an answer is on its way already.
+    [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
+}
+
+void uring_backend::tear_down() noexcept {
+    // The kernel cancels what a thread has in flight before the thread is gone; from another thread there is nothing to
+    // do.
+    if (!enabled_ || thread_ != std::this_thread::get_id()) return;
+    if (unanswered_count_ != 0) {
+        io_uring_sqe& slot = next_submission();
+        ::io_uring_prep_cancel64(&slot, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
+        slot.user_data = tagged(nullptr, subject::nobody);
+    }
+    tearing_down_ = true;
+    while (unanswered_count_ != 0) {
+        ::io_uring_submit_and_wait(&ring_, 1);
+        collected_count_ = ::io_uring_cq_ready(&ring_);
+        while (collected_count_ != 0) dispatch_one();
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<backend> make_uring_backend() {
+    return std::make_unique<uring_backend>();
+}
+
+}  // namespace corro::io
