@@ -13,8 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 #include "io/endpoint.hpp"
@@ -52,6 +54,7 @@ enum class socket_option : std::uint8_t {
     broadcast,
     multicast_loop,
     multicast_hops,
+    multicast_interface,  // the index of the interface that multicast leaves by
 };
 
 /// A socket as its backend knows it. Each backend derives its own.
@@ -63,7 +66,22 @@ struct descriptor {
     ~descriptor() = default;
 };
 
-enum class operation_kind : std::uint8_t { receive, send, accept, connect };
+enum class operation_kind : std::uint8_t { receive, send, accept, connect, receive_batch, send_batch };
+
+/// One datagram: of a batch that is sent, or of the room for a batch that is received.
+struct datagram {
+    datagram() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
+    explicit datagram(std::span<std::byte> room) noexcept : data(room) {}
+    datagram(std::span<const std::byte> contents, const socket_address& to) noexcept
+        : data(const_cast<std::byte*>(contents.data()), contents.size()),  // NOLINT: sending never writes
+          bytes(contents.size()),
+          peer(to) {}
+
+    std::span<std::byte> data;  // sending: what is sent; receiving: where it goes
+    std::size_t bytes = 0;      // receiving: how much of `data` is filled
+    socket_address peer;        // sending: where to, the unnamed address for the connected peer; receiving: where from
+    bool truncated = false;     // receiving: the datagram was larger than `data`, its rest is lost
+};
 
 /// One operation in flight; a member of its awaiter, so of the frame that awaits it.
 ///
@@ -85,6 +103,7 @@ class operation : public ready_item, public stop_callback {
     std::size_t size = 0;
     std::size_t minimum = 1;  // go on until so many bytes are transferred
     const socket_address* address = nullptr;
+    std::span<datagram> batch;  // `bytes` counts the datagrams of a batch that were sent or received
 
     // What came of it.
     int status = 0;
@@ -111,6 +130,11 @@ class backend {
     /// The time now, never decreasing.
     [[nodiscard]] virtual steady_time now() noexcept = 0;
 
+    /// The time of day, which may be set forward and back.
+    [[nodiscard]] virtual std::chrono::system_clock::time_point wall_now() noexcept {
+        return std::chrono::system_clock::now();
+    }
+
     // Set-up calls: done at once, never waiting, never throwing.
     [[nodiscard]] virtual std::expected<descriptor*, std::error_code> open(transport kind) noexcept = 0;
     [[nodiscard]] virtual std::error_code bind(descriptor& on, const socket_address& address) noexcept = 0;
@@ -121,6 +145,18 @@ class backend {
     [[nodiscard]] virtual std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept = 0;
     [[nodiscard]] virtual std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept = 0;
     [[nodiscard]] virtual std::error_code shutdown_send(descriptor& on) noexcept = 0;
+
+    /// Two sockets that are connected to each other; `kind` is unix_stream or unix_datagram.
+    [[nodiscard]] virtual std::expected<std::pair<descriptor*, descriptor*>, std::error_code> open_pair(
+        transport kind) noexcept = 0;
+    /// Joins or leaves a multicast group on the interface with this index (0: the system's choice).
+    [[nodiscard]] virtual std::error_code set_membership(descriptor& on, const endpoint& group, std::uint32_t interface,
+                                                         bool joined) noexcept = 0;
+    /// Takes over a connected or bound file of the operating system. @error not_supported where there is none.
+    [[nodiscard]] virtual std::expected<descriptor*, std::error_code> adopt(int file) noexcept = 0;
+    /// Gives up the descriptor and hands out its file. @pre Nothing is parked on it (asserted). @return -1 where there
+    /// is none; then nothing was given up.
+    [[nodiscard]] virtual int detach(descriptor& on) noexcept = 0;
 
     /// Gives the descriptor back. Operations parked on it complete with operation_canceled.
     virtual void close(descriptor& on) noexcept = 0;

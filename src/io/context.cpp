@@ -31,7 +31,10 @@ void operation::on_stop(stop_callback& self) noexcept {
 context::context(context_options options) : context(make_backend(options.backend), options) {}
 
 context::context(std::unique_ptr<backend> own, context_options options)
-    : busy_poll_(options.busy_poll), backend_(std::move(own)), roots_(std::make_unique<task_scope>(*this)) {
+    : busy_poll_(options.busy_poll),
+      wall_clock_(options.wall_clock),
+      backend_(std::move(own)),
+      roots_(std::make_unique<task_scope>(*this)) {
     backend_->attach(*this);
 }
 

@@ -37,6 +37,8 @@ struct context_options {
     backend_kind backend = backend_kind::automatic;
     /// How long an idle loop polls before it sleeps. Costs a core, saves the wake-up.
     std::chrono::nanoseconds busy_poll{0};
+    /// The time of day; null for the backend's.
+    std::chrono::system_clock::time_point (*wall_clock)() = nullptr;
 };
 
 class context {
@@ -68,6 +70,9 @@ class context {
     [[nodiscard]] bool running() const noexcept { return running_; }
     [[nodiscard]] std::string_view backend_name() const noexcept { return backend_->name(); }
     [[nodiscard]] steady_time now() const noexcept { return backend_->now(); }
+    [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept {
+        return wall_clock_ != nullptr ? wall_clock_() : backend_->wall_now();
+    }
 
     /// The scope of tasks that belong to the context itself (see `spawn` in scope.hpp).
     [[nodiscard]] task_scope& roots() noexcept { return *roots_; }
@@ -131,6 +136,7 @@ class context {
     bool stopped_ = false;
     std::uint64_t wake_ups_owed_count_ = 0;
     std::chrono::nanoseconds busy_poll_;
+    std::chrono::system_clock::time_point (*wall_clock_)();
     std::unique_ptr<backend> backend_;
     std::unique_ptr<task_scope> roots_;
     timer_wheel timers_;

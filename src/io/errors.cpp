@@ -14,6 +14,8 @@ class codes final : public std::error_category {
             case errc::timed_out: return "the time allowed for the operation has passed";
             case errc::malformed_endpoint: return "not an address and port, such as 127.0.0.1:9000 or [::1]:9000";
             case errc::channel_closed: return "the channel is closed";
+            case errc::host_not_found: return "the name has no address";
+            case errc::resolver_failed: return "the system's resolver could not answer";
         }
         return "unknown corro.io error " + std::to_string(value);
     }

@@ -17,6 +17,8 @@ enum class errc {
     timed_out,           // `with_timeout` or `with_deadline` stopped the work
     malformed_endpoint,  // text that is no endpoint
     channel_closed,      // the channel was closed
+    host_not_found,      // the name has no address
+    resolver_failed,     // the system's resolver could not answer, now or ever
 };
 
 /// What a caller wants to know of an error.

@@ -42,18 +42,30 @@ kernel_option place_of(socket_option option) noexcept {
         case socket_option::broadcast: return {SOL_SOCKET, SO_BROADCAST};
         case socket_option::multicast_loop: return {IPPROTO_IP, IP_MULTICAST_LOOP};
         case socket_option::multicast_hops: return {IPPROTO_IP, IP_MULTICAST_TTL};
+        case socket_option::multicast_interface: return {IPPROTO_IP, IP_MULTICAST_IF};
     }
     return {-1, -1};
 }
 
+bool is_ipv6(int file) noexcept {
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    return ::getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_INET6;
+}
+
 /// IPv6 sockets keep their multicast options on a level of their own.
 kernel_option place_of(int file, socket_option option) noexcept {
-    if (option == socket_option::multicast_loop || option == socket_option::multicast_hops) {
-        int domain = 0;
-        socklen_t size = sizeof domain;
-        if (::getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_INET6) {
-            return {IPPROTO_IPV6, option == socket_option::multicast_loop ? IPV6_MULTICAST_LOOP : IPV6_MULTICAST_HOPS};
-        }
+    switch (option) {
+        case socket_option::multicast_loop:
+            if (is_ipv6(file)) return {IPPROTO_IPV6, IPV6_MULTICAST_LOOP};
+            break;
+        case socket_option::multicast_hops:
+            if (is_ipv6(file)) return {IPPROTO_IPV6, IPV6_MULTICAST_HOPS};
+            break;
+        case socket_option::multicast_interface:
+            if (is_ipv6(file)) return {IPPROTO_IPV6, IPV6_MULTICAST_IF};
+            break;
+        default: break;
     }
     return place_of(option);
 }
@@ -170,6 +182,11 @@ std::error_code set_socket_option(int file, socket_option option, int value) noe
         how.l_linger = std::max(value, 0);
         return outcome(::setsockopt(file, place.level, place.name, &how, sizeof how));
     }
+    if (option == socket_option::multicast_interface && place.level == IPPROTO_IP) {
+        ip_mreqn way{};
+        way.imr_ifindex = value;
+        return outcome(::setsockopt(file, place.level, place.name, &way, sizeof way));
+    }
     return outcome(::setsockopt(file, place.level, place.name, &value, sizeof value));
 }
 
@@ -195,6 +212,30 @@ std::expected<socket_address, std::error_code> remote_address(int file) noexcept
 }
 std::error_code shutdown_send(int file) noexcept {
     return outcome(::shutdown(file, SHUT_WR));
+}
+
+std::expected<std::pair<int, int>, std::error_code> open_socket_pair(transport kind) noexcept {
+    const int type = kind == transport::unix_datagram ? SOCK_DGRAM : SOCK_STREAM;
+    int files[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, files) != 0) {
+        return std::unexpected(system_code(errno));
+    }
+    return std::pair(files[0], files[1]);
+}
+
+std::error_code set_membership(int file, const endpoint& group, std::uint32_t interface, bool joined) noexcept {
+    if (group.family() == address_family::ipv4) {
+        ip_mreqn membership{};
+        std::memcpy(&membership.imr_multiaddr, group.address().data(), sizeof membership.imr_multiaddr);
+        membership.imr_ifindex = static_cast<int>(interface);
+        const int name = joined ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP;
+        return outcome(::setsockopt(file, IPPROTO_IP, name, &membership, sizeof membership));
+    }
+    ipv6_mreq membership{};
+    std::memcpy(&membership.ipv6mr_multiaddr, group.address().data(), sizeof membership.ipv6mr_multiaddr);
+    membership.ipv6mr_interface = interface;
+    const int name = joined ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP;
+    return outcome(::setsockopt(file, IPPROTO_IPV6, name, &membership, sizeof membership));
 }
 
 steady_time steady_now() noexcept {

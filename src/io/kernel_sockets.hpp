@@ -39,6 +39,9 @@ struct native_address {
 [[nodiscard]] std::expected<socket_address, std::error_code> local_address(int file) noexcept;
 [[nodiscard]] std::expected<socket_address, std::error_code> remote_address(int file) noexcept;
 [[nodiscard]] std::error_code shutdown_send(int file) noexcept;
+[[nodiscard]] std::expected<std::pair<int, int>, std::error_code> open_socket_pair(transport kind) noexcept;
+[[nodiscard]] std::error_code set_membership(int file, const endpoint& group, std::uint32_t interface,
+                                             bool joined) noexcept;
 
 /// The kernel's monotonic clock.
 [[nodiscard]] steady_time steady_now() noexcept;

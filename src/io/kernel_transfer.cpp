@@ -1,6 +1,10 @@
 #include "io/kernel_transfer.hpp"
 
+#include <sys/uio.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "io/context.hpp"
 #include "io/kernel_sockets.hpp"
@@ -55,6 +59,79 @@ bool attempt_send(socket_state& on, operation& what) noexcept {
         what.status = errno;
         return true;
     }
+}
+
+bool attempt_receive_batch(socket_state& on, operation& what) noexcept {
+    const std::size_t count = std::min(what.batch.size(), batch_max);
+    mmsghdr headers[batch_max];
+    iovec rooms[batch_max];
+    sockaddr_storage names[batch_max];
+    for (std::size_t i = 0; i < count; ++i) {
+        rooms[i] = {what.batch[i].data.data(), what.batch[i].data.size()};
+        headers[i] = {};
+        headers[i].msg_hdr.msg_iov = &rooms[i];
+        headers[i].msg_hdr.msg_iovlen = 1;
+        headers[i].msg_hdr.msg_name = &names[i];
+        headers[i].msg_hdr.msg_namelen = sizeof names[i];
+    }
+    int got = 0;
+    do {
+        got = ::recvmmsg(on.file, headers, static_cast<unsigned>(count), MSG_DONTWAIT, nullptr);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        if (errno == EAGAIN) {
+            if (on.drained) on.reading.failed();
+            on.drained = true;
+            return false;
+        }
+        what.status = errno;
+        return true;
+    }
+    if (on.drained) on.reading.succeeded();
+    on.drained = static_cast<std::size_t>(got) < count;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
+        native_address from;
+        from.size = headers[i].msg_hdr.msg_namelen;
+        std::memcpy(&from.storage, &names[i], std::min<std::size_t>(from.size, sizeof names[i]));
+        if (from.size == 0) from.storage.ss_family = AF_UNIX;  // an unnamed peer
+        datagram& filled = what.batch[i];
+        filled.bytes = headers[i].msg_len;
+        filled.truncated = (headers[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
+        filled.peer = from_native(from);
+    }
+    what.bytes = static_cast<std::size_t>(got);
+    return true;
+}
+
+bool attempt_send_batch(socket_state& on, operation& what) noexcept {
+    mmsghdr headers[batch_max];
+    iovec contents[batch_max];
+    native_address names[batch_max];
+    while (what.bytes < what.batch.size()) {
+        const std::size_t count = std::min(what.batch.size() - what.bytes, batch_max);
+        for (std::size_t i = 0; i < count; ++i) {
+            const datagram& sent = what.batch[what.bytes + i];
+            contents[i] = {sent.data.data(), sent.data.size()};
+            headers[i] = {};
+            headers[i].msg_hdr.msg_iov = &contents[i];
+            headers[i].msg_hdr.msg_iovlen = 1;
+            const auto* local = std::get_if<unix_endpoint>(&sent.peer);
+            if (local != nullptr && local->path().empty()) continue;  // to the connected peer
+            names[i] = to_native(sent.peer);
+            headers[i].msg_hdr.msg_name = &names[i].storage;
+            headers[i].msg_hdr.msg_namelen = names[i].size;
+        }
+        const int sent = ::sendmmsg(on.file, headers, static_cast<unsigned>(count), MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0) {
+            if (errno == EINTR) continue;
+            on.full = errno == EAGAIN;
+            if (on.full) return false;
+            what.status = errno;
+            return true;
+        }
+        what.bytes += static_cast<std::size_t>(sent);
+    }
+    return true;
 }
 
 bool is_passing_accept_error(int number) noexcept {

@@ -46,9 +46,14 @@ struct socket_state {
     [[nodiscard]] bool should_try_writing() const noexcept { return !full || hung_up; }
 };
 
+inline constexpr std::size_t batch_max = 64;
+
 /// Each attempt returns true if the operation is complete (its outcome is filled in), false if it has to wait.
 [[nodiscard]] bool attempt_receive(socket_state& on, operation& what) noexcept;
 [[nodiscard]] bool attempt_send(socket_state& on, operation& what) noexcept;
+/// One system call for up to `batch_max` datagrams.
+[[nodiscard]] bool attempt_receive_batch(socket_state& on, operation& what) noexcept;
+[[nodiscard]] bool attempt_send_batch(socket_state& on, operation& what) noexcept;
 /// `accepted_file` is the new connection's file on success.
 [[nodiscard]] bool attempt_accept(socket_state& on, operation& what, int& accepted_file) noexcept;
 [[nodiscard]] bool begin_connect(const socket_state& on, operation& what) noexcept;

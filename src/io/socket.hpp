@@ -44,6 +44,15 @@ class socket_base {
         return io().get_option(*descriptor_, Option::name);
     }
 
+    /// Gives up the socket and hands out its file of the operating system, for another context to `adopt`.
+    /// @pre Open, and nothing waits on it (asserted). @return -1 if the backend has no files; then the socket is kept.
+    [[nodiscard]] int detach() noexcept {
+        CORRO_ASSERT(descriptor_ != nullptr, "only an open socket is given away");
+        const int file = io().detach(*descriptor_);
+        if (file >= 0) descriptor_ = nullptr;
+        return file;
+    }
+
     /// Closes the socket; harmless when it is closed already. Operations under way end with operation_canceled.
     void close() noexcept {
         if (descriptor_ != nullptr) io().close(*std::exchange(descriptor_, nullptr));
@@ -51,6 +60,8 @@ class socket_base {
 
  protected:
     explicit socket_base(descriptor& owned) noexcept : descriptor_(&owned) {}
+    /// Gives the descriptor up without closing it.
+    [[nodiscard]] descriptor* release() noexcept { return std::exchange(descriptor_, nullptr); }
     ~socket_base() { close(); }
 
     [[nodiscard]] backend& io() const noexcept { return descriptor_->owner->io(); }

@@ -1,12 +1,9 @@
 #include "io/tcp.hpp"
 
-#include "io/timer.hpp"
+#include "io/socket_tasks.hpp"
 
 namespace corro::io {
 namespace {
-
-using connecting = lazily<detail::plain_awaiter, operation_kind, descriptor*, const socket_address*>;
-using accepting = lazily<detail::accept_awaiter, descriptor*>;
 
 transport transport_for(const endpoint& at) noexcept {
     return at.family() == address_family::ipv4 ? transport::tcp_ipv4 : transport::tcp_ipv6;
@@ -19,22 +16,18 @@ std::expected<endpoint, std::error_code> as_endpoint(
     return std::unexpected(std::make_error_code(std::errc::address_family_not_supported));
 }
 
-/// Whether accepting failed for want of descriptors or memory, which other parts of the program may give back.
-bool is_exhaustion(std::error_code code) noexcept {
-    return code == std::errc::too_many_files_open || code == std::errc::too_many_files_open_in_system ||
-           code == std::errc::no_buffer_space || code == std::errc::not_enough_memory;
-}
-
 }  // namespace
 
 task<std::expected<tcp_stream, std::error_code>> tcp_stream::connect_on(context* on, endpoint peer) {
-    const auto opened = on->io().open(transport_for(peer));
-    if (!opened) co_return std::unexpected(opened.error());
-    tcp_stream stream(**opened);
-    const socket_address address(peer);
-    const std::error_code error = co_await connecting(operation_kind::connect, *opened, &address);
-    if (error) co_return std::unexpected(error);
-    co_return stream;
+    const auto connected = co_await detail::connect_socket(on, transport_for(peer), peer);
+    if (!connected) co_return std::unexpected(connected.error());
+    co_return tcp_stream(**connected);
+}
+
+std::expected<tcp_stream, std::error_code> tcp_stream::adopt(context& on, int file) noexcept {
+    const auto adopted = on.io().adopt(file);
+    if (!adopted) return std::unexpected(adopted.error());
+    return tcp_stream(**adopted);
 }
 
 std::expected<endpoint, std::error_code> tcp_stream::local_endpoint() const noexcept {
@@ -60,13 +53,9 @@ std::expected<tcp_acceptor, std::error_code> tcp_acceptor::open(context& on, end
 }
 
 task<std::expected<tcp_stream, std::error_code>> tcp_acceptor::accept() {
-    for (;;) {
-        const auto accepted = co_await accepting(get());
-        if (accepted) co_return tcp_stream(**accepted);
-        if (!is_exhaustion(accepted.error())) co_return std::unexpected(accepted.error());
-        const std::error_code stopped = co_await sleep_for(exhausted_retry_delay);
-        if (stopped) co_return std::unexpected(stopped);
-    }
+    const auto accepted = co_await detail::accept_patiently(get());
+    if (!accepted) co_return std::unexpected(accepted.error());
+    co_return tcp_stream(**accepted);
 }
 
 std::expected<endpoint, std::error_code> tcp_acceptor::local_endpoint() const noexcept {

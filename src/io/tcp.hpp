@@ -28,6 +28,10 @@ class tcp_stream : public stream_socket {
         return connect_on(&on, peer);
     }
 
+    /// Takes over a connected, non-blocking file, such as another context's stream gave away by `detach`. On success
+    /// the stream owns it.
+    [[nodiscard]] static std::expected<tcp_stream, std::error_code> adopt(context& on, int file) noexcept;
+
     [[nodiscard]] std::expected<endpoint, std::error_code> local_endpoint() const noexcept;
     [[nodiscard]] std::expected<endpoint, std::error_code> remote_endpoint() const noexcept;
 
@@ -52,9 +56,6 @@ struct listen_options {
 
 class tcp_acceptor : public socket_base {
  public:
-    /// How long accepting rests when the process or the system has run out of descriptors or memory.
-    static constexpr std::chrono::milliseconds exhausted_retry_delay{10};
-
     /// A closed acceptor.
     tcp_acceptor() noexcept = default;
 

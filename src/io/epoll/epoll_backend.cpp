@@ -70,6 +70,19 @@ class epoll_backend final : public backend {
     [[nodiscard]] std::error_code shutdown_send(descriptor& on) noexcept override {
         return kernel::shutdown_send(file_of(on));
     }
+    [[nodiscard]] std::expected<std::pair<descriptor*, descriptor*>, std::error_code> open_pair(
+        transport kind) noexcept override {
+        const auto files = kernel::open_socket_pair(kind);
+        if (!files) return std::unexpected(files.error());
+        descriptor* const first = *adopt(files->first);
+        return std::pair(first, *adopt(files->second));
+    }
+    [[nodiscard]] std::error_code set_membership(descriptor& on, const endpoint& group, std::uint32_t interface,
+                                                 bool joined) noexcept override {
+        return kernel::set_membership(file_of(on), group, interface, joined);
+    }
+    [[nodiscard]] std::expected<descriptor*, std::error_code> adopt(int file) noexcept override;
+    [[nodiscard]] int detach(descriptor& on) noexcept override;
     void close(descriptor& on) noexcept override;
 
     [[nodiscard]] bool start(operation& what) noexcept override;
@@ -88,7 +101,7 @@ class epoll_backend final : public backend {
     static epoll_descriptor& own(descriptor& on) noexcept { return static_cast<epoll_descriptor&>(on); }
     static int file_of(descriptor& on) noexcept { return own(on).state.file; }
 
-    [[nodiscard]] std::expected<descriptor*, std::error_code> adopt(int file) noexcept;
+    void forget(epoll_descriptor& gone) noexcept;
     [[nodiscard]] bool park(epoll_descriptor& on, operation& what, operation*& place) noexcept;
     void unpark(operation& what) noexcept;
     void settle(operation*& place) noexcept;
@@ -151,24 +164,39 @@ void epoll_backend::close(descriptor& on) noexcept {
         if (parked != nullptr) cancel(*parked);
     }
     ::close(closed.state.file);
-    table_entry& entry = table_[closed.index];
+    forget(closed);
+}
+
+int epoll_backend::detach(descriptor& on) noexcept {
+    epoll_descriptor& given = own(on);
+    CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr, "nothing waits on a socket that is given away");
+    const int file = given.state.file;
+    if (given.registered) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, file, nullptr);
+    forget(given);
+    return file;
+}
+
+void epoll_backend::forget(epoll_descriptor& gone) noexcept {
+    table_entry& entry = table_[gone.index];
     entry.user = nullptr;
     ++entry.generation;
     entry.next_free = first_free_;
-    first_free_ = closed.index;
-    closed.~epoll_descriptor();
-    detail::free_frame(&closed, sizeof(epoll_descriptor));
+    first_free_ = gone.index;
+    gone.~epoll_descriptor();
+    detail::free_frame(&gone, sizeof(epoll_descriptor));
 }
 
 bool epoll_backend::start(operation& what) noexcept {
     epoll_descriptor& on = own(*what.target);
     switch (what.kind) {
         case operation_kind::receive:
+        case operation_kind::receive_batch:
         case operation_kind::accept:
             CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
             if (on.state.should_try_reading() && attempt(on, what)) return true;
             return !park(on, what, on.reader);
         case operation_kind::send:
+        case operation_kind::send_batch:
             CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
             if (on.state.should_try_writing() && attempt(on, what)) return true;
             return !park(on, what, on.writer);
@@ -228,6 +256,8 @@ bool epoll_backend::attempt(epoll_descriptor& on, operation& what) noexcept {
         case operation_kind::receive: return kernel::attempt_receive(on.state, what);
         case operation_kind::send: return kernel::attempt_send(on.state, what);
         case operation_kind::connect: return kernel::finish_connect(on.state, what);
+        case operation_kind::receive_batch: return kernel::attempt_receive_batch(on.state, what);
+        case operation_kind::send_batch: return kernel::attempt_send_batch(on.state, what);
         case operation_kind::accept: {
             int file = -1;
             if (!kernel::attempt_accept(on.state, what, file)) return false;

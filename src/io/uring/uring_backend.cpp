@@ -79,6 +79,19 @@ class uring_backend final : public backend {
     [[nodiscard]] std::error_code shutdown_send(descriptor& on) noexcept override {
         return kernel::shutdown_send(file_of(on));
     }
+    [[nodiscard]] std::expected<std::pair<descriptor*, descriptor*>, std::error_code> open_pair(
+        transport kind) noexcept override {
+        const auto files = kernel::open_socket_pair(kind);
+        if (!files) return std::unexpected(files.error());
+        descriptor* const first = *adopt(files->first);
+        return std::pair(first, *adopt(files->second));
+    }
+    [[nodiscard]] std::error_code set_membership(descriptor& on, const endpoint& group, std::uint32_t interface,
+                                                 bool joined) noexcept override {
+        return kernel::set_membership(file_of(on), group, interface, joined);
+    }
+    [[nodiscard]] std::expected<descriptor*, std::error_code> adopt(int file) noexcept override;
+    [[nodiscard]] int detach(descriptor& on) noexcept override;
     void close(descriptor& on) noexcept override;
 
     [[nodiscard]] bool start(operation& what) noexcept override;
@@ -105,7 +118,6 @@ class uring_backend final : public backend {
     [[nodiscard]] io_uring_sqe& next_submission() noexcept;
     [[nodiscard]] bool accept_kept(uring_descriptor& on, operation& what) noexcept;
 
-    [[nodiscard]] descriptor* adopt(int file) noexcept;
     void release(uring_descriptor& gone) noexcept;
     void submit_transfer(uring_descriptor& on, operation& what) noexcept;
     void submit_accept(uring_descriptor& on) noexcept;
@@ -120,6 +132,7 @@ class uring_backend final : public backend {
     int wake_ = -1;
     bool enabled_ = false;
     bool tearing_down_ = false;  // nothing is submitted again
+    bool orphaned_ = false;      // the ring is gone, and its thread was before
     std::thread::id thread_;
     std::size_t open_count_ = 0;
     std::size_t unanswered_count_ = 0;  // submissions of operations and acceptors that the ring still has
@@ -153,7 +166,7 @@ void uring_backend::open_ring() {
 
 uring_backend::~uring_backend() {
     CORRO_ASSERT(open_count_ == 0, "sockets are closed before their context is destroyed");
-    ::io_uring_queue_exit(&ring_);
+    if (!orphaned_) ::io_uring_queue_exit(&ring_);
     ::close(wake_);
 }
 
@@ -190,9 +203,18 @@ void uring_backend::arm_wake_up() noexcept {
     slot.user_data = tagged(nullptr, subject::wake_up);
 }
 
-descriptor* uring_backend::adopt(int file) noexcept {
+std::expected<descriptor*, std::error_code> uring_backend::adopt(int file) noexcept {
     ++open_count_;
     return ::new (detail::allocate_frame(sizeof(uring_descriptor))) uring_descriptor(owner(), file);
+}
+
+int uring_backend::detach(descriptor& on) noexcept {
+    uring_descriptor& given = own(on);
+    CORRO_ASSERT(given.unanswered_count == 0, "nothing waits on a socket that is given away");
+    const int file = given.state.file;
+    --open_count_;
+    release(given);
+    return file;
 }
 
 void uring_backend::release(uring_descriptor& gone) noexcept {
@@ -204,6 +226,12 @@ void uring_backend::close(descriptor& on) noexcept {
     uring_descriptor& closed = own(on);
     closed.closed = true;
     --open_count_;
+    if (orphaned_) {
+        closed.accepting = false;
+        closed.reader = nullptr;
+        closed.writer = nullptr;
+        closed.unanswered_count = 0;
+    }
     if (closed.accepting) {
         if (closed.reader != nullptr) cancel(*closed.reader);
         submit_cancel(tagged(&closed, subject::accepted));
@@ -234,6 +262,18 @@ bool uring_backend::start(operation& what) noexcept {
             park(what, on.writer);
             submit_transfer(on, what);
             return false;
+        case operation_kind::receive_batch:
+            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            if (on.state.should_try_reading() && kernel::attempt_receive_batch(on.state, what)) return true;
+            park(what, on.reader);
+            submit_transfer(on, what);
+            return false;
+        case operation_kind::send_batch:
+            CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
+            if (on.state.should_try_writing() && kernel::attempt_send_batch(on.state, what)) return true;
+            park(what, on.writer);
+            submit_transfer(on, what);
+            return false;
         case operation_kind::accept:
             CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
             if (accept_kept(on, what)) return true;
@@ -252,7 +292,7 @@ bool uring_backend::start(operation& what) noexcept {
 
 bool uring_backend::accept_kept(uring_descriptor& on, operation& what) noexcept {
     if (on.kept.empty()) return false;
-    what.accepted = adopt(on.kept.front());
+    what.accepted = *adopt(on.kept.front());
     on.kept.erase(on.kept.begin());
     return true;
 }
@@ -277,6 +317,9 @@ void uring_backend::submit_transfer(uring_descriptor& on, operation& what) noexc
             ::io_uring_prep_send(&slot, on.state.file, what.data + what.bytes, left, MSG_NOSIGNAL | all);
             if (on.state.full) slot.ioprio |= IORING_RECVSEND_POLL_FIRST;
             break;
+        // The ring has no batches: it says when there is something to try, and the attempt is the plain call.
+        case operation_kind::receive_batch: ::io_uring_prep_poll_add(&slot, on.state.file, POLLIN); break;
+        case operation_kind::send_batch:
         case operation_kind::connect: ::io_uring_prep_poll_add(&slot, on.state.file, POLLOUT); break;
         case operation_kind::accept: break;
     }
@@ -302,6 +345,7 @@ void uring_backend::submit_cancel(std::uint64_t about) noexcept {
 }
 
 void uring_backend::cancel(operation& what) noexcept {
+    if (orphaned_) return;
     uring_descriptor& on = own(*what.target);
     if (what.kind == operation_kind::accept) {
         // The acceptor stays armed; only the wait for its next connection ends.
@@ -373,8 +417,15 @@ void uring_backend::on_operation(operation& what, int result, std::uint32_t flag
     const bool stopping = what.status == ECANCELED || on.closed || tearing_down_;
     bool complete = true;
     what.status = 0;
-    if (what.kind == operation_kind::connect) {
-        complete = result < 0 ? (what.status = -result, true) : kernel::finish_connect(on.state, what);
+    const bool polled = what.kind != operation_kind::receive && what.kind != operation_kind::send;
+    if (polled && result < 0) {
+        what.status = -result;
+    } else if (what.kind == operation_kind::connect) {
+        complete = kernel::finish_connect(on.state, what);
+    } else if (what.kind == operation_kind::receive_batch) {
+        complete = kernel::attempt_receive_batch(on.state, what);
+    } else if (what.kind == operation_kind::send_batch) {
+        complete = kernel::attempt_send_batch(on.state, what);
     } else if (result > 0) {
         what.bytes += static_cast<std::size_t>(result);
         complete = what.bytes >= what.minimum;
@@ -421,7 +472,7 @@ void uring_backend::on_accepted(uring_descriptor& on, int result, std::uint32_t 
             if (!on.accepting && !tearing_down_) submit_accept(on);
         } else {
             if (result >= 0) {
-                what.accepted = adopt(result);
+                what.accepted = *adopt(result);
             } else {
                 what.status = -result;
             }
@@ -440,15 +491,19 @@ void uring_backend::wake() noexcept {
 }
 
 void uring_backend::tear_down() noexcept {
-    // The kernel cancels what a thread has in flight before the thread is gone; from another thread there is nothing to
-    // do.
-    if (!enabled_ || thread_ != std::this_thread::get_id()) return;
+    if (!enabled_) return;
+    tearing_down_ = true;
+    if (thread_ != std::this_thread::get_id()) {
+        // The thread that used the ring has ended, and the kernel cancelled what it had in flight before it was gone.
+        ::io_uring_queue_exit(&ring_);
+        orphaned_ = true;
+        return;
+    }
     if (unanswered_count_ != 0) {
         io_uring_sqe& slot = next_submission();
         ::io_uring_prep_cancel64(&slot, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
         slot.user_data = tagged(nullptr, subject::nobody);
     }
-    tearing_down_ = true;
     while (unanswered_count_ != 0) {
         ::io_uring_submit_and_wait(&ring_, 1);
         collected_count_ = ::io_uring_cq_ready(&ring_);
