@@ -38,6 +38,16 @@ auto as_task(Awaitable awaitable) -> task<await_result<Awaitable>> {
     co_return co_await std::move(awaitable);
 }
 
+/// The same without moving a task that is one already.
+template <class Awaitable>
+decltype(auto) to_task(Awaitable& awaitable) noexcept {
+    if constexpr (is_task<Awaitable>) {
+        return std::move(awaitable);
+    } else {
+        return as_task(std::move(awaitable));
+    }
+}
+
 /// The type of the task that `as_task` makes, as its value.
 template <class Awaitable>
 using task_value_of = std::remove_cvref_t<await_result<Awaitable>>;

@@ -235,7 +235,8 @@ TYPED_TEST(sync, channel_close_releases_waiting_senders_and_keeps_what_is_inside
         co_await children.join();
         EXPECT_EQ(end, errc::channel_closed);
         EXPECT_EQ(co_await channel->receive(), 7);
-        EXPECT_FALSE((co_await channel->receive()).has_value());
+        const std::expected<int, std::error_code> ended = co_await channel->receive();
+        EXPECT_FALSE(ended.has_value());
     };
     block_on(this->ctx, body(&this->ctx, &queue));
 }

@@ -36,6 +36,8 @@ stored<T> take_stored(task<T>& ended) {
 class joining_hook : public completion_hook {
  public:
     explicit joining_hook(completion_hook::function told) noexcept : completion_hook(told), relay_(source_) {}
+    joining_hook(const joining_hook&) = delete;
+    joining_hook& operator=(const joining_hook&) = delete;
 
  protected:
     ~joining_hook() = default;
@@ -83,9 +85,15 @@ class all_hook : public joining_hook {
 };
 
 template <class... Ts>
-class all_of_awaiter : all_hook {
+class [[nodiscard("the tasks start when this is awaited")]] all_of_awaiter : all_hook {
  public:
-    explicit all_of_awaiter(std::tuple<task<Ts>...>&& children) noexcept : children_(std::move(children)) {}
+    template <class... Children>
+    explicit all_of_awaiter(std::in_place_t, Children&&... children) noexcept
+        : children_(std::forward<Children>(children)...) {}
+    /// @pre Not awaited yet.
+    all_of_awaiter(all_of_awaiter&& other) noexcept : children_(std::move(other.children_)) {}
+    all_of_awaiter& operator=(all_of_awaiter&&) = delete;
+    ~all_of_awaiter() = default;
     bool await_ready() const noexcept { return sizeof...(Ts) == 0; }
     template <promise_with_environment Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
@@ -114,9 +122,13 @@ class all_of_awaiter : all_hook {
 };
 
 template <class T>
-class all_in_awaiter : all_hook {
+class [[nodiscard("the tasks start when this is awaited")]] all_in_awaiter : all_hook {
  public:
     explicit all_in_awaiter(std::vector<task<T>>&& children) noexcept : children_(std::move(children)) {}
+    /// @pre Not awaited yet.
+    all_in_awaiter(all_in_awaiter&& other) noexcept : children_(std::move(other.children_)) {}
+    all_in_awaiter& operator=(all_in_awaiter&&) = delete;
+    ~all_in_awaiter() = default;
     bool await_ready() const noexcept { return children_.empty(); }
     template <promise_with_environment Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
@@ -145,17 +157,6 @@ class all_in_awaiter : all_hook {
 
 }  // namespace detail
 
-/// What `when_all` and `when_any` return before they are awaited: the children, not started yet.
-template <class Awaiter, class Children>
-class [[nodiscard("the tasks start when this is awaited")]] joined {
- public:
-    explicit joined(Children children) noexcept : children_(std::move(children)) {}
-    Awaiter operator co_await() && noexcept { return Awaiter(std::move(children_)); }
-
- private:
-    Children children_;
-};
-
 /// Runs all of `work` (tasks or other awaitables) and waits for all.
 ///
 /// @return  A tuple of the results, std::monostate for void. If a child fails, the others are stopped and joined,
@@ -164,15 +165,13 @@ class [[nodiscard("the tasks start when this is awaited")]] joined {
 /// @cancel  Passes the stop on to the children and keeps waiting for them.
 template <class... Awaitables>
 auto when_all(Awaitables... work) {
-    using children = std::tuple<task<detail::task_value_of<Awaitables>>...>;
-    using awaiter = detail::all_of_awaiter<detail::task_value_of<Awaitables>...>;
-    return joined<awaiter, children>(children(detail::as_task(std::move(work))...));
+    return detail::all_of_awaiter<detail::task_value_of<Awaitables>...>(std::in_place, detail::to_task(work)...);
 }
 
 /// The same for any number of tasks. @return A vector of the results in the order of the tasks; nothing for void.
 template <class T>
 auto when_all(std::vector<task<T>> work) {
-    return joined<detail::all_in_awaiter<T>, std::vector<task<T>>>(std::move(work));
+    return detail::all_in_awaiter<T>(std::move(work));
 }
 
 }  // namespace corro::io

@@ -65,9 +65,15 @@ class any_hook : public joining_hook {
 };
 
 template <class... Ts>
-class any_of_awaiter : any_hook {
+class [[nodiscard("the tasks start when this is awaited")]] any_of_awaiter : any_hook {
  public:
-    explicit any_of_awaiter(std::tuple<task<Ts>...>&& children) noexcept : children_(std::move(children)) {}
+    template <class... Children>
+    explicit any_of_awaiter(std::in_place_t, Children&&... children) noexcept
+        : children_(std::forward<Children>(children)...) {}
+    /// @pre Not awaited yet.
+    any_of_awaiter(any_of_awaiter&& other) noexcept : children_(std::move(other.children_)) {}
+    any_of_awaiter& operator=(any_of_awaiter&&) = delete;
+    ~any_of_awaiter() = default;
     bool await_ready() const noexcept { return false; }
     template <promise_with_environment Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
@@ -89,9 +95,13 @@ class any_of_awaiter : any_hook {
 };
 
 template <class T>
-class any_in_awaiter : any_hook {
+class [[nodiscard("the tasks start when this is awaited")]] any_in_awaiter : any_hook {
  public:
     explicit any_in_awaiter(std::vector<task<T>>&& children) noexcept : children_(std::move(children)) {}
+    /// @pre Not awaited yet.
+    any_in_awaiter(any_in_awaiter&& other) noexcept : children_(std::move(other.children_)) {}
+    any_in_awaiter& operator=(any_in_awaiter&&) = delete;
+    ~any_in_awaiter() = default;
     bool await_ready() const noexcept { return false; }
     template <promise_with_environment Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
@@ -123,16 +133,14 @@ class any_in_awaiter : any_hook {
 template <class... Awaitables>
     requires(sizeof...(Awaitables) != 0)
 auto when_any(Awaitables... work) {
-    using children = std::tuple<task<detail::task_value_of<Awaitables>>...>;
-    using awaiter = detail::any_of_awaiter<detail::task_value_of<Awaitables>...>;
-    return joined<awaiter, children>(children(detail::as_task(std::move(work))...));
+    return detail::any_of_awaiter<detail::task_value_of<Awaitables>...>(std::in_place, detail::to_task(work)...);
 }
 
 /// The same for any number of tasks. @pre `work` is not empty (asserted).
 template <class T>
 auto when_any(std::vector<task<T>> work) {
     CORRO_ASSERT(!work.empty(), "somebody has to be first");
-    return joined<detail::any_in_awaiter<T>, std::vector<task<T>>>(std::move(work));
+    return detail::any_in_awaiter<T>(std::move(work));
 }
 
 }  // namespace corro::io

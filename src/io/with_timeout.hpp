@@ -58,12 +58,16 @@ inline void explain_partial(io_result& result) noexcept {
 }
 
 template <class T>
-class timeout_awaiter : completion_hook, timer_node {
+class [[nodiscard("the work starts when this is awaited")]] timeout_awaiter : completion_hook, timer_node {
  public:
     timeout_awaiter(task<T>&& work, std::chrono::nanoseconds limit) noexcept
         : timeout_awaiter(std::move(work), limit.count(), false) {}
     timeout_awaiter(task<T>&& work, steady_time limit) noexcept
         : timeout_awaiter(std::move(work), std::chrono::nanoseconds(limit.time_since_epoch()).count(), true) {}
+    /// @pre Not awaited yet.
+    timeout_awaiter(timeout_awaiter&& other) noexcept
+        : timeout_awaiter(std::move(other.work_), other.limit_ns_, other.absolute_) {}
+    timeout_awaiter& operator=(timeout_awaiter&&) = delete;
     ~timeout_awaiter() {
         if (armed()) where_->timers().disarm(*this);
     }
@@ -140,20 +144,6 @@ class timeout_awaiter : completion_hook, timer_node {
 
 }  // namespace detail
 
-/// What `with_timeout` returns before it is awaited: the work, not started yet, and its limit.
-template <class T, class Limit>
-class [[nodiscard("the work starts when this is awaited")]] timed_work {
- public:
-    timed_work(task<T> work, Limit limit) noexcept : work_(std::move(work)), limit_(limit) {}
-    detail::timeout_awaiter<T> operator co_await() && noexcept {
-        return detail::timeout_awaiter<T>(std::move(work_), limit_);
-    }
-
- private:
-    task<T> work_;
-    Limit limit_;
-};
-
 /// Runs `work` (a task or another awaitable) for at most `limit` from now.
 ///
 /// @return  std::expected of the work's result. Rethrows what escaped from the work.
@@ -165,15 +155,13 @@ class [[nodiscard("the work starts when this is awaited")]] timed_work {
 /// @cancel  Passes the stop on to the work and keeps waiting for it.
 template <class Awaitable>
 auto with_timeout(std::chrono::nanoseconds limit, Awaitable work) {
-    using value = detail::task_value_of<Awaitable>;
-    return timed_work<value, std::chrono::nanoseconds>(detail::as_task(std::move(work)), limit);
+    return detail::timeout_awaiter<detail::task_value_of<Awaitable>>(detail::to_task(work), limit);
 }
 
 /// The same with a point in time as the limit.
 template <class Awaitable>
 auto with_deadline(steady_time limit, Awaitable work) {
-    using value = detail::task_value_of<Awaitable>;
-    return timed_work<value, steady_time>(detail::as_task(std::move(work)), limit);
+    return detail::timeout_awaiter<detail::task_value_of<Awaitable>>(detail::to_task(work), limit);
 }
 
 }  // namespace corro::io
