@@ -77,6 +77,7 @@ class core_subject {
             add(c.order.value + c.open);
             level(c.level);
         }
+        void refreshed(const matching::order_change&) noexcept {}
         void aggressor_decremented(const matching::decrement&) noexcept {}
     };
     matching::engine engine_;

@@ -44,6 +44,7 @@ struct deaf_sink {
     void rested(const matching::order_change&) noexcept {}
     void removed(const matching::order_change&, matching::removal) noexcept {}
     void reduced(const matching::order_change&, matching::reduction) noexcept {}
+    void refreshed(const matching::order_change&) noexcept {}
     void aggressor_decremented(const matching::decrement&) noexcept {}
 };
 

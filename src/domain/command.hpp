@@ -23,7 +23,16 @@ enum class command_kind : std::uint8_t {
     cancel_orders = 4,
 };
 
-enum class order_type : std::uint8_t { limit = 1, market = 2 };
+enum class order_type : std::uint8_t {
+    limit = 1,
+    market = 2,
+    market_to_limit = 3,   ///< limit at the best price of the other side; refused when that is empty
+    market_protected = 4,  ///< as market_to_limit, but up to `price` ticks worse than the best
+    // These wait out of the book until a trade of the instrument happens at the trigger price or beyond.
+    stop = 5,               ///< then market; a buy waits for prices to rise, a sell for prices to fall
+    stop_limit = 6,         ///< then limit
+    market_if_touched = 7,  ///< then market; a buy waits for prices to fall, a sell for prices to rise
+};
 
 enum class time_in_force : std::uint8_t { day = 1, gtc = 2, ioc = 3, fok = 4 };
 
@@ -39,10 +48,14 @@ enum class self_match_prevention : std::uint8_t {
 /// Instructions that combine; bits of `command::flags`.
 namespace order_flag {
 inline constexpr std::uint8_t post_only = 1;  ///< refused if it would trade on entry
+inline constexpr std::uint8_t reprice = 2;    ///< with post_only: moves one tick away from the other side instead
 }  // namespace order_flag
 
 /// Which orders of the account a `cancel_orders` covers, beside its instrument filter.
 enum class cancel_scope : std::uint8_t { account = 0, session = 1 };
+
+/// Which sides a `cancel_orders` covers.
+enum class cancel_sides : std::uint8_t { both = 0, buy = 1, sell = 2 };
 
 // Not over-aligned: a coroutine frame holds commands and events, and compilers place over-aligned objects in frames at
 // addresses that only a plain allocation guarantees. Rings and buffers align their arrays instead.
@@ -73,7 +86,12 @@ struct command {
     /// Amend, cancel: names the order by the request number under which the same session entered it ("sequencing id"),
     /// when not 0 and `order` is 0. Lets a client cancel before it has learned the venue's order id.
     std::uint32_t target_request{};
-    std::array<std::byte, 56> reserved{};  ///< zero
+    price_ticks trigger_price{};        ///< enter: of the order types that wait
+    quantity_lots display_quantity{};   ///< enter: most lots that the book shows at a time; 0 for all
+    quantity_lots minimum_quantity{};   ///< enter: refused unless so much trades at once; 0 for none
+    product_id product{};               ///< cancel_orders: 0 for every product
+    cancel_sides sides = cancel_sides::both;
+    std::array<std::byte, 35> reserved{};  ///< zero
 };
 
 static_assert(sizeof(command) == 128);

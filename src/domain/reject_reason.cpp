@@ -26,6 +26,7 @@ std::string_view to_string(reject_reason reason) noexcept {
         case reject_reason::would_take_liquidity: return "would_take_liquidity";
         case reject_reason::self_match_prevented: return "self_match_prevented";
         case reject_reason::instrument_closed: return "instrument_closed";
+        case reject_reason::triggered: return "triggered";
         case reject_reason::book_full: return "book_full";
         case reject_reason::throttled: return "throttled";
         case reject_reason::not_authorised: return "not_authorised";

@@ -32,6 +32,7 @@ enum class reject_reason : std::uint8_t {
     would_take_liquidity = 32,   ///< post-only order that would have traded
     self_match_prevented = 33,   ///< the incoming order was cancelled to keep the account from trading with itself
     instrument_closed = 34,
+    triggered = 35,  ///< not a refusal: the waiting order became active, for its trigger price has traded
     // Capacity and rights.
     book_full = 40,  ///< the venue's order capacity is exhausted
     throttled = 41,

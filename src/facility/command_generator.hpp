@@ -47,6 +47,7 @@ class command_generator {
             instrument.id = domain::instrument_id{2 * i + 1};
             instrument.name = domain::symbol{"TEST"};
             instrument.tick_size = domain::price_nano{1};
+            instrument.product = domain::product_id{i % 2 + 1};
             if (random_.below(8) == 0) {
                 instrument.price_low = domain::price_ticks{-profile_.price_spread / 2};
                 instrument.price_high = domain::price_ticks{profile_.price_spread};
@@ -86,6 +87,8 @@ class command_generator {
         } else if (one_in(3)) {
             c.kind = domain::command_kind::cancel_orders;
             if (one_in(2)) c.instrument = {};
+            if (one_in(3)) c.product = domain::product_id{static_cast<std::uint32_t>(1 + random_.below(3))};
+            if (one_in(3)) c.sides = static_cast<domain::cancel_sides>(random_.below(4));
             c.scope = one_in(2) ? domain::cancel_scope::session : domain::cancel_scope::account;
         } else {
             enter(c);
@@ -119,7 +122,7 @@ class command_generator {
     void enter(domain::command& c) {
         c.kind = domain::command_kind::enter_order;
         c.side = one_in(2) ? domain::side::buy : domain::side::sell;
-        c.type = one_in(12) ? domain::order_type::market : domain::order_type::limit;
+        c.type = one_in(4) ? static_cast<domain::order_type>(2 + random_.below(6)) : domain::order_type::limit;
         c.time_in_force =
             one_in(5) ? static_cast<domain::time_in_force>(1 + random_.below(4)) : domain::time_in_force::gtc;
         c.price = price();
@@ -129,10 +132,18 @@ class command_generator {
         c.quantity = quantity();
         c.client_order = domain::client_order_id{one_in(6) ? random_.below(6) : sequence_};
         c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
-        if (one_in(10)) c.flags = domain::order_flag::post_only;
-        if (!c_is_plain(c) && !one_in(20)) c.flags = 0;
+        if (c.type == domain::order_type::market_protected && !one_in(8)) {
+            c.price = domain::price_ticks{static_cast<std::int64_t>(random_.below(4))};
+        }
+        c.trigger_price = price();
+        const bool contradicts = one_in(30);
+        if (one_in(8) && (is_plain(c) || contradicts)) c.flags = static_cast<std::uint8_t>(1 + 2 * random_.below(2));
+        if (one_in(5) && (is_plain(c) || contradicts)) {
+            c.display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(4))};
+        }
+        if (one_in(12) && (c.flags == 0 || contradicts)) c.minimum_quantity = quantity();
     }
-    [[nodiscard]] static bool c_is_plain(const domain::command& c) {
+    [[nodiscard]] static bool is_plain(const domain::command& c) {
         return c.type == domain::order_type::limit && c.time_in_force <= domain::time_in_force::gtc;
     }
     /// One field goes wrong.

@@ -17,6 +17,7 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
     std::map<domain::event_kind, std::uint64_t> kinds;
     std::map<domain::reject_reason, std::uint64_t> refusals;
     std::map<domain::reject_reason, std::uint64_t> cancellations;
+    std::map<domain::reject_reason, std::uint64_t> amendments;
     std::uint64_t open_orders_sum = 0;
     constexpr std::uint64_t runs_count = 60;
     for (std::uint64_t run = 0; run < runs_count; ++run) {
@@ -31,6 +32,7 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
                 ++kinds[e.kind];
                 if (e.kind == domain::event_kind::order_rejected) ++refusals[e.reason];
                 if (e.kind == domain::event_kind::order_cancelled) ++cancellations[e.reason];
+                if (e.kind == domain::event_kind::order_amended) ++amendments[e.reason];
             }
             open_orders_sum += venue.open_orders_count();
         }
@@ -66,6 +68,9 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
     for (const auto reason :
          {reject_reason::none, reject_reason::no_counterparty, reject_reason::self_match_prevented}) {
         EXPECT_GT(cancellations[reason], 100U) << domain::to_string(reason);
+    }
+    for (const auto reason : {reject_reason::triggered, reject_reason::self_match_prevented}) {
+        EXPECT_GT(amendments[reason], 300U) << domain::to_string(reason);
     }
     EXPECT_GT(open_orders_sum / (runs_count * 2'000), 10U) << "books are not empty on average";
 }

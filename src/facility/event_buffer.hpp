@@ -1,18 +1,18 @@
 // Where derived messages are written before a consumer sees them: a fixed array, handed over when it is full and at
 // the end of each command.
 //
-// The last public event of the running command and what follows it always stay until the command ends, so that the last
-// event and the last public one can be marked. Few private events follow each other: at most four per fill, and the
-// answers around them.
+// The last public event of the running command and what follows it stay until the command ends, so that the last event
+// and the last public one can be marked. A long run of private events (many waiting orders end without a trade) cannot
+// be kept; then the command owes the feed one more event to carry the mark.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
-#include "base/assert.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "facility/limits.hpp"
@@ -50,13 +50,23 @@ class event_buffer {
         e.flags = flags;
         return e;
     }
+    /// The instrument of the command's last public event, when more than private_run_max private ones followed it: that
+    /// event may have left without its mark, and the caller appends another one.
+    [[nodiscard]] std::optional<domain::instrument_id> owed() const noexcept {
+        const std::size_t at = last_public();
+        if (at == count_) return unmarked_;
+        if (count_ - 1 - at > private_run_max) return events_[at].instrument;
+        return std::nullopt;
+    }
     /// Marks the last event and the last public one, and hands everything over.
     void end() noexcept {
         if (count_ == 0) return;
         events_[count_ - 1].flags |= domain::event_flag::last_of_command;
-        if (const std::size_t at = last_public(); at != count_)
+        if (const std::size_t at = last_public(); at != count_) {
             events_[at].flags |= domain::event_flag::last_of_command;
+        }
         hand_over(count_);
+        unmarked_.reset();
     }
 
  private:
@@ -68,9 +78,16 @@ class event_buffer {
         return count_;
     }
     void make_room() noexcept {
-        const std::size_t kept_from = last_public();
-        CORRO_ASSERT(kept_from != 0 && kept_from != count_, "private events come in short runs");
-        hand_over(kept_from);
+        static_assert(private_run_max + 1 < events_buffered_max, "a kept run leaves room");
+        const std::size_t at = last_public();
+        if (at == count_) {
+            hand_over(count_);
+        } else if (count_ - 1 - at > private_run_max) {
+            unmarked_ = events_[at].instrument;
+            hand_over(count_);
+        } else {
+            hand_over(at);
+        }
     }
     /// The first `size` events leave; those behind them move to the front.
     void hand_over(std::size_t size) noexcept {
@@ -83,6 +100,7 @@ class event_buffer {
     event_consumer* consumer_;
     const domain::command* command_ = nullptr;
     std::size_t count_ = 0;
+    std::optional<domain::instrument_id> unmarked_;
     std::array<domain::event, events_buffered_max> events_{};
 };
 

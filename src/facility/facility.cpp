@@ -36,8 +36,9 @@ void facility::visit_book(domain::instrument_id instrument, book_visitor& visito
                 visitor.visit_level(side, {level.price, domain::volume_lots{level.volume}, level.orders_count, {}});
             }
             const order_record& r = machine_->orders()[order.slot];
-            visitor.visit_order(side, {order.order, r.client_order, r.account, r.session, level.price,
-                                       domain::quantity_lots{order.open}, domain::quantity_lots{r.total - order.open}});
+            visitor.visit_order(side,
+                                {order.order, r.client_order, r.account, r.session, level.price,
+                                 domain::quantity_lots{order.open}, domain::quantity_lots{r.total - order.total()}});
         });
     }
 }

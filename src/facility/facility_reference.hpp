@@ -33,6 +33,11 @@ enum class defect : std::uint8_t {
     top_of_book_always,
     mass_cancel_newest_first,
     feed_misses_the_end_of_a_command,
+    iceberg_refresh_keeps_priority,
+    stop_needs_a_price_beyond_its_trigger,
+    minimum_quantity_is_ignored,
+    triggered_orders_newest_first,
+    hidden_lots_are_forgotten_by_fill_or_kill,
     count_,
 };
 
@@ -70,13 +75,21 @@ class facility_reference {
         } else {
             refuse(domain::reject_reason::unknown_command);
         }
-        events_.back().flags |= domain::event_flag::last_of_command;
+        close_command();
+        return events_;
+    }
+    /// Marks the last event and the last public one. If more than 64 private events follow that, the feed gets one
+    /// more.
+    void close_command() {
         const auto is_public = [](const domain::event& e) { return domain::is_public(e.kind); };
         const auto last_public = std::find_if(events_.rbegin(), events_.rend(), is_public);
-        if (last_public != events_.rend() && mistake_ != defect::feed_misses_the_end_of_a_command) {
+        if (last_public - events_.rbegin() > 64 && last_public != events_.rend()) {
+            const domain::instrument_id instrument = last_public->instrument;
+            say(event_kind::top_of_book, instrument.value, side::buy).top = top_of(index_of(instrument));
+        } else if (last_public != events_.rend() && mistake_ != defect::feed_misses_the_end_of_a_command) {
             last_public->flags |= domain::event_flag::last_of_command;
         }
-        return events_;
+        events_.back().flags |= domain::event_flag::last_of_command;
     }
 
     [[nodiscard]] std::uint64_t state_hash() const {
@@ -93,17 +106,20 @@ class facility_reference {
                 hasher.add(std::uint64_t{0});
                 for (const auto& [key, queue] : h->levels) {
                     for (const order* o : queue) {
-                        hasher.add(o->id.value);
                         hasher.add(o->price.value);
-                        hasher.add((std::uint64_t{o->filled + o->open} << 32) | o->open);
-                        hasher.add(o->client_order.value);
-                        hasher.add((std::uint64_t{o->session.value} << 32) | o->account.value);
-                        const auto by_request = by_request_.find({o->session.value, o->request});
-                        hasher.add((std::uint64_t{o->request} << 32) | (std::uint64_t{o->flags} << 24) |
-                                   (static_cast<std::uint64_t>(o->time_in_force) << 16) |
-                                   (static_cast<std::uint64_t>(o->self_match) << 8) |
-                                   (o->client_order.value != 0 ? 2U : 0U) |
-                                   (by_request != by_request_.end() && by_request->second == o->id ? 1U : 0U));
+                        hasher.add((std::uint64_t{o->shown} << 32) | o->display);
+                        hash_order(hasher, *o);
+                    }
+                }
+            }
+            for (const half* h : {&b.falling, &b.rising}) {
+                hasher.add(std::uint64_t{0});
+                for (const auto& [key, queue] : h->levels) {
+                    for (const order* o : queue) {
+                        hasher.add(o->trigger.value);
+                        hasher.add(o->price.value);
+                        hasher.add((static_cast<std::uint64_t>(o->type) << 32) | o->display);
+                        hash_order(hasher, *o);
                     }
                 }
             }
@@ -134,8 +150,13 @@ class facility_reference {
         std::uint32_t instrument = 0;  // index
         domain::side side{};
         domain::price_ticks price{};
-        std::uint32_t open = 0;
+        std::uint32_t open = 0;     // shown or not
+        std::uint32_t shown = 0;    // while it rests
+        std::uint32_t display = 0;  // most lots to show at a time; 0 for all
         std::uint32_t filled = 0;
+        domain::order_type type{};
+        domain::price_ticks trigger{};
+        enum class place { nowhere, book, waiting } where = place::nowhere;
         domain::time_in_force time_in_force{};
         domain::self_match_prevention self_match{};
         std::uint8_t flags = 0;
@@ -146,6 +167,7 @@ class facility_reference {
     };
     struct book {
         half buy, sell;
+        half falling, rising;  // by trigger price, nearest to the market first
         domain::price_summary prices{domain::no_price, domain::no_price, domain::no_price, domain::no_price, {}};
         std::uint64_t volume = 0;
         std::int64_t turnover = 0;
@@ -161,7 +183,7 @@ class facility_reference {
     }
     static std::uint64_t volume_of(const std::list<order*>& queue) {
         std::uint64_t volume = 0;
-        for (const order* o : queue) volume += o->open;
+        for (const order* o : queue) volume += o->shown;
         return volume;
     }
     domain::top top_of(std::uint32_t instrument) const {
@@ -184,9 +206,26 @@ class facility_reference {
         }
         return sum;
     }
-    static bool is_free_to_rest(const domain::command& c) {
-        return c.type == domain::order_type::limit &&
-               (c.time_in_force == domain::time_in_force::day || c.time_in_force == domain::time_in_force::gtc);
+    static bool is_lasting(const domain::command& c) {
+        return c.time_in_force == domain::time_in_force::day || c.time_in_force == domain::time_in_force::gtc;
+    }
+    static bool is_waiting_type(domain::order_type type) {
+        return type == domain::order_type::stop || type == domain::order_type::stop_limit ||
+               type == domain::order_type::market_if_touched;
+    }
+    static void hash_order(state_hasher& hasher, const order& o, bool by_request) {
+        hasher.add(o.id.value);
+        hasher.add((std::uint64_t{o.filled + o.open} << 32) | o.open);
+        hasher.add(o.client_order.value);
+        hasher.add((std::uint64_t{o.session.value} << 32) | o.account.value);
+        hasher.add((std::uint64_t{o.request} << 32) | (std::uint64_t{o.flags} << 24) |
+                   (static_cast<std::uint64_t>(o.time_in_force) << 16) |
+                   (static_cast<std::uint64_t>(o.self_match) << 8) | (o.client_order.value != 0 ? 2U : 0U) |
+                   (by_request ? 1U : 0U));
+    }
+    void hash_order(state_hasher& hasher, const order& o) const {
+        const auto at = by_request_.find({o.session.value, o.request});
+        hash_order(hasher, o, at != by_request_.end() && at->second == o.id);
     }
 
     // --- Saying ------------------------------------------------------------------------------------------------------
@@ -209,8 +248,10 @@ class facility_reference {
     void refuse(reject_reason reason, const order* about = nullptr) {
         const bool has_terms =
             command_.kind == domain::command_kind::enter_order || command_.kind == domain::command_kind::amend_order;
-        const bool has_price = has_terms && !(command_.kind == domain::command_kind::enter_order &&
-                                              command_.type == domain::order_type::market);
+        const bool has_price =
+            command_.kind == domain::command_kind::amend_order ||
+            (command_.kind == domain::command_kind::enter_order &&
+             (command_.type == domain::order_type::limit || command_.type == domain::order_type::stop_limit));
         const side claimed = command_.side == side::sell ? side::sell : side::buy;
         say(event_kind::order_rejected, about != nullptr ? id_of(about->instrument) : command_.instrument.value,
             about != nullptr ? about->side : claimed, reason, domain::event_flag::last_of_request)
@@ -283,26 +324,53 @@ class facility_reference {
         if (price < i.price_low || price > i.price_high) return reject_reason::price_outside_band;
         return reject_reason::none;
     }
+    reject_reason check_instructions() const {
+        const domain::command& c = command_;
+        if (c.side != side::buy && c.side != side::sell) return reject_reason::invalid_side;
+        const auto type = static_cast<unsigned>(c.type);
+        if (type < 1 || type > 7) return reject_reason::invalid_order_type;
+        const auto tif = static_cast<unsigned>(c.time_in_force);
+        if (tif < 1 || tif > 4) return reject_reason::invalid_time_in_force;
+        if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
+        const bool post_only = c.flags == 1 || c.flags == 3;
+        if (c.flags != 0 && !post_only) return reject_reason::invalid_combination;
+        if (post_only && !(c.type == domain::order_type::limit && is_lasting(c)))
+            return reject_reason::invalid_combination;
+        if (is_waiting_type(c.type) && !is_lasting(c)) return reject_reason::invalid_combination;
+        if (c.display_quantity.value != 0) {
+            const bool can_rest =
+                c.type == domain::order_type::limit || c.type == domain::order_type::market_to_limit ||
+                c.type == domain::order_type::market_protected || c.type == domain::order_type::stop_limit;
+            if (!can_rest || !is_lasting(c)) return reject_reason::invalid_combination;
+        }
+        if (c.minimum_quantity.value != 0 &&
+            (post_only || is_waiting_type(c.type) || c.time_in_force == domain::time_in_force::fok)) {
+            return reject_reason::invalid_combination;
+        }
+        return reject_reason::none;
+    }
     reject_reason check_entry() {
         const domain::command& c = command_;
         const std::uint32_t instrument = index_of(c.instrument);
         if (instrument == instruments_.size()) return reject_reason::unknown_instrument;
-        if (c.side != side::buy && c.side != side::sell) return reject_reason::invalid_side;
-        if (c.type != domain::order_type::limit && c.type != domain::order_type::market) {
-            return reject_reason::invalid_order_type;
-        }
-        const auto tif = static_cast<unsigned>(c.time_in_force);
-        if (tif < 1 || tif > 4) return reject_reason::invalid_time_in_force;
-        if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
-        if ((c.flags | domain::order_flag::post_only) != domain::order_flag::post_only) {
-            return reject_reason::invalid_combination;
-        }
-        if (c.flags == domain::order_flag::post_only && !is_free_to_rest(c)) return reject_reason::invalid_combination;
+        const reject_reason contradiction = check_instructions();
+        if (contradiction != reject_reason::none) return contradiction;
         if (c.quantity.value == 0 || c.quantity > instruments_[instrument].order_quantity_max) {
             return reject_reason::invalid_quantity;
         }
-        if (c.type == domain::order_type::limit) {
+        if (c.minimum_quantity > c.quantity) return reject_reason::invalid_quantity;
+        if (c.display_quantity.value != 0 && c.quantity.value / c.display_quantity.value > 256) {
+            return reject_reason::invalid_quantity;
+        }
+        if (c.type == domain::order_type::limit || c.type == domain::order_type::stop_limit) {
             const reject_reason reason = check_price(instruments_[instrument], c.price);
+            if (reason != reject_reason::none) return reason;
+        }
+        if (c.type == domain::order_type::market_protected && (c.price.value < 0 || c.price.value > 4'000'000'000)) {
+            return reject_reason::invalid_price;
+        }
+        if (is_waiting_type(c.type)) {
+            const reject_reason reason = check_price(instruments_[instrument], c.trigger_price);
             if (reason != reject_reason::none) return reason;
         }
         if (c.client_order.value != 0 && by_name_.contains({c.account.value, c.client_order.value})) {
@@ -328,64 +396,173 @@ class facility_reference {
                 .request = c.request,
                 .instrument = index_of(c.instrument),
                 .side = c.side,
-                .price = c.type == domain::order_type::market ? domain::no_price : c.price,
+                .price = c.price,
                 .open = c.quantity.value,
+                .display = c.display_quantity.value,
+                .type = c.type,
+                .trigger = c.trigger_price,
                 .time_in_force = c.time_in_force,
                 .self_match = c.self_match_prevention,
                 .flags = c.flags};
-        const bool crosses = !matching_levels(o).empty();
-        if (c.time_in_force == domain::time_in_force::fok) {
-            if (!can_fill(o)) return refuse(reject_reason::insufficient_quantity);
-        } else if (!crosses && !is_free_to_rest(c)) {
-            return refuse(reject_reason::no_counterparty);
+        if (is_waiting_type(c.type)) {
+            if (c.type != domain::order_type::stop_limit) o.price = domain::no_price;
+            register_order(o);
+            order& waiting = open_.at(o.id);
+            waiting.where = order::place::waiting;
+            queue_of(waiting).push_back(&waiting);
+            tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
+            return enter_triggered(o.instrument);
         }
+        const reject_reason no_limit = find_limit(o);
+        if (no_limit != reject_reason::none) return refuse(no_limit);
+        const bool may_rest = c.type != domain::order_type::market && is_lasting(c);
+        const bool crosses = !reached_levels(o).empty();
         if (crosses && (c.flags & domain::order_flag::post_only) != 0 && mistake_ != defect::post_only_may_trade) {
             return refuse(reject_reason::would_take_liquidity);
         }
+        const bool wants_all = c.time_in_force == domain::time_in_force::fok;
+        const std::uint32_t wanted = wants_all ? o.open : c.minimum_quantity.value;
+        const bool ignores = mistake_ == defect::minimum_quantity_is_ignored && !wants_all;
+        if (!ignores && wanted != 0 && tradable(o) < wanted) return refuse(reject_reason::insufficient_quantity);
+        if (!crosses && !may_rest) return refuse(reject_reason::no_counterparty);
+
+        const std::uint64_t trades_before = trades_count_;
         const ending end = match(o, true);
-        if (o.open != 0 && (is_free_to_rest(c) ||
-                            (mistake_ == defect::immediate_remainder_rests && c.type == domain::order_type::limit))) {
-            order& resting = open_[o.id] = o;
-            given_[o.id.value] = true;
-            by_account_[o.account.value].push_back(o.id);
-            if (o.client_order.value != 0) by_name_[{o.account.value, o.client_order.value}] = o.id;
-            if (o.request != 0) by_request_[{o.session.value, o.request}] = o.id;
-            half_of(o.instrument, o.side).levels[key_of(o.side, o.price)].push_back(&resting);
-            tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
-            say_public(event_kind::order_added, o, o.open, o.open);
-            say_level(o);
-            if (is_at_best(o)) say_top(o);
-            return;
-        }
         given_[o.id.value] = given_[o.id.value] || end.is_known;
         const std::uint32_t taken_out = end.is_stopped ? end.taken_out : o.open;
-        if (taken_out == 0) return;
-        const reject_reason reason =
-            end.is_stopped ? reject_reason::self_match_prevented : reject_reason::no_counterparty;
-        if (!end.is_known) return refuse(reason);
-        tell_owner(event_kind::order_cancelled, o, o.price, taken_out, reason, true);
+        if (o.open != 0 &&
+            (may_rest || (mistake_ == defect::immediate_remainder_rests && c.type == domain::order_type::limit))) {
+            register_order(o);
+            tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
+            rest(open_.at(o.id));
+        } else if (taken_out != 0) {
+            const reject_reason reason =
+                end.is_stopped ? reject_reason::self_match_prevented : reject_reason::no_counterparty;
+            if (end.is_known) {
+                tell_owner(event_kind::order_cancelled, o, o.price, taken_out, reason, true);
+            } else {
+                refuse(reason);
+            }
+        }
+        if (trades_count_ != trades_before) enter_triggered(o.instrument);
+    }
+    /// The limit at which the order enters, from what the book says now.
+    reject_reason find_limit(order& o) {
+        const std::int64_t worse = o.side == side::buy ? 1 : -1;
+        const half& other = half_of(o.instrument, domain::opposite(o.side));
+        const std::int64_t best = other.levels.empty() ? 0 : other.levels.begin()->second.front()->price.value;
+        const domain::instrument& instrument = instruments_[o.instrument];
+        switch (o.type) {
+            case domain::order_type::market: o.price = domain::no_price; return reject_reason::none;
+            case domain::order_type::market_to_limit:
+            case domain::order_type::market_protected:
+                if (other.levels.empty()) return reject_reason::no_counterparty;
+                o.price = domain::price_ticks{
+                    best + (o.type == domain::order_type::market_protected ? worse * o.price.value : 0)};
+                o.price = std::max({o.price, instrument.price_low, domain::price_ticks{-domain::price_ticks_max}});
+                o.price = std::min({o.price, instrument.price_high, domain::price_ticks{domain::price_ticks_max}});
+                return reject_reason::none;
+            default: break;
+        }
+        if ((o.flags & domain::order_flag::reprice) != 0 && !reached_levels(o).empty()) {
+            o.price = domain::price_ticks{best - worse};
+            if (check_price(instrument, o.price) != reject_reason::none) return reject_reason::would_take_liquidity;
+        }
+        return reject_reason::none;
+    }
+    /// From now on the order is open and its names find it.
+    void register_order(const order& o) {
+        open_[o.id] = o;
+        given_[o.id.value] = true;
+        by_account_[o.account.value].push_back(o.id);
+        if (o.client_order.value != 0) by_name_[{o.account.value, o.client_order.value}] = o.id;
+        if (o.request != 0) by_request_[{o.session.value, o.request}] = o.id;
+    }
+    /// Puts an open order at the end of its level and says so in public.
+    void rest(order& o) {
+        o.shown = o.display == 0 ? o.open : std::min(o.display, o.open);
+        o.where = order::place::book;
+        std::list<order*>& queue = half_of(o.instrument, o.side).levels[key_of(o.side, o.price)];
+        if (mistake_ == defect::iceberg_refresh_keeps_priority && o.display != 0 && o.filled != 0) {
+            queue.push_front(&o);
+        } else {
+            queue.push_back(&o);
+        }
+        say_public(event_kind::order_added, o, o.shown, o.shown);
+        say_level(o);
+        if (is_at_best(o)) say_top(o);
     }
 
-    /// The orders of the other side that the order's limit reaches, in priority order.
-    std::vector<order*> matching_levels(const order& o) {
-        std::vector<order*> reached;
+    // --- Waiting -----------------------------------------------------------------------------------------------------
+
+    static bool is_rising(const order& o) {
+        return (o.side == side::buy) != (o.type == domain::order_type::market_if_touched);
+    }
+    std::list<order*>& queue_of(const order& waiting) {
+        book& b = books_[waiting.instrument];
+        return is_rising(waiting) ? b.rising.levels[waiting.trigger.value] : b.falling.levels[-waiting.trigger.value];
+    }
+    order* next_triggered(std::uint32_t instrument) {
+        const book& b = books_[instrument];
+        if (b.prices.last == domain::no_price) return nullptr;
+        for (const half* h : {&b.rising, &b.falling}) {
+            if (h->levels.empty()) continue;
+            const auto& [key, queue] = *h->levels.begin();
+            const std::int64_t reached = h == &b.rising ? b.prices.last.value : -b.prices.last.value;
+            if (key > reached || (key == reached && mistake_ == defect::stop_needs_a_price_beyond_its_trigger))
+                continue;
+            return mistake_ == defect::triggered_orders_newest_first ? queue.back() : queue.front();
+        }
+        return nullptr;
+    }
+    void enter_triggered(std::uint32_t instrument) {
+        for (order* next = next_triggered(instrument); next != nullptr; next = next_triggered(instrument)) {
+            order& o = *next;
+            tell_owner(event_kind::order_amended, o, o.price, o.open, reject_reason::triggered, false);
+            unqueue(o);
+            const ending end = match(o, false);
+            if (o.open != 0 && o.type == domain::order_type::stop_limit) {
+                rest(o);
+                continue;
+            }
+            const std::uint32_t taken_out = end.is_stopped ? end.taken_out : o.open;
+            if (taken_out != 0) {
+                tell_owner(event_kind::order_cancelled, o, o.price, taken_out,
+                           end.is_stopped ? reject_reason::self_match_prevented : reject_reason::no_counterparty,
+                           false);
+            }
+            forget(o);
+        }
+    }
+
+    /// The levels of the other side that the order's limit reaches, best first.
+    std::vector<const std::list<order*>*> reached_levels(const order& o) {
+        std::vector<const std::list<order*>*> reached;
         const side other = domain::opposite(o.side);
-        for (auto& [key, queue] : half_of(o.instrument, other).levels) {
+        for (const auto& [key, queue] : half_of(o.instrument, other).levels) {
             if (o.price != domain::no_price && key > key_of(other, o.price)) break;
-            reached.insert(reached.end(), queue.begin(), queue.end());
+            reached.push_back(&queue);
         }
         return reached;
     }
-    bool can_fill(const order& o) {
+    /// How much the order would trade at once: what a level shows, then what it hides, up to an order of its own
+    /// account that stops it.
+    std::uint64_t tradable(const order& o) {
+        using domain::self_match_prevention;
         std::uint64_t found = 0;
-        for (const order* resting : matching_levels(o)) {
-            if (resting->account == o.account && o.self_match != domain::self_match_prevention::none) {
-                if (o.self_match == domain::self_match_prevention::cancel_resting) continue;
-                break;
+        for (const std::list<order*>* queue : reached_levels(o)) {
+            std::uint64_t hidden = 0;
+            for (const order* resting : *queue) {
+                if (resting->account == o.account && o.self_match != self_match_prevention::none) {
+                    if (o.self_match == self_match_prevention::cancel_resting) continue;
+                    return found;
+                }
+                found += resting->shown;
+                hidden += resting->open - resting->shown;
             }
-            found += resting->open;
+            if (mistake_ != defect::hidden_lots_are_forgotten_by_fill_or_kill) found += hidden;
         }
-        return found >= o.open;
+        return found;
     }
 
     // --- Matching ----------------------------------------------------------------------------------------------------
@@ -400,12 +577,10 @@ class facility_reference {
         using domain::self_match_prevention;
         ending end;
         while (incoming.open != 0) {
-            const std::vector<order*> reached = matching_levels(incoming);
+            const auto reached = reached_levels(incoming);
             if (reached.empty()) break;
-            order* resting = reached.front();
-            if (mistake_ == defect::newest_order_first) {
-                for (order* o : reached) resting = o->price == resting->price ? o : resting;
-            }
+            order* resting =
+                mistake_ == defect::newest_order_first ? reached.front()->back() : reached.front()->front();
             if (resting->account != incoming.account || incoming.self_match == self_match_prevention::none) {
                 trade(incoming, *resting, is_entering);
                 end.is_known = true;
@@ -420,14 +595,11 @@ class facility_reference {
             if (lots == resting->open) {
                 tell_owner(event_kind::order_cancelled, *resting, resting->price, resting->open,
                            reject_reason::self_match_prevented, false);
-                take_out(*resting, resting->open);
+                take_out(*resting);
             } else if (mistake_ != defect::decrement_forgets_the_resting_order) {
-                resting->open -= lots;
-                tell_owner(event_kind::order_amended, *resting, resting->price, resting->open,
+                tell_owner(event_kind::order_amended, *resting, resting->price, resting->open - lots,
                            reject_reason::self_match_prevented, false);
-                say_public(event_kind::order_reduced, *resting, resting->open, lots);
-                say_level(*resting);
-                if (is_at_best(*resting)) say_top(*resting);
+                shrink(*resting, lots);
             }
             if (incoming.self_match == self_match_prevention::cancel_both) {
                 return {end.is_known, true, std::exchange(incoming.open, 0)};
@@ -444,7 +616,7 @@ class facility_reference {
     }
 
     void trade(order& incoming, order& resting, bool is_entering) {
-        const std::uint32_t lots = std::min(incoming.open, resting.open);
+        const std::uint32_t lots = std::min(incoming.open, resting.shown);
         const domain::price_ticks price =
             mistake_ == defect::fill_at_aggressor_price && incoming.price != domain::no_price ? incoming.price
                                                                                               : resting.price;
@@ -453,6 +625,7 @@ class facility_reference {
             o->open -= lots;
             o->filled += lots;
         }
+        resting.shown -= lots;
         book& b = books_[incoming.instrument];
         const std::uint32_t instrument = id_of(incoming.instrument);
         for (const order* o : {&incoming, &resting}) {
@@ -472,8 +645,13 @@ class facility_reference {
         say(event_kind::trade, instrument, incoming.side).trade = {id, price, domain::quantity_lots{lots}, {}};
 
         const order before = resting;  // its memory goes when it is filled
-        if (before.open == 0) forget(resting);
-        say_public(before.open == 0 ? event_kind::order_deleted : event_kind::order_reduced, before, before.open, lots);
+        if (before.open == 0) {
+            forget(resting);
+        } else if (before.shown == 0) {
+            unqueue(resting);
+        }
+        say_public(before.shown == 0 ? event_kind::order_deleted : event_kind::order_reduced, before, before.shown,
+                   lots);
         say_level(before);
         say_top(before);
 
@@ -493,16 +671,22 @@ class facility_reference {
         positions_[{(buys ? before : incoming).account.value, incoming.instrument}] -= lots;
         say(event_kind::statistics, instrument, incoming.side).volumes = {
             domain::volume_lots{b.volume}, b.turnover, domain::volume_lots{open_interest(incoming.instrument)}, {}};
+        if (before.open != 0 && before.shown == 0) rest(resting);
     }
 
     // --- Leaving -----------------------------------------------------------------------------------------------------
 
-    /// Out of its level only.
+    /// Out of its level or its queue of waiting orders.
     void unqueue(order& o) {
-        half& h = half_of(o.instrument, o.side);
-        const auto at = h.levels.find(key_of(o.side, o.price));
+        if (o.where == order::place::nowhere) return;
+        const bool waits = o.where == order::place::waiting;
+        book& b = books_[o.instrument];
+        half& h = !waits ? half_of(o.instrument, o.side) : is_rising(o) ? b.rising : b.falling;
+        const std::int64_t key = !waits ? key_of(o.side, o.price) : is_rising(o) ? o.trigger.value : -o.trigger.value;
+        const auto at = h.levels.find(key);
         at->second.remove(&o);
         if (at->second.empty()) h.levels.erase(at);
+        o.where = order::place::nowhere;
     }
     /// Out of the book and of every directory; `o` is gone afterwards.
     void forget(order& o) {
@@ -513,17 +697,28 @@ class facility_reference {
         if (request != by_request_.end() && request->second == o.id) by_request_.erase(request);
         open_.erase(o.id);
     }
-    void take_out(order& o, std::uint32_t lots) {
+    void take_out(order& o) {
         const order before = o;
-        const bool was_best = is_at_best(o);
+        const bool was_best = before.where == order::place::book && is_at_best(o);
         forget(o);
-        say_public(event_kind::order_deleted, before, 0, lots);
+        if (before.where == order::place::waiting) return;
+        say_public(event_kind::order_deleted, before, 0, before.shown);
         say_level(before);
         if (was_best) say_top(before);
     }
     void cancel(order& o, bool answers) {
         tell_owner_and_asker(event_kind::order_cancelled, o, o.price, o.open, answers);
-        take_out(o, o.open);
+        take_out(o);
+    }
+    /// Takes lots away from a resting order that has more, what is hidden first.
+    void shrink(order& o, std::uint32_t lots) {
+        const std::uint32_t from_shown = lots - std::min(lots, o.open - o.shown);
+        o.open -= lots;
+        o.shown -= from_shown;
+        if (from_shown == 0) return;
+        say_public(event_kind::order_reduced, o, o.shown, from_shown);
+        say_level(o);
+        if (is_at_best(o)) say_top(o);
     }
 
     std::pair<order*, reject_reason> resolve() {
@@ -550,11 +745,15 @@ class facility_reference {
         if (c.scope != domain::cancel_scope::account && c.scope != domain::cancel_scope::session) {
             return refuse(reject_reason::invalid_combination);
         }
+        if (static_cast<unsigned>(c.sides) > 2) return refuse(reject_reason::invalid_combination);
         std::vector<order*> covered;
         for (const domain::order_id id : by_account_[c.account.value]) {
             order& o = open_.at(id);
             if (c.instrument.value != 0 && o.instrument != instrument) continue;
             if (c.scope == domain::cancel_scope::session && o.session != c.session) continue;
+            if (c.product.value != 0 && instruments_[o.instrument].product != c.product) continue;
+            if (c.sides == domain::cancel_sides::buy && o.side != side::buy) continue;
+            if (c.sides == domain::cancel_sides::sell && o.side != side::sell) continue;
             covered.push_back(&o);
         }
         if (mistake_ == defect::mass_cancel_newest_first) covered = {covered.rbegin(), covered.rend()};
@@ -572,46 +771,47 @@ class facility_reference {
         if (c.quantity.value <= o.filled) return cancel(o, true);
         if (c.quantity > instruments_[o.instrument].order_quantity_max)
             return refuse(reject_reason::invalid_quantity, &o);
-        const reject_reason bad_price = check_price(instruments_[o.instrument], c.price);
+        const bool has_limit = o.where == order::place::book || o.type == domain::order_type::stop_limit;
+        const reject_reason bad_price =
+            has_limit ? check_price(instruments_[o.instrument], c.price) : reject_reason::none;
         if (bad_price != reject_reason::none) return refuse(bad_price, &o);
+        if (o.where == order::place::waiting) {
+            if (has_limit) o.price = c.price;
+            o.open = c.quantity.value;
+            tell_owner_and_asker(event_kind::order_amended, o, o.price, o.open, true);
+            return;
+        }
         order amended = o;
         amended.price = c.price;
         amended.open = c.quantity.value - o.filled;
-        if ((o.flags & domain::order_flag::post_only) != 0 && !matching_levels(amended).empty()) {
+        if ((o.flags & domain::order_flag::post_only) != 0 && !reached_levels(amended).empty()) {
             return refuse(reject_reason::would_take_liquidity, &o);
         }
         tell_owner_and_asker(event_kind::order_amended, o, amended.price, amended.open, true);
         if (amended.price == o.price && amended.open == o.open) return;
         if (amended.price == o.price && amended.open < o.open && mistake_ != defect::amend_down_loses_priority) {
-            const std::uint32_t change = o.open - amended.open;
-            o.open = amended.open;
-            say_public(event_kind::order_reduced, o, o.open, change);
-            say_level(o);
-            if (is_at_best(o)) say_top(o);
-            return;
+            return shrink(o, o.open - amended.open);
         }
         const bool was_best = is_at_best(o);
         unqueue(o);
-        say_public(event_kind::order_deleted, o, 0, o.open);
+        say_public(event_kind::order_deleted, o, 0, o.shown);
         say_level(o);
         if (was_best) say_top(o);
         o.price = amended.price;
         o.open = amended.open;
+        const std::uint64_t trades_before = trades_count_;
+        const std::uint32_t instrument = o.instrument;
         const ending end = match(o, false);
-        if (o.open == 0) {
+        if (o.open != 0) {
+            rest(o);
+        } else {
             if (end.is_stopped) {
                 tell_owner(event_kind::order_cancelled, o, o.price, end.taken_out, reject_reason::self_match_prevented,
                            false);
             }
-            // It stands in no level; a place is made so that the ordinary way out can be taken.
-            half_of(o.instrument, o.side).levels[key_of(o.side, o.price)].push_back(&o);
             forget(o);
-            return;
         }
-        half_of(o.instrument, o.side).levels[key_of(o.side, o.price)].push_back(&o);
-        say_public(event_kind::order_added, o, o.open, o.open);
-        say_level(o);
-        if (is_at_best(o)) say_top(o);
+        if (trades_count_ != trades_before) enter_triggered(instrument);
     }
 
     facility_options options_;

@@ -248,6 +248,30 @@ TEST_F(facility_test, marks_the_end_of_a_command_for_those_who_see_only_the_feed
     }
 }
 
+TEST_F(facility_test, tells_the_feed_of_the_end_of_a_command_after_any_number_of_private_messages) {
+    for (std::uint32_t waiting = 20; waiting <= 300; waiting += waiting < 75 ? 1 : 45) {
+        rebuild({.orders_max = 1000});
+        command stop = limit(3, side::sell, 0, 1);
+        stop.type = domain::order_type::stop;
+        stop.trigger_price = domain::price_ticks{100};
+        for (std::uint32_t i = 0; i < waiting; ++i) {
+            EXPECT_EQ(names(apply(stop)), (strings{"order_entered"})) << "a waiting order is nobody else's business";
+        }
+        apply(limit(1, side::buy, 100, 1));
+        // The one trade at 100 sets all of them free; nobody is left to trade with.
+        const auto events = apply(limit(2, side::sell, 100, 1));
+        const bool owes = 2 * waiting > 64;
+        ASSERT_EQ(events.size(), 10U + 2U * waiting + (owes ? 1U : 0U));
+        std::size_t public_marks = 0;
+        for (const event& e : events) {
+            public_marks += domain::is_public(e.kind) && (e.flags & domain::event_flag::last_of_command) != 0 ? 1U : 0U;
+        }
+        EXPECT_EQ(public_marks, 1U);
+        EXPECT_EQ(events.back().flags & domain::event_flag::last_of_command, domain::event_flag::last_of_command);
+        EXPECT_EQ(venue_->open_orders_count(), 0U);
+    }
+}
+
 TEST_F(facility_test, refuses_a_post_only_order_that_would_trade_and_rests_one_that_would_not) {
     apply(limit(2, side::sell, 100, 3));
     command c = limit(1, side::buy, 100, 5);

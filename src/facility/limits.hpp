@@ -9,4 +9,11 @@ namespace corro::facility {
 /// several batches. Small enough to stay in the first-level cache, large enough for a sweep of ten orders.
 inline constexpr std::uint32_t events_buffered_max = 128;
 
+/// Private events that may follow a command's last public one before the feed is told of the command's end by one more
+/// top_of_book.
+inline constexpr std::uint32_t private_run_max = 64;
+
+/// How often an order may hold what it shows at a time. Each part shown can be one fill of one aggressor.
+inline constexpr std::uint32_t display_parts_max = 256;
+
 }  // namespace corro::facility

@@ -40,10 +40,19 @@ class message_writer {
         last_answer_slot_ = any_slot;
         buffer_.begin(command);
     }
-    void end() noexcept { buffer_.end(); }
+    void end() noexcept {
+        if (const auto instrument = buffer_.owed()) [[unlikely]] {
+            for (std::uint32_t book = 0; book < ids_.size(); ++book) {
+                if (ids_[book] != *instrument) continue;
+                buffer_.append(domain::event_kind::top_of_book, *instrument, domain::side::buy).top = top_of(book);
+                break;
+            }
+        }
+        buffer_.end();
+    }
 
-    /// From now on the command is the entry of a new order, whose resting is announced.
-    void announce_entry() noexcept { is_entering_ = true; }
+    /// From now on the command is the entry of a new order, whose resting is announced; or not any more.
+    void announce_entry(bool is_entering) noexcept { is_entering_ = is_entering; }
     /// Of the cancellations to come only that of `slot` completes the answer.
     void answer_with(std::uint32_t slot) noexcept { last_answer_slot_ = slot; }
 
@@ -62,6 +71,16 @@ class message_writer {
     void amended(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t open) noexcept {
         answer(domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, open, true);
     }
+    /// A new order waits for its trigger price.
+    void waits(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t quantity) noexcept {
+        tell(domain::event_kind::order_entered, book, slot, engine_.id_of(slot), price, quantity,
+             domain::reject_reason::none, domain::event_flag::last_of_request);
+    }
+    /// A waiting order's trigger price has traded; it enters now.
+    void triggered(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t quantity) noexcept {
+        tell(domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, quantity,
+             domain::reject_reason::triggered, 0);
+    }
     /// An incoming order's remainder was taken out before it came to rest.
     void remainder_cancelled(std::uint32_t book, std::uint32_t slot, domain::order_id order, domain::price_ticks price,
                              std::uint32_t quantity, domain::reject_reason reason) noexcept {
@@ -74,7 +93,7 @@ class message_writer {
     [[gnu::always_inline]] void rested(const matching::order_change& change) noexcept {
         if (is_entering_) {
             tell(domain::event_kind::order_entered, change.level.book, change.slot, change.order, change.level.price,
-                 change.open, domain::reject_reason::none, domain::event_flag::last_of_request);
+                 change.open + change.hidden, domain::reject_reason::none, domain::event_flag::last_of_request);
         }
         publish(domain::event_kind::order_added, change);
     }
@@ -83,27 +102,29 @@ class message_writer {
         switch (cause) {
             case matching::removal::cancelled:
                 answer(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
-                       change.level.price, change.change,
+                       price_of(change), change.taken,
                        last_answer_slot_ == any_slot || last_answer_slot_ == change.slot);
                 break;
             case matching::removal::self_match_prevented:
                 tell(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
-                     change.level.price, change.change, domain::reject_reason::self_match_prevented, 0);
+                     change.level.price, change.taken, domain::reject_reason::self_match_prevented, 0);
                 break;
             case matching::removal::replaced: break;
         }
-        publish(domain::event_kind::order_deleted, change);
+        if (!change.level.is_waiting) publish(domain::event_kind::order_deleted, change);
         if (cause != matching::removal::replaced) orders_.remove(change.slot);
     }
 
     void reduced(const matching::order_change& change, matching::reduction cause) noexcept {
         if (cause == matching::reduction::self_match_prevented) {
-            orders_[change.slot].total -= change.change;
+            orders_[change.slot].total -= change.taken;
             tell(domain::event_kind::order_amended, change.level.book, change.slot, change.order, change.level.price,
-                 change.open, domain::reject_reason::self_match_prevented, 0);
+                 change.open + change.hidden, domain::reject_reason::self_match_prevented, 0);
         }
-        publish(domain::event_kind::order_reduced, change);
+        if (change.change != 0) publish(domain::event_kind::order_reduced, change);
     }
+
+    void refreshed(const matching::order_change& change) noexcept { publish(domain::event_kind::order_added, change); }
 
     void aggressor_decremented(const matching::decrement& d) noexcept {
         order_record& record = orders_[d.slot];
@@ -132,8 +153,13 @@ class message_writer {
             f.aggressor,       aggressor.client_order, price, quantity, domain::quantity_lots{f.aggressor_open},
             aggressor.account, aggressor.session};
         buffer_.append(domain::event_kind::order_executed, instrument, resting_side).execution = {
-            f.resting,       resting.client_order, price, quantity, domain::quantity_lots{f.resting_open},
-            resting.account, resting.session};
+            f.resting,
+            resting.client_order,
+            price,
+            quantity,
+            domain::quantity_lots{f.resting_open + f.resting_hidden},
+            resting.account,
+            resting.session};
 
         const bool aggressor_buys = aggressor_side == domain::side::buy;
         capture(instrument, domain::side::buy, trade, aggressor_buys, f, aggressor_buys ? aggressor : resting);
@@ -170,7 +196,7 @@ class message_writer {
         positions_.trade(aggressor_buys ? aggressor.position : resting.position,
                          aggressor_buys ? resting.position : aggressor.position, f.quantity);
         buffer_.append(domain::event_kind::statistics, instrument, aggressor_side).volumes = volumes_of(f.level.book);
-        if (gone) orders_.remove(f.resting_slot);
+        if (gone && f.resting_hidden == 0) orders_.remove(f.resting_slot);
     }
 
     /// The incoming order that core events speak of while it is not in a book.
@@ -194,6 +220,11 @@ class message_writer {
 
  private:
     static constexpr std::uint32_t any_slot = 0xffffffffU;
+
+    /// The limit of a cancelled order; of a waiting one the level knows only the trigger.
+    [[nodiscard]] domain::price_ticks price_of(const matching::order_change& change) const noexcept {
+        return change.level.is_waiting ? orders_.waiting(change.slot).limit : change.level.price;
+    }
 
     /// Tells the session that owns the order.
     [[gnu::always_inline]] void tell(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,

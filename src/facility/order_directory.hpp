@@ -30,15 +30,26 @@ struct order_record {
 };
 static_assert(sizeof(order_record) == 32, "two records in a cache line");
 
+/// What a waiting order becomes when its trigger price trades.
+struct waiting_terms {
+    domain::price_ticks limit{};  ///< no_price if it becomes a market order
+    std::uint32_t display = 0;
+    domain::order_type type = domain::order_type::stop;
+};
+
 class order_directory {
  public:
     static constexpr std::uint32_t none = base::hashed_index::none;
 
     explicit order_directory(std::uint32_t orders_max)
-        : records_(orders_max), by_client_order_(orders_max), by_request_(orders_max) {}
+        : records_(orders_max), waiting_(orders_max), by_client_order_(orders_max), by_request_(orders_max) {}
 
     [[nodiscard]] order_record& operator[](std::uint32_t slot) noexcept { return records_[slot]; }
     [[nodiscard]] const order_record& operator[](std::uint32_t slot) const noexcept { return records_[slot]; }
+
+    /// Of an order that waits.
+    [[nodiscard]] waiting_terms& waiting(std::uint32_t slot) noexcept { return waiting_[slot]; }
+    [[nodiscard]] const waiting_terms& waiting(std::uint32_t slot) const noexcept { return waiting_[slot]; }
 
     /// The account's open order with this client order id, or `none`.
     [[nodiscard]] std::uint32_t find(domain::account_id account, domain::client_order_id name) const noexcept {
@@ -87,6 +98,7 @@ class order_directory {
     }
 
     base::large_array<order_record> records_;
+    base::large_array<waiting_terms> waiting_;
     base::hashed_index by_client_order_;
     base::hashed_index by_request_;
 };

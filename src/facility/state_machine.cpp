@@ -23,6 +23,11 @@ constexpr std::uint32_t no_book = 0xffffffffU;
     return s == side::buy || s == side::sell;
 }
 
+/// Orders of this type wait out of the book for their trigger price.
+[[nodiscard]] bool is_waiting(order_type type) noexcept {
+    return type >= order_type::stop;
+}
+
 [[nodiscard]] std::vector<std::uint32_t> index_by_id(std::span<const domain::instrument> instruments) {
     std::uint32_t id_max = 0;
     for (const domain::instrument& i : instruments) id_max = std::max(id_max, i.id.value);
@@ -76,27 +81,80 @@ reject_reason facility::state_machine::check_price(const domain::instrument& i, 
     return price < i.price_low || price > i.price_high ? reject_reason::price_outside_band : reject_reason::none;
 }
 
-reject_reason facility::state_machine::check_entry(const command& c) const noexcept {
-    const std::uint32_t book = book_of(c.instrument);
-    if (book == none) return reject_reason::unknown_instrument;
+reject_reason facility::state_machine::check_instructions(const command& c) const noexcept {
     if (!is_valid(c.side)) return reject_reason::invalid_side;
-    if (c.type != order_type::limit && c.type != order_type::market) return reject_reason::invalid_order_type;
+    if (c.type < order_type::limit || c.type > order_type::market_if_touched) return reject_reason::invalid_order_type;
     if (c.time_in_force < time_in_force::day || c.time_in_force > time_in_force::fok) {
         return reject_reason::invalid_time_in_force;
     }
     if (c.self_match_prevention > self_match_prevention::decrement) return reject_reason::invalid_self_match_prevention;
-    if ((c.flags & ~domain::order_flag::post_only) != 0) return reject_reason::invalid_combination;
-    const bool may_rest = c.type == order_type::limit && c.time_in_force <= time_in_force::gtc;
-    if ((c.flags & domain::order_flag::post_only) != 0 && !may_rest) return reject_reason::invalid_combination;
+    constexpr std::uint8_t flags_known = domain::order_flag::post_only | domain::order_flag::reprice;
+    if ((c.flags & ~flags_known) != 0 || c.flags == domain::order_flag::reprice) {
+        return reject_reason::invalid_combination;
+    }
+    const bool is_lasting = c.time_in_force <= time_in_force::gtc;
+    const bool becomes_market =
+        c.type == order_type::market || c.type == order_type::stop || c.type == order_type::market_if_touched;
+    if (c.flags != 0 && (!is_lasting || c.type != order_type::limit)) return reject_reason::invalid_combination;
+    if (is_waiting(c.type) && !is_lasting) return reject_reason::invalid_combination;
+    if (c.display_quantity.value != 0 && (!is_lasting || becomes_market)) return reject_reason::invalid_combination;
+    if (c.minimum_quantity.value != 0 &&
+        (c.flags != 0 || is_waiting(c.type) || c.time_in_force == time_in_force::fok)) {
+        return reject_reason::invalid_combination;
+    }
+    return reject_reason::none;
+}
+
+reject_reason facility::state_machine::check_entry(const command& c) const noexcept {
+    const std::uint32_t book = book_of(c.instrument);
+    if (book == none) return reject_reason::unknown_instrument;
+    if (const reject_reason reason = check_instructions(c); reason != reject_reason::none) return reason;
 
     const domain::instrument& instrument = instruments_[book];
-    if (c.quantity.value == 0 || c.quantity > instrument.order_quantity_max) return reject_reason::invalid_quantity;
-    if (c.type == order_type::limit) {
+    if (c.quantity.value == 0 || c.quantity > instrument.order_quantity_max || c.minimum_quantity > c.quantity) {
+        return reject_reason::invalid_quantity;
+    }
+    // A part shown is a fill; what one aggressor can set in motion stays bounded.
+    if (c.display_quantity.value != 0 && c.quantity.value / c.display_quantity.value > display_parts_max) {
+        return reject_reason::invalid_quantity;
+    }
+    if (c.type == order_type::limit || c.type == order_type::stop_limit) {
         if (const reject_reason reason = check_price(instrument, c.price); reason != reject_reason::none) return reason;
     }
-    if (orders_.find(c.account, c.client_order) != order_directory::none)
+    if (c.type == order_type::market_protected && (c.price.value < 0 || c.price.value > domain::price_ticks_max)) {
+        return reject_reason::invalid_price;
+    }
+    if (is_waiting(c.type)) {
+        const reject_reason reason = check_price(instrument, c.trigger_price);
+        if (reason != reject_reason::none) return reason;
+    }
+    if (orders_.find(c.account, c.client_order) != order_directory::none) {
         return reject_reason::duplicate_client_order_id;
+    }
     return engine_.full() ? reject_reason::book_full : reject_reason::none;
+}
+
+domain::conversion<domain::price_ticks> facility::state_machine::limit_of(const command& c,
+                                                                          std::uint32_t book) const noexcept {
+    if (c.type == order_type::market) return {.value = domain::no_price};
+    const bool reprices = (c.flags & domain::order_flag::reprice) != 0;
+    if (c.type == order_type::limit && !reprices) [[likely]]
+        return {.value = c.price};
+    const domain::price_ticks best = engine_.best(book, domain::opposite(c.side)).price;
+    const std::int64_t worse = c.side == side::buy ? 1 : -1;
+    const domain::instrument& instrument = instruments_[book];
+    if (reprices) {
+        if (!engine_.would_trade(book, c.side, c.price)) return {.value = c.price};
+        const domain::price_ticks behind{best.value - worse};
+        if (check_price(instrument, behind) != reject_reason::none)
+            return {.reason = reject_reason::would_take_liquidity};
+        return {.value = behind};
+    }
+    if (best == domain::no_price) return {.reason = reject_reason::no_counterparty};
+    if (c.type == order_type::market_to_limit) return {.value = best};
+    const domain::price_ticks limit{best.value + worse * c.price.value};
+    return {.value = std::clamp(limit, std::max(instrument.price_low, domain::price_ticks{-domain::price_ticks_max}),
+                                std::min(instrument.price_high, domain::price_ticks{domain::price_ticks_max}))};
 }
 
 void facility::state_machine::enter_order(const command& c) noexcept {
@@ -110,7 +168,6 @@ void facility::state_machine::enter_order(const command& c) noexcept {
         refuse(c, reject_reason::book_full);
         return;
     }
-    const bool is_market = c.type == order_type::market;
     const std::uint32_t slot = matching::engine::slot_of(engine_.next_id());
     orders_[slot] = {.client_order = c.client_order,
                      .session = c.session,
@@ -122,12 +179,22 @@ void facility::state_machine::enter_order(const command& c) noexcept {
                      .time_in_force = c.time_in_force,
                      .self_match = c.self_match_prevention,
                      .flags = c.flags};
+    if (is_waiting(c.type)) {
+        let_wait(c, book, slot);
+        return;
+    }
+    const auto [limit, refusal] = limit_of(c, book);
+    if (refusal != reject_reason::none) {
+        refuse(c, refusal);
+        return;
+    }
+    const bool is_market = c.type == order_type::market;
     const matching::remainder rest = c.time_in_force == time_in_force::fok ? matching::remainder::never_arises
                                      : is_market || c.time_in_force == time_in_force::ioc
                                          ? matching::remainder::cancelled
                                          : matching::remainder::rests;
-    const domain::price_ticks limit = is_market ? domain::no_price : c.price;
-    writer_.announce_entry();
+    const std::uint64_t trades_before = writer_.trades_count();
+    writer_.announce_entry(true);
     writer_.incoming(book, limit);
     const matching::entry_result result = engine_.enter({.book = book,
                                                          .account = c.account.value,
@@ -136,8 +203,10 @@ void facility::state_machine::enter_order(const command& c) noexcept {
                                                          .post_only = (c.flags & domain::order_flag::post_only) != 0,
                                                          .rest = rest,
                                                          .self_match = c.self_match_prevention,
-                                                         .price = is_market ? domain::price_ticks{} : c.price,
-                                                         .quantity = c.quantity},
+                                                         .price = is_market ? domain::price_ticks{} : limit,
+                                                         .quantity = c.quantity,
+                                                         .display = c.display_quantity.value,
+                                                         .minimum = c.minimum_quantity.value},
                                                         writer_);
     switch (result.what) {
         case matching::outcome::rested: orders_.add(slot); break;
@@ -147,6 +216,66 @@ void facility::state_machine::enter_order(const command& c) noexcept {
             break;
         case matching::outcome::refused: refuse(c, result.reason); break;
     }
+    if (writer_.trades_count() != trades_before) enter_triggered(book);
+}
+
+void facility::state_machine::let_wait(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
+    const bool waits_for_worse = c.type != order_type::market_if_touched;
+    const bool is_rising = (c.side == side::buy) == waits_for_worse;
+    orders_.waiting(slot) = {.limit = c.type == order_type::stop_limit ? c.price : domain::no_price,
+                             .display = c.display_quantity.value,
+                             .type = c.type};
+    engine_.wait(book, c.account.value, is_rising, c.trigger_price, c.quantity.value);
+    orders_.add(slot);
+    writer_.waits(book, slot, orders_.waiting(slot).limit, c.quantity.value);
+    enter_triggered(book);
+}
+
+void facility::state_machine::enter_triggered(std::uint32_t book) noexcept {
+    writer_.announce_entry(false);
+    if (writer_.tape(book).volume == 0) return;
+    for (;;) {
+        const std::uint32_t slot = engine_.next_triggered(book, writer_.tape(book).prices.last);
+        if (slot == none) return;
+        const order_record& record = orders_[slot];
+        const waiting_terms terms = orders_.waiting(slot);
+        const domain::quantity_lots quantity{engine_.order_at(slot).open};
+        const domain::order_id order = engine_.id_of(slot);
+        const bool is_market = terms.type != order_type::stop_limit;
+        writer_.triggered(book, slot, terms.limit, quantity.value);
+        writer_.incoming(book, terms.limit);
+        const matching::entry_result result =
+            engine_.activate(slot,
+                             {.book = book,
+                              .account = record.account.value,
+                              .side = record.side,
+                              .is_market = is_market,
+                              .rest = is_market ? matching::remainder::cancelled : matching::remainder::rests,
+                              .self_match = record.self_match,
+                              .price = is_market ? domain::price_ticks{} : terms.limit,
+                              .quantity = quantity,
+                              .display = terms.display},
+                             writer_);
+        if (result.what == matching::outcome::cancelled) {
+            writer_.remainder_cancelled(book, slot, order, terms.limit, result.quantity, result.reason);
+        }
+        if (result.what != matching::outcome::rested) orders_.remove(slot);
+    }
+}
+
+void facility::state_machine::amend_waiting(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
+    waiting_terms& terms = orders_.waiting(slot);
+    if (terms.type == order_type::stop_limit) {
+        const reject_reason reason = check_price(instruments_[book], c.price);
+        if (reason != reject_reason::none) {
+            refuse(c, reason, slot);
+            return;
+        }
+        terms.limit = c.price;
+    }
+    orders_[slot].total = c.quantity.value;
+    engine_.resize_waiting(slot, c.quantity.value);
+    writer_.amended(book, slot, terms.limit, c.quantity.value);
 }
 
 facility::state_machine::resolution facility::state_machine::resolve(const command& c) const noexcept {
@@ -173,7 +302,8 @@ void facility::state_machine::amend_order(const command& c) noexcept {
     }
     order_record& record = orders_[slot];
     const matching::level_state level = engine_.level_of(slot);
-    const std::uint32_t open = engine_.order_at(slot).open;
+    const matching::order_view order = engine_.order_at(slot);
+    const std::uint32_t open = order.total();
     const std::uint32_t filled = record.total - open;
     if (c.quantity.value <= filled) {
         engine_.cancel(slot, writer_);
@@ -182,6 +312,10 @@ void facility::state_machine::amend_order(const command& c) noexcept {
     const domain::instrument& instrument = instruments_[level.book];
     if (c.quantity > instrument.order_quantity_max) {
         refuse(c, reject_reason::invalid_quantity, slot);
+        return;
+    }
+    if (level.is_waiting) {
+        amend_waiting(c, level.book, slot);
         return;
     }
     if (const reject_reason reason = check_price(instrument, c.price); reason != reject_reason::none) {
@@ -201,20 +335,22 @@ void facility::state_machine::amend_order(const command& c) noexcept {
         engine_.reduce(slot, wanted, writer_);
         return;
     }
+    const std::uint64_t trades_before = writer_.trades_count();
     writer_.incoming(level.book, c.price);
-    const domain::order_id order = engine_.id_of(slot);
     const matching::entry_result result = engine_.replace(slot,
                                                           {.book = level.book,
                                                            .account = record.account.value,
                                                            .side = record.side,
                                                            .self_match = record.self_match,
                                                            .price = c.price,
-                                                           .quantity = domain::quantity_lots{wanted}},
+                                                           .quantity = domain::quantity_lots{wanted},
+                                                           .display = order.display},
                                                           writer_);
     if (result.what == matching::outcome::cancelled) {
-        writer_.remainder_cancelled(level.book, slot, order, c.price, result.quantity, result.reason);
+        writer_.remainder_cancelled(level.book, slot, order.order, c.price, result.quantity, result.reason);
     }
     if (result.what != matching::outcome::rested) orders_.remove(slot);
+    if (writer_.trades_count() != trades_before) enter_triggered(level.book);
 }
 
 void facility::state_machine::cancel_order(const command& c) noexcept {
@@ -235,12 +371,14 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
             return;
         }
     }
-    if (c.scope > domain::cancel_scope::session) {
+    if (c.scope > domain::cancel_scope::session || c.sides > domain::cancel_sides::sell) {
         refuse(c, reject_reason::invalid_combination);
         return;
     }
     const auto is_covered = [&](std::uint32_t slot, std::uint32_t at) {
-        return (book == none || at == book) &&
+        return (book == none || at == book) && (c.product.value == 0 || instruments_[at].product == c.product) &&
+               (c.sides == domain::cancel_sides::both ||
+                (c.sides == domain::cancel_sides::buy) == (orders_[slot].side == side::buy)) &&
                (c.scope == domain::cancel_scope::account || orders_[slot].session == c.session);
     };
     const std::uint32_t last = engine_.newest_order_of(c.account.value, is_covered);
@@ -254,15 +392,29 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
 
 void facility::state_machine::refuse(const command& c, reject_reason reason) noexcept {
     const bool has_terms = c.kind == command_kind::enter_order || c.kind == command_kind::amend_order;
-    const bool is_market = c.kind == command_kind::enter_order && c.type == order_type::market;
+    const bool has_limit =
+        c.kind == command_kind::amend_order ||
+        (c.kind == command_kind::enter_order && (c.type == order_type::limit || c.type == order_type::stop_limit));
     writer_.reject(c.instrument, is_valid(c.side) ? c.side : side::buy, reason, {},
-                   has_terms && !is_market ? c.price : domain::no_price,
-                   has_terms ? c.quantity : domain::quantity_lots{});
+                   has_limit ? c.price : domain::no_price, has_terms ? c.quantity : domain::quantity_lots{});
 }
 
 void facility::state_machine::refuse(const command& c, reject_reason reason, std::uint32_t slot) noexcept {
     writer_.reject(instruments_[engine_.level_of(slot).book].id, orders_[slot].side, reason, engine_.id_of(slot),
                    c.price, c.quantity);
+}
+
+void facility::state_machine::hash_order(state_hasher& hasher, std::uint32_t slot) const {
+    const order_record& r = orders_[slot];
+    hasher.add(engine_.id_of(slot).value);
+    hasher.add((std::uint64_t{r.total} << 32) | engine_.order_at(slot).total());
+    hasher.add(r.client_order.value);
+    hasher.add((std::uint64_t{r.session.value} << 32) | r.account.value);
+    const bool by_name = orders_.find(r.account, r.client_order) == slot;
+    const bool by_request = orders_.find(r.session, r.request) == slot;
+    hasher.add((std::uint64_t{r.request} << 32) | (std::uint64_t{r.flags} << 24) |
+               (static_cast<std::uint64_t>(r.time_in_force) << 16) | (static_cast<std::uint64_t>(r.self_match) << 8) |
+               (by_name ? 2U : 0U) | (by_request ? 1U : 0U));
 }
 
 std::uint64_t facility::state_machine::state_hash() const {
@@ -279,18 +431,19 @@ std::uint64_t facility::state_machine::state_hash() const {
         for (const side s : {side::buy, side::sell}) {
             hasher.add(std::uint64_t{0});
             engine_.for_each_order(book, s, [&](const matching::level_state& level, const matching::order_view& o) {
-                const order_record& r = orders_[o.slot];
-                hasher.add(o.order.value);
                 hasher.add(level.price.value);
-                hasher.add((std::uint64_t{r.total} << 32) | o.open);
-                hasher.add(r.client_order.value);
-                hasher.add((std::uint64_t{r.session.value} << 32) | r.account.value);
-                const bool by_name = orders_.find(r.account, r.client_order) == o.slot;
-                const bool by_request = orders_.find(r.session, r.request) == o.slot;
-                hasher.add((std::uint64_t{r.request} << 32) | (std::uint64_t{r.flags} << 24) |
-                           (static_cast<std::uint64_t>(r.time_in_force) << 16) |
-                           (static_cast<std::uint64_t>(r.self_match) << 8) | (by_name ? 2U : 0U) |
-                           (by_request ? 1U : 0U));
+                hasher.add((std::uint64_t{o.open} << 32) | o.display);
+                hash_order(hasher, o.slot);
+            });
+        }
+        for (const bool is_rising : {false, true}) {
+            hasher.add(std::uint64_t{0});
+            engine_.for_each_waiting(book, is_rising, [&](domain::price_ticks trigger, std::uint32_t slot) {
+                const waiting_terms& terms = orders_.waiting(slot);
+                hasher.add(trigger.value);
+                hasher.add(terms.limit.value);
+                hasher.add((static_cast<std::uint64_t>(terms.type) << 32) | terms.display);
+                hash_order(hasher, slot);
             });
         }
     }

@@ -12,6 +12,7 @@
 #include "facility/facility.hpp"
 #include "facility/message_writer.hpp"
 #include "facility/order_directory.hpp"
+#include "facility/state_hasher.hpp"
 #include "matching/engine.hpp"
 #include "risk/positions.hpp"
 
@@ -47,11 +48,21 @@ class facility::state_machine {
     void amend_order(const domain::command& c) noexcept;
     void cancel_order(const domain::command& c) noexcept;
     void cancel_orders(const domain::command& c) noexcept;
+    void let_wait(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
+    void amend_waiting(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
+    /// Enters the waiting orders whose trigger price has traded, until none is left.
+    void enter_triggered(std::uint32_t book) noexcept;
+
+    /// The limit at which an order is to be entered, from what the book says now.
+    [[nodiscard]] domain::conversion<domain::price_ticks> limit_of(const domain::command& c,
+                                                                   std::uint32_t book) const noexcept;
+    [[nodiscard]] domain::reject_reason check_instructions(const domain::command& c) const noexcept;
 
     [[nodiscard]] domain::reject_reason check_entry(const domain::command& c) const noexcept;
     [[nodiscard]] static domain::reject_reason check_price(const domain::instrument& i,
                                                            domain::price_ticks price) noexcept;
     [[nodiscard]] resolution resolve(const domain::command& c) const noexcept;
+    void hash_order(state_hasher& hasher, std::uint32_t slot) const;
     void refuse(const domain::command& c, domain::reject_reason reason) noexcept;
     void refuse(const domain::command& c, domain::reject_reason reason, std::uint32_t slot) noexcept;
 

@@ -7,6 +7,7 @@
 //     void rested(const order_change&);                  an order joined the end of its level
 //     void removed(const order_change&, removal);        a resting order left the book without trading
 //     void reduced(const order_change&, reduction);      a resting order shrank and kept its priority
+//     void refreshed(const order_change&);               an iceberg showed its next part, at the end of its level
 //     void aggressor_decremented(const decrement&);      self-match prevention shrank the incoming order; it goes on
 //
 // Units: ticks and lots. `slot` numbers order records densely from 0, for arrays that lie in parallel.
@@ -22,6 +23,7 @@ namespace corro::matching {
 struct level_state {
     std::uint32_t book = 0;  ///< index of the book in its engine
     domain::side side = domain::side::buy;
+    bool is_waiting = false;   ///< not a level of the book: orders that wait for this trigger price
     bool top_changed = false;  ///< the change touched the best level of its side: its price or its quantity
     std::uint32_t orders_count = 0;
     domain::price_ticks price{};
@@ -37,7 +39,8 @@ struct fill {
     std::uint32_t resting_account = 0;
     std::uint32_t quantity = 0;
     std::uint32_t aggressor_open = 0;  ///< after the fill
-    std::uint32_t resting_open = 0;    ///< after the fill
+    std::uint32_t resting_open = 0;    ///< shown after the fill
+    std::uint32_t resting_hidden = 0;  ///< and not shown: it follows in `refreshed`
     level_state level{};               ///< the resting order's; its price is the fill's
 };
 
@@ -45,8 +48,10 @@ struct order_change {
     domain::order_id order{};
     std::uint32_t slot = 0;
     std::uint32_t account = 0;
-    std::uint32_t open = 0;    ///< in the book after the change
-    std::uint32_t change = 0;  ///< lots added or taken away
+    std::uint32_t open = 0;    ///< shown in the book after the change
+    std::uint32_t change = 0;  ///< shown lots added or taken away
+    std::uint32_t hidden = 0;  ///< not shown after the change
+    std::uint32_t taken = 0;   ///< lots that the order lost, shown or not
     level_state level{};
 };
 

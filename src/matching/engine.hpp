@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/large_array.hpp"
 #include "domain/command.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
@@ -55,6 +56,8 @@ struct entry {
     domain::self_match_prevention self_match = domain::self_match_prevention::none;
     domain::price_ticks price{};       ///< within domain::price_ticks_max
     domain::quantity_lots quantity{};  ///< above 0
+    std::uint32_t display = 0;         ///< most lots shown at a time when it rests; 0 for all
+    std::uint32_t minimum = 0;         ///< refused unless so much trades at once
 };
 
 enum class outcome : std::uint8_t {
@@ -76,19 +79,26 @@ struct order_view {
     domain::order_id order{};
     std::uint32_t slot = 0;
     std::uint32_t account = 0;
-    std::uint32_t open = 0;
+    std::uint32_t open = 0;     ///< shown
+    std::uint32_t hidden = 0;   ///< open but not shown
+    std::uint32_t display = 0;  ///< most lots shown at a time; 0 for all
+    [[nodiscard]] std::uint32_t total() const noexcept { return open + hidden; }
 };
 
 class engine {
  public:
     explicit engine(const engine_options& options)
         : nodes_(options.accounts_max, options.orders_max),
-          tree_nodes_(options.orders_max, 2 * std::size_t{options.books_count}) {
+          tree_nodes_(options.orders_max, 4 * std::size_t{options.books_count}),
+          icebergs_(options.orders_max) {
         CORRO_ASSERT(options.books_count > 0 && options.books_count <= domain::instruments_max);
         const std::uint32_t bits =
             options.window_bits != 0 ? options.window_bits : default_window_bits(options.books_count);
-        sides_.reserve(2 * std::size_t{options.books_count});
-        for (std::uint32_t i = 0; i < 2 * options.books_count; ++i) sides_.emplace_back(tree_nodes_, bits, i);
+        sides_.reserve(4 * std::size_t{options.books_count});
+        for (std::uint32_t i = 0; i < 4 * options.books_count; ++i) {
+            const bool is_small = (i & waiting_bit) != 0 && bits > waiting_window_bits;
+            sides_.emplace_back(tree_nodes_, is_small ? waiting_window_bits : bits, i);
+        }
     }
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
@@ -106,7 +116,10 @@ class engine {
         price_ladder& against = sides_[side_index(e.book, e.side) ^ 1U];
         if (against.best_key() <= limit) {
             if (e.post_only) return refusal(domain::reject_reason::would_take_liquidity);
-            if (e.rest == remainder::never_arises && !can_fill(against, e, limit)) {
+            if (e.rest == remainder::never_arises && !can_fill(against, e, limit, e.quantity.value)) {
+                return refusal(domain::reject_reason::insufficient_quantity);
+            }
+            if (e.minimum != 0 && !can_fill(against, e, limit, e.minimum)) {
                 return refusal(domain::reject_reason::insufficient_quantity);
             }
             const std::uint32_t index = nodes_.acquire_order();
@@ -118,9 +131,10 @@ class engine {
             match(against, incoming, sink);
             return settle(e, key, incoming, false, sink);
         }
-        if (e.rest != remainder::rests) [[unlikely]] {
-            return refusal(e.rest == remainder::never_arises ? domain::reject_reason::insufficient_quantity
-                                                             : domain::reject_reason::no_counterparty);
+        if (e.rest != remainder::rests || e.minimum != 0) [[unlikely]] {
+            return refusal(e.rest == remainder::never_arises || e.minimum != 0
+                               ? domain::reject_reason::insufficient_quantity
+                               : domain::reject_reason::no_counterparty);
         }
         const std::uint32_t index = nodes_.acquire_order();
         link_account(index, e.account);
@@ -140,7 +154,43 @@ class engine {
     template <class Sink>
     void reduce(std::uint32_t slot, std::uint32_t open, Sink& sink) noexcept {
         const std::uint32_t index = nodes_.index_of(slot);
-        shrink(index, nodes_[index].order.open - open, reduction::amended, sink);
+        shrink(index, view(index).total() - open, reduction::amended, sink);
+    }
+
+    /// Lets a new order wait for its trigger price, out of the book: a rising one for a trade at the price or above,
+    /// another for one at the price or below. Needs what `enter` needs. The sink hears nothing.
+    domain::order_id wait(std::uint32_t book, std::uint32_t account, bool is_rising, domain::price_ticks trigger,
+                          std::uint32_t quantity) noexcept {
+        const std::uint32_t index = nodes_.acquire_order();
+        link_account(index, account);
+        const domain::side direction = is_rising ? domain::side::sell : domain::side::buy;
+        queue(index, waiting_index(book, direction), key_of(direction, trigger), quantity);
+        return nodes_.id_of(index);
+    }
+    /// The slot of the order that a trade at `last` sets free next, or `none`: of those that wait for rising prices the
+    /// one with the lowest trigger, then of the others the one with the highest; the oldest at equal triggers.
+    [[nodiscard]] std::uint32_t next_triggered(std::uint32_t book, domain::price_ticks last) const noexcept {
+        for (const domain::side direction : {domain::side::sell, domain::side::buy}) {
+            const price_ladder& ladder = sides_[waiting_index(book, direction)];
+            if (ladder.best_key() <= key_of(direction, last)) {
+                return nodes_.slot_of(nodes_[ladder.best_level()].next);
+            }
+        }
+        return none;
+    }
+    /// Takes a waiting order out of its queue and enters it; the id stays.
+    template <class Sink>
+    entry_result activate(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        deduct(index, nodes_[index].order.open, true);
+        return enter_again(index, e, sink);
+    }
+    /// Changes the quantity of a waiting order; its place stays.
+    void resize_waiting(std::uint32_t slot, std::uint32_t quantity) noexcept {
+        node& order = nodes_[nodes_.index_of(slot)];
+        std::uint64_t& volume = nodes_[order.order.level].level.volume;
+        volume = volume - order.order.open + quantity;
+        order.order.open = quantity;
     }
 
     /// Gives an open order a new price, a new open quantity or both; it loses its priority and may trade. `e` says what
@@ -149,15 +199,7 @@ class engine {
     entry_result replace(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
         const std::uint32_t index = nodes_.index_of(slot);
         remove(index, removal::replaced, sink);
-        const std::uint64_t key = key_of(e.side, e.price);
-        aggressor incoming{.index = index,
-                           .account = e.account,
-                           .open = e.quantity.value,
-                           .limit = mirrored(key),
-                           .self_match = e.self_match,
-                           .is_known = true};
-        match(sides_[side_index(e.book, e.side) ^ 1U], incoming, sink);
-        return settle(e, key, incoming, true, sink);
+        return enter_again(index, e, sink);
     }
 
     /// Cancels the account's orders for which `wanted(slot, book)` holds, oldest first. Returns how many.
@@ -167,7 +209,7 @@ class engine {
         for (std::uint32_t at = nodes_[account].order.account_next; at != account;) {
             const std::uint32_t next = nodes_[at].order.account_next;
             __builtin_prefetch(&nodes_[next]);
-            if (wanted(nodes_.slot_of(at), nodes_[nodes_[at].order.level].level.side >> 1)) {
+            if (wanted(nodes_.slot_of(at), nodes_[nodes_[at].order.level].level.side >> 2)) {
                 remove(at, removal::cancelled, sink);
                 close(at);
                 ++count;
@@ -176,6 +218,9 @@ class engine {
         }
         return count;
     }
+
+    /// "No such slot".
+    static constexpr std::uint32_t none = 0xffffffffU;
 
     // --- Reading --------------------------------------------------------------------------------------------------
 
@@ -215,14 +260,14 @@ class engine {
     [[nodiscard]] bool has_orders(std::uint32_t account) const noexcept {
         return nodes_[account].order.account_next != account;
     }
-    /// The slot of the account's newest order for which `wanted(slot, book)` holds; 0xffffffff if there is none.
+    /// The slot of the account's newest order for which `wanted(slot, book)` holds; `none` if there is none.
     template <class Wanted>
     [[nodiscard]] std::uint32_t newest_order_of(std::uint32_t account, Wanted&& wanted) const noexcept {
         for (std::uint32_t at = nodes_[account].order.account_prev; at != account; at = nodes_[at].order.account_prev) {
             const std::uint32_t slot = nodes_.slot_of(at);
-            if (wanted(slot, nodes_[nodes_[at].order.level].level.side >> 1)) return slot;
+            if (wanted(slot, nodes_[nodes_[at].order.level].level.side >> 2)) return slot;
         }
-        return 0xffffffffU;
+        return none;
     }
     /// Calls `visit(const level_state&)` for each level of a side, best first.
     template <class Visit>
@@ -237,6 +282,17 @@ class engine {
             for (std::uint32_t at = nodes_[level].next; at != level; at = nodes_[at].next) visit(state, view(at));
         });
     }
+    /// Calls `visit(trigger price, slot)` for each waiting order, in the order in which they would be set free.
+    template <class Visit>
+    void for_each_waiting(std::uint32_t book, bool is_rising, Visit&& visit) const {
+        const price_ladder& ladder = sides_[waiting_index(book, is_rising ? domain::side::sell : domain::side::buy)];
+        for (keyed_index at{ladder.best_key(), ladder.best_level()}; at.index != 0; at = ladder.next_after(at.key)) {
+            const domain::price_ticks trigger = state_of(nodes_[at.index], false).price;
+            for (std::uint32_t i = nodes_[at.index].next; i != at.index; i = nodes_[i].next) {
+                visit(trigger, nodes_.slot_of(i));
+            }
+        }
+    }
     /// Calls `visit(slot)` for each open order of an account, oldest first.
     template <class Visit>
     void for_each_order_of(std::uint32_t account, Visit&& visit) const {
@@ -246,6 +302,17 @@ class engine {
     }
 
  private:
+    /// Four ladders per book: buy side, sell side, waiting for falling prices, waiting for rising prices.
+    static constexpr std::uint32_t waiting_bit = 2;
+    static constexpr std::uint32_t waiting_window_bits = 8;
+    /// Set in an order node's account: the order has a record in `icebergs_`.
+    static constexpr std::uint32_t iceberg_bit = 1U << 31;
+
+    struct iceberg {
+        std::uint32_t display = 0;
+        std::uint32_t hidden = 0;
+    };
+
     struct aggressor {
         std::uint32_t index;
         std::uint32_t account;
@@ -261,7 +328,10 @@ class engine {
         return books <= 16 ? 16 : books <= 1024 ? 12 : 10;
     }
     [[nodiscard]] static std::uint32_t side_index(std::uint32_t book, domain::side side) noexcept {
-        return 2 * book + static_cast<std::uint32_t>(side);
+        return 4 * book + static_cast<std::uint32_t>(side);
+    }
+    [[nodiscard]] static std::uint32_t waiting_index(std::uint32_t book, domain::side direction) noexcept {
+        return side_index(book, direction) | waiting_bit;
     }
     /// Both sides share one code path: a bid's key is its negated price, so that the better price has the lower key.
     [[nodiscard]] static std::uint64_t key_of(domain::side side, domain::price_ticks price) noexcept {
@@ -276,21 +346,39 @@ class engine {
     [[nodiscard, gnu::always_inline]] static level_state state_of(const node& level, bool top_changed) noexcept {
         const bool sells = (level.level.side & 1) != 0;
         const auto offset = static_cast<std::int64_t>(level.level.key - key_bias);
-        return {.book = level.level.side >> 1,
+        return {.book = level.level.side >> 2,
                 .side = sells ? domain::side::sell : domain::side::buy,
+                .is_waiting = (level.level.side & waiting_bit) != 0,
                 .top_changed = top_changed,
                 .orders_count = level.level.orders_count,
                 .price = domain::price_ticks{sells ? offset : -offset},
                 .volume = level.level.volume};
     }
+    [[nodiscard]] static std::uint32_t account_of(const node& order) noexcept {
+        return order.order.account & ~iceberg_bit;
+    }
+    [[nodiscard]] std::uint32_t hidden_of(std::uint32_t index) const noexcept {
+        if ((nodes_[index].order.account & iceberg_bit) == 0) [[likely]]
+            return 0;
+        return icebergs_[nodes_.slot_of(index)].hidden;
+    }
     [[nodiscard]] order_view view(std::uint32_t index) const noexcept {
         const node& n = nodes_[index];
-        return {nodes_.id_of(index), nodes_.slot_of(index), n.order.account, n.order.open};
+        const std::uint32_t slot = nodes_.slot_of(index);
+        const bool is_iceberg = (n.order.account & iceberg_bit) != 0;
+        return {nodes_.id_of(index),
+                slot,
+                account_of(n),
+                n.order.open,
+                is_iceberg ? icebergs_[slot].hidden : 0,
+                is_iceberg ? icebergs_[slot].display : 0};
     }
     [[nodiscard, gnu::always_inline]] order_change change_of(std::uint32_t index, std::uint32_t open,
-                                                             std::uint32_t change,
+                                                             std::uint32_t change, std::uint32_t hidden,
+                                                             std::uint32_t taken,
                                                              const level_state& level) const noexcept {
-        return {nodes_.id_of(index), nodes_.slot_of(index), nodes_[index].order.account, open, change, level};
+        return {
+            nodes_.id_of(index), nodes_.slot_of(index), account_of(nodes_[index]), open, change, hidden, taken, level};
     }
 
     void link_account(std::uint32_t index, std::uint32_t account) noexcept {
@@ -310,11 +398,9 @@ class engine {
         nodes_.release_order(index);
     }
 
-    /// Puts an order at the end of its level.
-    template <class Sink>
-    [[gnu::always_inline]] void rest(std::uint32_t index, const entry& e, std::uint64_t key, std::uint32_t open,
-                                     Sink& sink) noexcept {
-        const std::uint32_t side = side_index(e.book, e.side);
+    /// Puts an order at the end of the level at `key` of a ladder.
+    [[gnu::always_inline]] level_state queue(std::uint32_t index, std::uint32_t side, std::uint64_t key,
+                                             std::uint32_t open) noexcept {
         price_ladder& ladder = sides_[side];
         std::uint32_t at = ladder.find(key);
         if (at == 0) {
@@ -334,7 +420,39 @@ class engine {
         level.prev = index;
         level.level.volume += open;
         ++level.level.orders_count;
-        sink.rested(change_of(index, open, open, state_of(level, key == ladder.best_key())));
+        return state_of(level, key == ladder.best_key());
+    }
+
+    /// Lets an order rest in the book.
+    template <class Sink>
+    [[gnu::always_inline]] void rest(std::uint32_t index, const entry& e, std::uint64_t key, std::uint32_t open,
+                                     Sink& sink) noexcept {
+        std::uint32_t hidden = 0;
+        if (e.display != 0) [[unlikely]] {
+            const std::uint32_t shown = e.display < open ? e.display : open;
+            hidden = open - shown;
+            open = shown;
+            nodes_[index].order.account = e.account | iceberg_bit;
+            icebergs_[nodes_.slot_of(index)] = {e.display, hidden};
+            had_icebergs_ = true;
+        }
+        const level_state level = queue(index, side_index(e.book, e.side), key, open);
+        sink.rested(change_of(index, open, open, hidden, 0, level));
+    }
+
+    /// Enters an order that has left its level but not its account's ring.
+    template <class Sink>
+    entry_result enter_again(std::uint32_t index, const entry& e, Sink& sink) noexcept {
+        const std::uint64_t key = key_of(e.side, e.price);
+        nodes_[index].order.account = e.account;
+        aggressor incoming{.index = index,
+                           .account = e.account,
+                           .open = e.quantity.value,
+                           .limit = e.is_market ? price_ladder::no_key - 1 : mirrored(key),
+                           .self_match = e.self_match,
+                           .is_known = true};
+        match(sides_[side_index(e.book, e.side) ^ 1U], incoming, sink);
+        return settle(e, key, incoming, true, sink);
     }
 
     /// Takes `lots` from the order's level and the order out of it when it is `gone`. Returns the level's new state.
@@ -362,15 +480,31 @@ class engine {
     template <class Sink>
     [[gnu::always_inline]] void remove(std::uint32_t index, removal cause, Sink& sink) noexcept {
         const std::uint32_t open = nodes_[index].order.open;
+        const std::uint32_t hidden = hidden_of(index);
         const level_state level = deduct(index, open, true);
-        sink.removed(change_of(index, 0, open, level), cause);
+        sink.removed(change_of(index, 0, open, 0, open + hidden, level), cause);
     }
 
+    /// Takes `lots` from an order that has more; what is hidden goes first.
     template <class Sink>
     void shrink(std::uint32_t index, std::uint32_t lots, reduction cause, Sink& sink) noexcept {
-        nodes_[index].order.open -= lots;
-        const level_state level = deduct(index, lots, false);
-        sink.reduced(change_of(index, nodes_[index].order.open, lots, level), cause);
+        const std::uint32_t hidden = hidden_of(index);
+        const std::uint32_t from_hidden = lots < hidden ? lots : hidden;
+        if (from_hidden != 0) icebergs_[nodes_.slot_of(index)].hidden -= from_hidden;
+        nodes_[index].order.open -= lots - from_hidden;
+        const level_state level = deduct(index, lots - from_hidden, false);
+        sink.reduced(change_of(index, nodes_[index].order.open, lots - from_hidden, hidden - from_hidden, lots, level),
+                     cause);
+    }
+
+    /// An iceberg whose shown part has traded shows the next, at the end of its level.
+    template <class Sink>
+    [[gnu::noinline]] void refresh(std::uint32_t index, std::uint32_t side, std::uint64_t key, Sink& sink) noexcept {
+        iceberg& part = icebergs_[nodes_.slot_of(index)];
+        const std::uint32_t shown = part.display < part.hidden ? part.display : part.hidden;
+        part.hidden -= shown;
+        const level_state level = queue(index, side, key, shown);
+        sink.refreshed(change_of(index, shown, shown, part.hidden, 0, level));
     }
 
     /// Trades the aggressor against a side, best price first and oldest order first, as far as its limit allows.
@@ -380,7 +514,7 @@ class engine {
             const std::uint32_t index = nodes_[against.best_level()].next;
             node& resting = nodes_[index];
             __builtin_prefetch(&nodes_[resting.next]);
-            if (resting.order.account == incoming.account && incoming.self_match != domain::self_match_prevention::none)
+            if (account_of(resting) == incoming.account && incoming.self_match != domain::self_match_prevention::none)
                 [[unlikely]] {
                 prevent_self_match(index, incoming, sink);
                 continue;
@@ -390,18 +524,27 @@ class engine {
             incoming.is_known = true;
             resting.order.open -= lots;
             const bool gone = resting.order.open == 0;
+            const std::uint32_t hidden = hidden_of(index);
+            const std::uint64_t key = against.best_key();
+            const std::uint32_t side = nodes_[resting.order.level].level.side;
             const level_state level = deduct(index, lots, gone);
             sink.filled(fill{.aggressor = nodes_.id_of(incoming.index),
                              .resting = nodes_.id_of(index),
                              .aggressor_slot = nodes_.slot_of(incoming.index),
                              .resting_slot = nodes_.slot_of(index),
                              .aggressor_account = incoming.account,
-                             .resting_account = resting.order.account,
+                             .resting_account = account_of(resting),
                              .quantity = lots,
                              .aggressor_open = incoming.open,
                              .resting_open = resting.order.open,
+                             .resting_hidden = hidden,
                              .level = level});
-            if (gone) close(index);
+            if (!gone) continue;
+            if (hidden == 0) [[likely]] {
+                close(index);
+            } else {
+                refresh(index, side, key, sink);
+            }
         }
     }
 
@@ -409,7 +552,7 @@ class engine {
     template <class Sink>
     void prevent_self_match(std::uint32_t index, aggressor& incoming, Sink& sink) noexcept {
         using domain::self_match_prevention;
-        const std::uint32_t resting_open = nodes_[index].order.open;
+        const std::uint32_t resting_open = nodes_[index].order.open + hidden_of(index);
         if (incoming.self_match == self_match_prevention::cancel_newest) {
             stop(incoming, incoming.open);
             return;
@@ -471,11 +614,12 @@ class engine {
         return result;
     }
 
-    /// Whether a fill-or-kill order would fill whole, given what its self-match instruction would do on the way.
-    [[nodiscard]] bool can_fill(const price_ladder& against, const entry& e, std::uint64_t limit) const noexcept {
+    /// Whether an order would trade `wanted` lots at once, given what its self-match instruction would do on the way.
+    [[nodiscard]] bool can_fill(const price_ladder& against, const entry& e, std::uint64_t limit,
+                                std::uint64_t wanted) const noexcept {
         using domain::self_match_prevention;
-        const bool looks_at_orders = e.self_match != self_match_prevention::none && has_orders(e.account);
-        std::uint64_t wanted = e.quantity.value;
+        const bool meets_itself = e.self_match != self_match_prevention::none && has_orders(e.account);
+        const bool looks_at_orders = meets_itself || had_icebergs_;
         keyed_index at{against.best_key(), against.best_level()};
         while (at.index != 0 && at.key <= limit) {
             const node& level = nodes_[at.index];
@@ -483,14 +627,18 @@ class engine {
                 if (level.level.volume >= wanted) return true;
                 wanted -= level.level.volume;
             } else {
+                std::uint64_t hidden = 0;  // shows itself after all that the level shows now
                 for (std::uint32_t i = level.next; i != at.index; i = nodes_[i].next) {
-                    if (nodes_[i].order.account == e.account) {
+                    if (meets_itself && account_of(nodes_[i]) == e.account) {
                         if (e.self_match == self_match_prevention::cancel_resting) continue;
                         return false;
                     }
                     if (nodes_[i].order.open >= wanted) return true;
                     wanted -= nodes_[i].order.open;
+                    hidden += hidden_of(i);
                 }
+                if (hidden >= wanted) return true;
+                wanted -= hidden;
             }
             at = against.next_after(at.key);
         }
@@ -508,6 +656,8 @@ class engine {
     node_pool nodes_;
     level_tree_pool tree_nodes_;
     std::vector<price_ladder> sides_;
+    base::large_array<iceberg> icebergs_;  ///< by slot
+    bool had_icebergs_ = false;            ///< ever; until then volumes of levels tell the whole truth
 };
 
 }  // namespace corro::matching

@@ -15,6 +15,7 @@ struct tape {
     void rested(const order_change& c) { rests.push_back(c); }
     void removed(const order_change& c, removal) { removals.push_back(c); }
     void reduced(const order_change& c, reduction) { reductions.push_back(c); }
+    void refreshed(const order_change&) {}
     void aggressor_decremented(const decrement&) {}
 };
 

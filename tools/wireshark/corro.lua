@@ -129,6 +129,7 @@ local reject_reason_names = {
     [32] = "would_take_liquidity",
     [33] = "self_match_prevented",
     [34] = "instrument_closed",
+    [35] = "triggered",
     [40] = "book_full",
     [41] = "throttled",
     [42] = "not_authorised",

@@ -171,6 +171,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::insufficient_quan
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::would_take_liquidity) == 32);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::self_match_prevented) == 33);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::instrument_closed) == 34);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::triggered) == 35);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::book_full) == 40);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::throttled) == 41);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_authorised) == 42);
@@ -198,6 +199,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_authorised) =
         case domain::reject_reason::would_take_liquidity:
         case domain::reject_reason::self_match_prevented:
         case domain::reject_reason::instrument_closed:
+        case domain::reject_reason::triggered:
         case domain::reject_reason::book_full:
         case domain::reject_reason::throttled:
         case domain::reject_reason::not_authorised:
