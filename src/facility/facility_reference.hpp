@@ -37,6 +37,7 @@ enum class defect : std::uint8_t {
     stop_needs_a_price_beyond_its_trigger,
     minimum_quantity_is_ignored,
     triggered_orders_newest_first,
+    only_the_last_price_triggers,
     hidden_lots_are_forgotten_by_fill_or_kill,
     count_,
 };
@@ -53,6 +54,7 @@ class facility_reference {
     /// Executes a command and returns its events.
     const std::vector<domain::event>& apply(const domain::command& c, domain::order_id next_id) {
         events_.clear();
+        traded_.clear();
         command_ = c;
         next_id_ = next_id;
         if (c.verdict != domain::reject_reason::none) {
@@ -411,6 +413,8 @@ class facility_reference {
             waiting.where = order::place::waiting;
             queue_of(waiting).push_back(&waiting);
             tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
+            const domain::price_ticks last = books_[o.instrument].prices.last;
+            if (last != domain::no_price) traded_.push_back(last.value);
             return enter_triggered(o.instrument);
         }
         const reject_reason no_limit = find_limit(o);
@@ -504,11 +508,14 @@ class facility_reference {
     }
     order* next_triggered(std::uint32_t instrument) {
         const book& b = books_[instrument];
-        if (b.prices.last == domain::no_price) return nullptr;
+        if (traded_.empty()) return nullptr;
         for (const half* h : {&b.rising, &b.falling}) {
             if (h->levels.empty()) continue;
             const auto& [key, queue] = *h->levels.begin();
-            const std::int64_t reached = h == &b.rising ? b.prices.last.value : -b.prices.last.value;
+            std::int64_t reached = h == &b.rising ? *std::max_element(traded_.begin(), traded_.end())
+                                                  : -*std::min_element(traded_.begin(), traded_.end());
+            if (mistake_ == defect::only_the_last_price_triggers)
+                reached = h == &b.rising ? traded_.back() : -traded_.back();
             if (key > reached || (key == reached && mistake_ == defect::stop_needs_a_price_beyond_its_trigger))
                 continue;
             return mistake_ == defect::triggered_orders_newest_first ? queue.back() : queue.front();
@@ -656,6 +663,7 @@ class facility_reference {
         say_top(before);
 
         b.prices.last = price;
+        traded_.push_back(price.value);
         if (b.prices.open == domain::no_price) b.prices.open = b.prices.high = b.prices.low = price;
         b.prices.high = std::max(b.prices.high, price);
         b.prices.low = std::min(b.prices.low, price);
@@ -825,6 +833,7 @@ class facility_reference {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> positions_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> positions_in_order_;
     std::uint64_t trades_count_ = 0;
+    std::vector<std::int64_t> traded_;  ///< prices that the running command traded at, which waiting orders have seen
     defect mistake_;
     domain::command command_;
     domain::order_id next_id_;

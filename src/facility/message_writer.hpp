@@ -37,6 +37,8 @@ class message_writer {
     void begin(const domain::command& command) noexcept {
         command_ = &command;
         is_entering_ = false;
+        traded_low_ = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
+        traded_high_ = domain::no_price;
         last_answer_slot_ = any_slot;
         buffer_.begin(command);
     }
@@ -182,6 +184,8 @@ class message_writer {
         const domain::price_ticks open = is_first ? price : tape.prices.open;
         buffer_.append(domain::event_kind::price_update, instrument, aggressor_side).prices = {
             price, high, low, open, {}};
+        if (price < traded_low_) traded_low_ = price;
+        if (price > traded_high_) traded_high_ = price;
         tape.prices.last = price;
         tape.prices.high = high;
         tape.prices.low = low;
@@ -217,6 +221,13 @@ class message_writer {
         return {bid.price, domain::volume_lots{bid.volume}, ask.price, domain::volume_lots{ask.volume}, {}};
     }
     [[nodiscard]] std::uint64_t trades_count() const noexcept { return trades_count_; }
+    /// The lowest and the highest price at which the running command has traded; low is above high before it has.
+    [[nodiscard]] domain::price_ticks traded_low() const noexcept { return traded_low_; }
+    [[nodiscard]] domain::price_ticks traded_high() const noexcept { return traded_high_; }
+    /// A waiting order that enters sees the last trade.
+    void see_last_trade(std::uint32_t book) noexcept {
+        if (tapes_[book].volume != 0) traded_low_ = traded_high_ = tapes_[book].prices.last;
+    }
 
  private:
     static constexpr std::uint32_t any_slot = 0xffffffffU;
@@ -298,6 +309,8 @@ class message_writer {
     std::uint32_t last_answer_slot_ = any_slot;
     std::uint32_t book_ = 0;
     domain::price_ticks price_{};
+    domain::price_ticks traded_low_{};
+    domain::price_ticks traded_high_{};
     std::uint64_t trades_count_ = 0;
     std::vector<domain::instrument_id> ids_;
     event_buffer buffer_;

@@ -228,14 +228,17 @@ void facility::state_machine::let_wait(const command& c, std::uint32_t book, std
     engine_.wait(book, c.account.value, is_rising, c.trigger_price, c.quantity.value);
     orders_.add(slot);
     writer_.waits(book, slot, orders_.waiting(slot).limit, c.quantity.value);
+    writer_.see_last_trade(book);
     enter_triggered(book);
 }
 
 void facility::state_machine::enter_triggered(std::uint32_t book) noexcept {
     writer_.announce_entry(false);
-    if (writer_.tape(book).volume == 0) return;
     for (;;) {
-        const std::uint32_t slot = engine_.next_triggered(book, writer_.tape(book).prices.last);
+        // By every trade of the command, not by the last alone: a price that traded in the middle of a sweep has
+        // traded.
+        if (writer_.traded_low() > writer_.traded_high()) return;
+        const std::uint32_t slot = engine_.next_triggered(book, writer_.traded_low(), writer_.traded_high());
         if (slot == none) return;
         const order_record& record = orders_[slot];
         const waiting_terms terms = orders_.waiting(slot);

@@ -167,12 +167,14 @@ class engine {
         queue(index, waiting_index(book, direction), key_of(direction, trigger), quantity);
         return nodes_.id_of(index);
     }
-    /// The slot of the order that a trade at `last` sets free next, or `none`: of those that wait for rising prices the
-    /// one with the lowest trigger, then of the others the one with the highest; the oldest at equal triggers.
-    [[nodiscard]] std::uint32_t next_triggered(std::uint32_t book, domain::price_ticks last) const noexcept {
+    /// The slot of the order that trades between `low` and `high` set free next, or `none`: of those that wait for
+    /// rising prices the one with the lowest trigger, then of the others the one with the highest; the oldest at equal
+    /// triggers.
+    [[nodiscard]] std::uint32_t next_triggered(std::uint32_t book, domain::price_ticks low,
+                                               domain::price_ticks high) const noexcept {
         for (const domain::side direction : {domain::side::sell, domain::side::buy}) {
             const price_ladder& ladder = sides_[waiting_index(book, direction)];
-            if (ladder.best_key() <= key_of(direction, last)) {
+            if (ladder.best_key() <= key_of(direction, direction == domain::side::sell ? high : low)) {
                 return nodes_.slot_of(nodes_[ladder.best_level()].next);
             }
         }

@@ -29,21 +29,32 @@ namespace {
 using domain::command_kind;
 using domain::reject_reason;
 
-/// Converts a limit; what cannot be converted becomes the verdict, unless there is one.
-void take_price(domain::command& command, const domain::instrument& instrument, domain::price_nano price) noexcept {
+/// Converts a price; what cannot be converted becomes the verdict, unless there is one.
+void take_price(domain::command& command, const domain::instrument& instrument, domain::price_nano price,
+                domain::price_ticks& into) noexcept {
     if (price == domain::no_price_nano) {
         if (command.verdict == reject_reason::none) command.verdict = reject_reason::invalid_price;
         return;
     }
     const auto [ticks, reason] = domain::to_ticks(instrument, price);
-    command.price = ticks;
+    into = ticks;
     if (command.verdict == reject_reason::none) command.verdict = reason;
 }
 
-void take_quantity(domain::command& command, const domain::instrument& instrument, std::int64_t units) noexcept {
+void take_quantity(domain::command& command, const domain::instrument& instrument, std::int64_t units,
+                   domain::quantity_lots& into) noexcept {
     const auto [lots, reason] = domain::to_lots(instrument, units);
-    command.quantity = lots;
+    into = lots;
     if (command.verdict == reject_reason::none) command.verdict = reason;
+}
+
+[[nodiscard]] bool has_price(domain::order_type type) noexcept {
+    return type == domain::order_type::limit || type == domain::order_type::market_protected ||
+           type == domain::order_type::stop_limit;
+}
+[[nodiscard]] bool has_trigger(domain::order_type type) noexcept {
+    return type == domain::order_type::stop || type == domain::order_type::stop_limit ||
+           type == domain::order_type::market_if_touched;
 }
 
 refusal take(const enter_order_view& view, const instrument_table& instruments, domain::command& command) noexcept {
@@ -60,8 +71,17 @@ refusal take(const enter_order_view& view, const instrument_table& instruments, 
         command.verdict = reject_reason::unknown_instrument;
         return {};
     }
-    if (command.type == domain::order_type::limit) take_price(command, *instrument, view.price());
-    take_quantity(command, *instrument, view.quantity());
+    if (has_price(command.type)) take_price(command, *instrument, view.price(), command.price);
+    take_quantity(command, *instrument, view.quantity(), command.quantity);
+    if (has_trigger(command.type)) {
+        take_price(command, *instrument, view.trigger_price(), command.trigger_price);
+    }
+    if (view.display_quantity() != 0) {
+        take_quantity(command, *instrument, view.display_quantity(), command.display_quantity);
+    }
+    if (view.minimum_quantity() != 0) {
+        take_quantity(command, *instrument, view.minimum_quantity(), command.minimum_quantity);
+    }
     return {};
 }
 
@@ -76,8 +96,8 @@ refusal take(const amend_order_view& view, const instrument_table& instruments, 
         command.verdict = reject_reason::unknown_instrument;
         return {};
     }
-    take_price(command, *instrument, view.price());
-    take_quantity(command, *instrument, view.quantity());
+    take_price(command, *instrument, view.price(), command.price);
+    take_quantity(command, *instrument, view.quantity(), command.quantity);
     return {};
 }
 
@@ -95,6 +115,8 @@ refusal take(const cancel_orders_view& view, const instrument_table& instruments
     command.kind = command_kind::cancel_orders;
     command.instrument = view.instrument();
     command.scope = view.cancel_scope();
+    command.sides = view.cancel_sides();
+    command.product = view.product();
     if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
         command.verdict = reject_reason::unknown_instrument;
     }
@@ -137,8 +159,7 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
         case command_kind::enter_order: {
             const enter_order message{
                 .client_order = command.client_order,
-                .price = command.type == domain::order_type::market ? domain::no_price_nano
-                                                                    : to_nano(instrument, command.price),
+                .price = has_price(command.type) ? to_nano(instrument, command.price) : domain::no_price_nano,
                 .quantity = units,
                 .instrument = command.instrument,
                 .side = command.side,
@@ -146,6 +167,10 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                 .time_in_force = command.time_in_force,
                 .self_match_prevention = command.self_match_prevention,
                 .order_flags = command.flags,
+                .trigger_price =
+                    has_trigger(command.type) ? to_nano(instrument, command.trigger_price) : domain::no_price_nano,
+                .display_quantity = std::int64_t{command.display_quantity.value} * instrument.lot_size,
+                .minimum_quantity = std::int64_t{command.minimum_quantity.value} * instrument.lot_size,
             };
             return encode(message, command.request, out);
         }
@@ -170,7 +195,10 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
             return encode(message, command.request, out);
         }
         case command_kind::cancel_orders: {
-            const cancel_orders message{.instrument = command.instrument, .cancel_scope = command.scope};
+            const cancel_orders message{.instrument = command.instrument,
+                                        .cancel_scope = command.scope,
+                                        .cancel_sides = command.sides,
+                                        .product = command.product};
             return encode(message, command.request, out);
         }
     }

@@ -53,13 +53,19 @@ class message_maker {
         switch (c.kind) {
             case domain::command_kind::enter_order:
                 c.side = side();
-                c.type = static_cast<domain::order_type>(from(1, 2));
+                c.type = static_cast<domain::order_type>(from(1, 7));
                 c.time_in_force = static_cast<domain::time_in_force>(from(1, 4));
                 c.self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
-                c.flags = static_cast<std::uint8_t>(from(0, 1));
+                c.flags = static_cast<std::uint8_t>(from(0, 3));
                 c.client_order.value = number<std::uint64_t>();
-                if (c.type == domain::order_type::limit) c.price = price();
+                if (c.type == domain::order_type::limit || c.type == domain::order_type::market_protected ||
+                    c.type == domain::order_type::stop_limit) {
+                    c.price = price();
+                }
+                if (c.type >= domain::order_type::stop) c.trigger_price = price();
                 c.quantity = domain::quantity_lots{from(1, domain::order_quantity_lots_max)};
+                c.display_quantity = domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
+                c.minimum_quantity = domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
                 break;
             case domain::command_kind::amend_order:
                 c.price = price();
@@ -72,6 +78,8 @@ class message_maker {
                 break;
             case domain::command_kind::cancel_orders:
                 c.scope = static_cast<domain::cancel_scope>(from(0, 1));
+                c.sides = static_cast<domain::cancel_sides>(from(0, 2));
+                c.product = domain::product_id{number<std::uint32_t>()};
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
                 break;
         }

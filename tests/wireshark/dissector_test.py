@@ -86,7 +86,7 @@ class DissectorTest(unittest.TestCase):
         shown, = messages_shown(show(lambda c: Conversation(c, 40000, ORDER_ENTRY_PORT).send("client", message)))
         self.assertEqual(shown["faults"], [])
         self.assertEqual(shown["texts"], {
-            "block_length": "block_length: 40", "message": "message: enter_order (16)", "schema_id": "schema_id: 4125",
+            "block_length": "block_length: 64", "message": "message: enter_order (16)", "schema_id": "schema_id: 4125",
             "version": "version: 1", "sequence": "sequence: 3", "client_order": "client_order: 7",
             "price": "price: 5000250000000 (5000.25)", "quantity": "quantity: 2", "instrument": "instrument: 1",
             "side": "side: sell (1)", "order_type": "order_type: limit (1)", "time_in_force": "time_in_force: gtc (2)",

@@ -40,7 +40,8 @@ class SchemaTest(unittest.TestCase):
 
     def test_finds_a_field_that_is_not_aligned(self):
         self.assert_refuses('<field name="cancel_scope" id="43" type="cancel_scope" offset="4"/>\n'
-                            '    <field name="reserved" id="5" type="reserved_3" offset="5"/>',
+                            '    <field name="cancel_sides" id="78" type="cancel_sides" offset="5"/>\n'
+                            '    <field name="reserved" id="5" type="reserved_2" offset="6"/>',
                             '<field name="cancel_scope" id="43" type="cancel_scope" offset="4"/>\n'
                             '    <field name="count" id="99" type="uint16" offset="5"/>\n'
                             '    <field name="reserved" id="5" type="reserved_1" offset="7"/>',

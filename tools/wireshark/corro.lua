@@ -77,6 +77,11 @@ local side_names = {
 local order_type_names = {
     [1] = "limit",
     [2] = "market",
+    [3] = "market_to_limit",
+    [4] = "market_protected",
+    [5] = "stop",
+    [6] = "stop_limit",
+    [7] = "market_if_touched",
 }
 
 local time_in_force_names = {
@@ -97,6 +102,12 @@ local self_match_prevention_names = {
 local cancel_scope_names = {
     [0] = "account",
     [1] = "session",
+}
+
+local cancel_sides_names = {
+    [0] = "both",
+    [1] = "buy",
+    [2] = "sell",
 }
 
 local instrument_kind_names = {
@@ -235,9 +246,14 @@ local fields = {
     time_in_force = ProtoField.uint8("corro.time_in_force", "time_in_force", base.DEC, time_in_force_names),
     self_match_prevention = ProtoField.uint8("corro.self_match_prevention", "self_match_prevention", base.DEC, self_match_prevention_names),
     order_flags = ProtoField.uint8("corro.order_flags", "order_flags", base.HEX),
+    trigger_price = ProtoField.int64("corro.trigger_price", "trigger_price"),
+    display_quantity = ProtoField.int64("corro.display_quantity", "display_quantity"),
+    minimum_quantity = ProtoField.int64("corro.minimum_quantity", "minimum_quantity"),
     order = ProtoField.uint64("corro.order", "order"),
     target_request = ProtoField.uint32("corro.target_request", "target_request"),
     cancel_scope = ProtoField.uint8("corro.cancel_scope", "cancel_scope", base.DEC, cancel_scope_names),
+    cancel_sides = ProtoField.uint8("corro.cancel_sides", "cancel_sides", base.DEC, cancel_sides_names),
+    product = ProtoField.uint32("corro.product", "product"),
     command = ProtoField.uint64("corro.command", "command"),
     reason = ProtoField.uint8("corro.reason", "reason", base.DEC, reject_reason_names),
     flags = ProtoField.uint8("corro.flags", "flags", base.HEX),
@@ -257,7 +273,6 @@ local fields = {
     volume = ProtoField.int64("corro.volume", "volume"),
     turnover = ProtoField.int64("corro.turnover", "turnover"),
     open_interest = ProtoField.int64("corro.open_interest", "open_interest"),
-    product = ProtoField.uint32("corro.product", "product"),
     symbol = ProtoField.string("corro.symbol", "symbol"),
     tick_size = ProtoField.int64("corro.tick_size", "tick_size"),
     price_low = ProtoField.int64("corro.price_low", "price_low"),
@@ -294,6 +309,7 @@ local add_hello_flags = flags_adder(hello_flags_bits)
 
 local order_flags_bits = {
     ProtoField.bool("corro.order_flags.post_only", "post_only", 8, nil, 0x1),
+    ProtoField.bool("corro.order_flags.reprice", "reprice", 8, nil, 0x2),
 }
 for _, field in ipairs(order_flags_bits) do table.insert(corro.fields, field) end
 local add_order_flags = flags_adder(order_flags_bits)
@@ -362,7 +378,7 @@ local messages = {
         { field = fields.session_reject_reason, offset = 12, size = 1, add = add_plain, values = session_reject_reason_names },
     },
     [16] = {
-        name = "enter_order", block_bytes = 40,
+        name = "enter_order", block_bytes = 64,
         { field = fields.client_order, offset = 0, size = 8, add = add_plain },
         { field = fields.price, offset = 8, size = 8, add = add_price },
         { field = fields.quantity, offset = 16, size = 8, add = add_plain },
@@ -372,6 +388,9 @@ local messages = {
         { field = fields.time_in_force, offset = 30, size = 1, add = add_plain, values = time_in_force_names },
         { field = fields.self_match_prevention, offset = 31, size = 1, add = add_plain, values = self_match_prevention_names },
         { field = fields.order_flags, offset = 32, size = 1, add = add_order_flags },
+        { field = fields.trigger_price, offset = 40, size = 8, add = add_price },
+        { field = fields.display_quantity, offset = 48, size = 8, add = add_plain },
+        { field = fields.minimum_quantity, offset = 56, size = 8, add = add_plain },
     },
     [17] = {
         name = "amend_order", block_bytes = 40,
@@ -390,9 +409,11 @@ local messages = {
         { field = fields.target_request, offset = 20, size = 4, add = add_plain },
     },
     [19] = {
-        name = "cancel_orders", block_bytes = 8,
+        name = "cancel_orders", block_bytes = 16,
         { field = fields.instrument, offset = 0, size = 4, add = add_plain },
         { field = fields.cancel_scope, offset = 4, size = 1, add = add_plain, values = cancel_scope_names },
+        { field = fields.cancel_sides, offset = 5, size = 1, add = add_plain, values = cancel_sides_names },
+        { field = fields.product, offset = 8, size = 4, add = add_plain },
     },
     [33] = {
         name = "order_entered", block_bytes = 72,

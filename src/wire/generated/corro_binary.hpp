@@ -77,10 +77,20 @@ static_assert(static_cast<std::uint8_t>(domain::side::sell) == 1);
 static_assert(sizeof(domain::order_type) == 1);
 static_assert(static_cast<std::uint8_t>(domain::order_type::limit) == 1);
 static_assert(static_cast<std::uint8_t>(domain::order_type::market) == 2);
+static_assert(static_cast<std::uint8_t>(domain::order_type::market_to_limit) == 3);
+static_assert(static_cast<std::uint8_t>(domain::order_type::market_protected) == 4);
+static_assert(static_cast<std::uint8_t>(domain::order_type::stop) == 5);
+static_assert(static_cast<std::uint8_t>(domain::order_type::stop_limit) == 6);
+static_assert(static_cast<std::uint8_t>(domain::order_type::market_if_touched) == 7);
 [[nodiscard]] constexpr bool is_known(domain::order_type value) noexcept {
     switch (value) {
         case domain::order_type::limit:
         case domain::order_type::market:
+        case domain::order_type::market_to_limit:
+        case domain::order_type::market_protected:
+        case domain::order_type::stop:
+        case domain::order_type::stop_limit:
+        case domain::order_type::market_if_touched:
             return true;
     }
     return false;
@@ -127,6 +137,20 @@ static_assert(static_cast<std::uint8_t>(domain::cancel_scope::session) == 1);
     switch (value) {
         case domain::cancel_scope::account:
         case domain::cancel_scope::session:
+            return true;
+    }
+    return false;
+}
+
+static_assert(sizeof(domain::cancel_sides) == 1);
+static_assert(static_cast<std::uint8_t>(domain::cancel_sides::both) == 0);
+static_assert(static_cast<std::uint8_t>(domain::cancel_sides::buy) == 1);
+static_assert(static_cast<std::uint8_t>(domain::cancel_sides::sell) == 2);
+[[nodiscard]] constexpr bool is_known(domain::cancel_sides value) noexcept {
+    switch (value) {
+        case domain::cancel_sides::both:
+        case domain::cancel_sides::buy:
+        case domain::cancel_sides::sell:
             return true;
     }
     return false;
@@ -313,8 +337,9 @@ inline constexpr std::uint8_t cancel_on_disconnect = 1;
 inline constexpr std::uint8_t hello_flags_mask = 1;
 
 static_assert(domain::order_flag::post_only == 1);
+static_assert(domain::order_flag::reprice == 2);
 /// All bits that mean something.
-inline constexpr std::uint8_t order_flags_mask = 1;
+inline constexpr std::uint8_t order_flags_mask = 3;
 
 static_assert(domain::event_flag::last_of_command == 1);
 static_assert(domain::event_flag::last_of_request == 2);
@@ -838,11 +863,11 @@ class reject_view {
 /// Enters an order. Answered by order_entered, order_executed, order_cancelled or order_rejected.
 struct enter_order {
     static constexpr template_id message_id = template_id::enter_order;
-    static constexpr std::size_t block_bytes = 40;
+    static constexpr std::size_t block_bytes = 64;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
     domain::client_order_id client_order{};
-    /// The limit; ignored in a market order.
+    /// The limit. In a market_protected order: how much worse than the best price it may be. Otherwise ignored.
     domain::price_nano price{};
     std::int64_t quantity{};
     domain::instrument_id instrument{};
@@ -851,6 +876,12 @@ struct enter_order {
     domain::time_in_force time_in_force = domain::time_in_force::day;
     domain::self_match_prevention self_match_prevention = domain::self_match_prevention::none;
     std::uint8_t order_flags{};
+    /// Of the order types that wait; otherwise ignored.
+    domain::price_nano trigger_price{};
+    /// The most that the book shows of it at a time; 0 for all.
+    std::int64_t display_quantity{};
+    /// The order is refused unless so much trades at once; 0 for none.
+    std::int64_t minimum_quantity{};
 
     friend bool operator==(const wire::enter_order&, const wire::enter_order&) = default;
 };
@@ -869,6 +900,9 @@ struct enter_order {
     store_field(out + 47, message.self_match_prevention);
     store_field(out + 48, message.order_flags);
     std::memset(out + 49, 0, 7);
+    store_field(out + 56, message.trigger_price);
+    store_field(out + 64, message.display_quantity);
+    store_field(out + 72, message.minimum_quantity);
 }
 
 /// enter_order in a received buffer; valid as long as the buffer.
@@ -918,6 +952,11 @@ class enter_order_view {
         return load_field<domain::self_match_prevention>(block_ + 31);
     }
     [[nodiscard]] std::uint8_t order_flags() const noexcept { return load_field<std::uint8_t>(block_ + 32); }
+    [[nodiscard]] domain::price_nano trigger_price() const noexcept {
+        return load_field<domain::price_nano>(block_ + 40);
+    }
+    [[nodiscard]] std::int64_t display_quantity() const noexcept { return load_field<std::int64_t>(block_ + 48); }
+    [[nodiscard]] std::int64_t minimum_quantity() const noexcept { return load_field<std::int64_t>(block_ + 56); }
 
     [[nodiscard]] wire::enter_order value() const noexcept {
         return {
@@ -930,6 +969,9 @@ class enter_order_view {
             .time_in_force = time_in_force(),
             .self_match_prevention = self_match_prevention(),
             .order_flags = order_flags(),
+            .trigger_price = trigger_price(),
+            .display_quantity = display_quantity(),
+            .minimum_quantity = minimum_quantity(),
         };
     }
 
@@ -1079,12 +1121,15 @@ class cancel_order_view {
 /// Cancels all open orders of the account, or those that this session entered.
 struct cancel_orders {
     static constexpr template_id message_id = template_id::cancel_orders;
-    static constexpr std::size_t block_bytes = 8;
+    static constexpr std::size_t block_bytes = 16;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
     /// Only orders of this instrument; 0 for every instrument.
     domain::instrument_id instrument{};
     domain::cancel_scope cancel_scope = domain::cancel_scope::account;
+    domain::cancel_sides cancel_sides = domain::cancel_sides::both;
+    /// Only orders of this product; 0 for every product.
+    domain::product_id product{};
 
     friend bool operator==(const wire::cancel_orders&, const wire::cancel_orders&) = default;
 };
@@ -1095,7 +1140,10 @@ struct cancel_orders {
     store_header(cancel_orders::message_id, cancel_orders::block_bytes, sequence, out);
     store_field(out + 16, message.instrument);
     store_field(out + 20, message.cancel_scope);
-    std::memset(out + 21, 0, 3);
+    store_field(out + 21, message.cancel_sides);
+    std::memset(out + 22, 0, 2);
+    store_field(out + 24, message.product);
+    std::memset(out + 28, 0, 4);
 }
 
 /// cancel_orders in a received buffer; valid as long as the buffer.
@@ -1113,6 +1161,9 @@ class cancel_orders_view {
         if (!is_known(view.cancel_scope())) {
             return {session_reject_reason::invalid_value, 43};
         }
+        if (!is_known(view.cancel_sides())) {
+            return {session_reject_reason::invalid_value, 78};
+        }
         return {};
     }
 
@@ -1122,11 +1173,17 @@ class cancel_orders_view {
     [[nodiscard]] domain::cancel_scope cancel_scope() const noexcept {
         return load_field<domain::cancel_scope>(block_ + 4);
     }
+    [[nodiscard]] domain::cancel_sides cancel_sides() const noexcept {
+        return load_field<domain::cancel_sides>(block_ + 5);
+    }
+    [[nodiscard]] domain::product_id product() const noexcept { return load_field<domain::product_id>(block_ + 8); }
 
     [[nodiscard]] wire::cancel_orders value() const noexcept {
         return {
             .instrument = instrument(),
             .cancel_scope = cancel_scope(),
+            .cancel_sides = cancel_sides(),
+            .product = product(),
         };
     }
 
