@@ -86,10 +86,10 @@ struct command {
     /// Amend, cancel: names the order by the request number under which the same session entered it ("sequencing id"),
     /// when not 0 and `order` is 0. Lets a client cancel before it has learned the venue's order id.
     std::uint32_t target_request{};
-    price_ticks trigger_price{};        ///< enter: of the order types that wait
-    quantity_lots display_quantity{};   ///< enter: most lots that the book shows at a time; 0 for all
-    quantity_lots minimum_quantity{};   ///< enter: refused unless so much trades at once; 0 for none
-    product_id product{};               ///< cancel_orders: 0 for every product
+    price_ticks trigger_price{};       ///< enter: of the order types that wait
+    quantity_lots display_quantity{};  ///< enter: most lots that the book shows at a time; 0 for all
+    quantity_lots minimum_quantity{};  ///< enter: refused unless so much trades at once; 0 for none
+    product_id product{};              ///< cancel_orders: 0 for every product
     cancel_sides sides = cancel_sides::both;
     std::array<std::byte, 35> reserved{};  ///< zero
 };
