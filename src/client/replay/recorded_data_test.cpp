@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/test_seed.hpp"
 #include "client/replay/facility_venue_test.hpp"
 #include "client/replay/order_flow.hpp"
 #include "client/replay/quote_flow.hpp"
@@ -106,6 +107,27 @@ TEST(recorded_replay, the_e_mini_session_is_reproduced_fill_by_fill_and_book_by_
     EXPECT_EQ(log.lots(cause::reporting_order_filled), 71U);
     EXPECT_EQ(log.count(cause::opening_auction), 1U);
     expect_no_unexplained(log);
+}
+
+TEST(recorded_replay, the_e_mini_session_does_not_depend_on_how_answers_and_feed_lag) {
+    CORRO_FIND_OR_SKIP(sunday, "esh4-glbx-mdp3-20231224.mbo.dbn.zst");
+    CORRO_FIND_OR_SKIP(session, "esh4-glbx-mdp3-20231225.mbo.dbn.zst");
+    const std::vector<std::filesystem::path> files{sunday, session};
+    const order_survey survey = survey_orders(files, std::nullopt);
+    const domain::instrument instrument = wide_instrument(domain::price_nano{250'000'000});
+    difference_log log;
+    order_flow flow(open_orders(files, survey, instrument), survey.how, log);
+    replay_run run(flow, log, instrument.id);
+    facility_venue venue(instrument, 100'000);
+    base::prng random(base::test_seed());
+    venue.drive(run, random);
+    ASSERT_TRUE(run.finished());
+    flow.compare_at_end(run.book());
+    expect_no_unexplained(log);
+    EXPECT_EQ(flow.result().books_continuous, (agreement{46'096, 46'096}));
+    EXPECT_EQ(flow.result().books_whole, (agreement{2, 2}));
+    EXPECT_EQ(flow.result().aggressors_in_order, (agreement{2'892, 2'933}));
+    EXPECT_EQ(flow.result().lots, (agreement{9'848, 9'848}));
 }
 
 TEST(recorded_replay, the_amazon_day_is_reproduced_row_by_row) {

@@ -168,6 +168,11 @@ order_survey survey_orders(const std::vector<std::filesystem::path>& files,
 }
 
 void require_fit(const order_survey& survey, const domain::instrument& instrument) {
+    if (survey.price_step.value % instrument.tick_size.value != 0) {
+        throw replay_error(fmt::format(
+            "recorded prices are multiples of {}, the tick of the venue's instrument {} is {}",
+            decimal_of(survey.price_step.value), instrument.name.view(), decimal_of(instrument.tick_size.value)));
+    }
     for (const domain::price_nano price : {survey.price_low, survey.price_high}) {
         const auto ticks = domain::to_ticks(instrument, price);
         if (ticks.reason != domain::reject_reason::none) {

@@ -26,6 +26,8 @@ TEST(recorded_orders, a_survey_says_what_the_files_hold) {
     EXPECT_EQ(s.price_low.value, 99 * tape_tick_nano);
     EXPECT_EQ(s.price_high.value, 101 * tape_tick_nano);
     EXPECT_EQ(s.size_max, 7U);
+    EXPECT_EQ(s.price_step.value, tape_tick_nano);
+    EXPECT_EQ(s.adds, 6U);
     EXPECT_LT(s.first_time, s.last_time);
 }
 
@@ -101,7 +103,7 @@ TEST(recorded_orders, an_instrument_that_cannot_take_the_orders_is_refused) {
     i.price_high = domain::price_ticks{100};
     EXPECT_NE(said(i).find("outside the price band of the venue's instrument TEST"), std::string::npos);
     i = wide_instrument(domain::price_nano{tape_tick_nano * 2});
-    EXPECT_NE(said(i).find("price_off_tick"), std::string::npos);
+    EXPECT_NE(said(i).find("multiples of 0.25, the tick of the venue's instrument TEST is 0.5"), std::string::npos);
     i = wide_instrument(domain::price_nano{tape_tick_nano});
     i.order_quantity_max = domain::quantity_lots{6};
     EXPECT_NE(said(i).find("up to 7 lots"), std::string::npos);
