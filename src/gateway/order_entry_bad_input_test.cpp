@@ -46,7 +46,8 @@ wire::enter_order entry(std::uint64_t client_order) {
 
 /// Sends what is queued and expects the market's refusal of the request numbered last.
 io::task<bool> is_rejected(raw_client* c, reject_reason reason) {
-    if (!co_await c->flush()) co_return false;
+    const bool flushed = co_await c->flush();
+    if (!flushed) co_return false;
     const std::vector<domain::event> events = co_await c->answer();
     if (events.size() != 1 || events[0].kind != event_kind::order_rejected) {
         ADD_FAILURE() << "not refused, but should be for " << to_string(reason);
@@ -59,7 +60,8 @@ io::task<bool> is_rejected(raw_client* c, reject_reason reason) {
 
 /// Sends what is queued and expects the session's refusal of the request numbered last.
 io::task<bool> is_refused(raw_client* c, session_reject_reason reason, std::uint16_t field) {
-    if (!co_await c->flush()) co_return false;
+    const bool flushed = co_await c->flush();
+    if (!flushed) co_return false;
     const auto reject = co_await c->expect<wire::reject>();
     if (!reject) co_return false;
     EXPECT_EQ(to_string(reject->session_reject_reason), to_string(reason));
@@ -70,7 +72,8 @@ io::task<bool> is_refused(raw_client* c, session_reject_reason reason, std::uint
 
 io::task<bool> enter(raw_client* c, std::uint64_t client_order) {
     c->queue_request(order(side::buy, 100, 1, client_order));
-    if (!co_await c->flush()) co_return false;
+    const bool flushed = co_await c->flush();
+    if (!flushed) co_return false;
     const std::vector<domain::event> events = co_await c->answer();
     co_return events.size() == 1 && events[0].kind == event_kind::order_entered;
 }

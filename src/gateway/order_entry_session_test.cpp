@@ -24,7 +24,8 @@ using clock = std::chrono::steady_clock;
 /// Enters a passive order and waits for its answer.
 io::task<bool> enter(raw_client* c, std::uint64_t client_order) {
     c->queue_request(order(side::buy, 100, 1, client_order));
-    if (!co_await c->flush()) co_return false;
+    const bool flushed = co_await c->flush();
+    if (!flushed) co_return false;
     const std::vector<domain::event> events = co_await c->answer();
     co_return events.size() == 1 && events[0].kind == event_kind::order_entered;
 }

@@ -321,7 +321,8 @@ class test_venue final : facility::event_consumer {
     template <class Condition>
     io::task<bool> until(Condition condition) {
         while (!condition(*this)) {
-            if (co_await io::sleep_for(std::chrono::milliseconds(2))) co_return false;
+            const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(2));
+            if (stopped) co_return false;
         }
         co_return true;
     }
