@@ -27,14 +27,14 @@ def main(root: pathlib.Path) -> int:
         for match in MERGE_MARK.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             broken.append(f"{file.relative_to(root)}:{line}: a merge left {match.group()}")
-        targets = [(match, root / match.group()) for match in PAGE.finditer(text)]
+        targets = [(text, match, root / match.group()) for match in PAGE.finditer(text)]
         if file.suffix == ".md":
             prose = FENCE.sub(lambda fence: "\n" * fence.group().count("\n"), text)
-            targets += [(match, file.parent / match.group(1)) for match in LINK.finditer(prose)]
-        for match, target in targets:
+            targets += [(prose, match, file.parent / match.group(1)) for match in LINK.finditer(prose)]
+        for searched, match, target in targets:
             references += 1
             if not target.exists():
-                line = text.count("\n", 0, match.start()) + 1
+                line = searched.count("\n", 0, match.start()) + 1
                 broken.append(f"{file.relative_to(root)}:{line}: {match.group()} is not there")
     for finding in broken:
         print(finding)
