@@ -13,6 +13,7 @@
 #include "base/histogram.hpp"
 #include "base/tsc_clock.hpp"
 #include "client/order_session.hpp"
+#include "client/session_errors.hpp"
 #include "client/trader.hpp"
 #include "commands.hpp"
 #include "io/block_on.hpp"
@@ -54,7 +55,8 @@ struct load_run {
     const load_options& options;
     base::tsc_clock clock;
     io::endpoint venue;
-    std::vector<domain::price_ticks> middles;  ///< by instrument id
+    std::vector<seat> seats;      ///< all that the configuration has, those of this run's clients first
+    std::size_t seats_tried = 0;  ///< from the front
     io::manual_event all_logged_on;
     std::uint32_t logged_on_count = 0;
     std::uint64_t quota_left = 0;  ///< requests that nobody has taken yet
@@ -184,8 +186,15 @@ io::task<void> paced_loop(load_run* run, load_client* c, std::uint32_t index) {
     co_await receiving.join();
 }
 
-io::task<void> run_client(load_run* run, seat where, std::uint32_t index) {
+io::task<void> run_client(load_run* run, std::uint32_t index) {
+    seat where = run->seats[run->seats_tried++];
     auto session = co_await client::order_session::log_on(run->venue, where.who);
+    // Somebody else, a demonstration's own traffic for instance, may sit there: the next free seat will do.
+    while (!session && session.error() == client::logged_out(wire::logout_reason::already_logged_on) &&
+           run->seats_tried < run->seats.size()) {
+        where = run->seats[run->seats_tried++];
+        session = co_await client::order_session::log_on(run->venue, where.who);
+    }
     if (!session) {
         run->errors.push_back(fmt::format("client {}: logon failed: {}", index, session.error().message()));
         run->stop_now = true;
@@ -246,22 +255,22 @@ io::task<void> obey_signals(load_run* run, io::signal_set* signals) {
     if (signal) run->stop_now = true;
 }
 
-io::task<void> run_all(load_run* run, std::vector<seat> seats) {
+io::task<void> run_all(load_run* run) {
     io::signal_set signals(run->context, {SIGINT, SIGTERM});
     io::task_scope watching(run->context);
     watching.spawn(show_progress(run));
     watching.spawn(obey_signals(run, &signals));
     io::task_scope clients(run->context);
-    for (std::uint32_t i = 0; i < seats.size(); ++i) clients.spawn(run_client(run, seats[i], i));
+    for (std::uint32_t i = 0; i < run->options.clients_count; ++i) clients.spawn(run_client(run, i));
     co_await clients.join();
     watching.request_stop();
     co_await watching.join();
 }
 
-std::vector<seat> seats_of(const node::configuration& c, std::uint32_t count) {
+std::vector<seat> seats_of(const node::configuration& c) {
     std::vector<seat> seats;
     for (const gateway::account& a : c.accounts) {
-        for (std::uint32_t number = 1; number <= a.sessions_count && seats.size() < count; ++number) {
+        for (std::uint32_t number = 1; number <= a.sessions_count; ++number) {
             seat s;
             s.who.account = a.id;
             s.who.session_number = number;
@@ -294,6 +303,9 @@ void print_report(const load_run& run, double seconds) {
         fmt::print("  refused {:<28}{:>10}\n", domain::to_string(static_cast<domain::reject_reason>(reason)),
                    t.refused_by_reason[reason]);
     }
+}
+
+void print_errors(const load_run& run) {
     for (std::size_t i = 0; i < run.errors.size() && i < 10; ++i) fmt::print(stderr, "error: {}\n", run.errors[i]);
     if (run.errors.size() > 10) fmt::print(stderr, "and {} errors more\n", run.errors.size() - 10);
 }
@@ -301,7 +313,7 @@ void print_report(const load_run& run, double seconds) {
 int load(const load_options& options) {
     raise_descriptor_limit();
     const node::configuration configuration = node::load_configuration(options.config);
-    const std::vector<seat> seats = seats_of(configuration, options.clients_count);
+    std::vector<seat> seats = seats_of(configuration);
     if (seats.size() < options.clients_count) {
         throw node::configuration_error(
             fmt::format("{}: the accounts have only {} sessions for {} clients; raise account.sessions", options.config,
@@ -314,10 +326,15 @@ int load(const load_options& options) {
     load_run run(context, options);
     run.venue = *venue;
     run.quota_left = options.messages_count;
-    io::block_on(context, run_all(&run, seats));
-    const double seconds = static_cast<double>(run.clock.between_ns(run.started, run.clock.now_ticks())) / 1e9;
-    print_report(run, seconds);
-    return run.errors.empty() && run.lost == 0 && run.totals.answered == run.totals.requests ? 0 : 1;
+    run.seats = std::move(seats);
+    io::block_on(context, run_all(&run));
+    if (run.started != 0) {
+        print_report(run, static_cast<double>(run.clock.between_ns(run.started, run.clock.now_ticks())) / 1e9);
+    }
+    print_errors(run);
+    if (run.started == 0) fmt::print(stderr, "no request was sent: not every client could log on\n");
+    return run.errors.empty() && run.lost == 0 && run.started != 0 && run.totals.answered == run.totals.requests ? 0
+                                                                                                                 : 1;
 }
 
 }  // namespace

@@ -126,6 +126,38 @@ class Program(unittest.TestCase):
         self.assertRegex(demo.stdout, r"the view saw \d+ messages and [1-9]\d* trades")
         self.assertIn("log on as    account 1 (alice)", demo.stdout)
 
+    def test_loads_a_running_demonstration_beside_its_own_traffic(self):
+        config = demo_configuration(self.folder.name)
+        with subprocess.Popen([CORRO, "demo", "--config", config, "--plain"], stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL) as demo:
+            address = None
+            for line in demo.stdout:
+                match = re.match(r"order entry +(\S+)", line)
+                if match:
+                    address = match[1]
+                if "messages/s" in line:
+                    break
+            self.assertIsNotNone(address)
+            load = run("load", "--config", config, "--venue", address, "--clients", "100", "--messages", "5000")
+            demo.send_signal(signal.SIGINT)
+            demo.communicate(timeout=TIME_LIMIT_S)
+        self.assertEqual(load.returncode, 0, load.stdout + load.stderr)
+        self.assertIn("answered once 5000, lost 0", load.stdout)
+
+    def test_says_so_when_not_every_client_can_log_on(self):
+        with Exchange(self.folder.name) as exchange:
+            with open(exchange.config, encoding="utf-8") as file:
+                text = file.read()
+            other = os.path.join(self.folder.name, "other.toml")
+            with open(other, "w", encoding="utf-8") as file:
+                file.write(re.sub(r'^key = "(.)', lambda m: 'key = "' + ("1" if m[1] == "0" else "0"), text,
+                                  flags=re.MULTILINE))
+            load = run("load", "--config", other, "--venue", exchange.addresses["order entry"], "--clients", "2")
+            self.assertEqual(load.returncode, 1, load.stdout)
+            self.assertIn("logon failed", load.stderr)
+            self.assertIn("no request was sent", load.stderr)
+            self.assertNotIn("answered per second", load.stdout)
+
     def test_ends_a_demonstration_on_ctrl_c_with_its_tables(self):
         config = demo_configuration(self.folder.name)
         with subprocess.Popen([CORRO, "demo", "--config", config], stdout=subprocess.PIPE, text=True,
