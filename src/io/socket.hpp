@@ -3,6 +3,7 @@
 // Threads: one context.
 #pragma once
 
+#include <coroutine>
 #include <cstddef>
 #include <expected>
 #include <span>
@@ -79,7 +80,26 @@ class socket_base {
     descriptor* descriptor_ = nullptr;
 };
 
-/// A connected stream of bytes: what TCP and Unix streams share.
+namespace detail {
+
+/// Ends the sending side; never suspends.
+class shutdown_awaiter {
+ public:
+    explicit shutdown_awaiter(descriptor* on) noexcept : on_(on) {}
+    [[nodiscard]] bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    [[nodiscard]] std::error_code await_resume() const noexcept {
+        if (on_ == nullptr) return std::make_error_code(std::errc::bad_file_descriptor);
+        return on_->owner->io().shutdown_send(*on_);
+    }
+
+ private:
+    descriptor* on_;
+};
+
+}  // namespace detail
+
+/// A connected stream of bytes: what TCP and Unix streams share. Satisfies `stream` (stream.hpp).
 class stream_socket : public socket_base {
  public:
     using transfer = lazily<detail::transfer_awaiter, operation_kind, descriptor*, std::span<std::byte>, std::size_t>;
@@ -120,6 +140,10 @@ class stream_socket : public socket_base {
     [[nodiscard]] std::error_code shutdown_send() noexcept {
         if (get() == nullptr) return std::make_error_code(std::errc::bad_file_descriptor);
         return io().shutdown_send(*get());
+    }
+    /// The same in the form of every stream: `co_await`ed, although here it never suspends.
+    lazily<detail::shutdown_awaiter, descriptor*> shutdown() noexcept {
+        return lazily<detail::shutdown_awaiter, descriptor*>(get());
     }
 
  protected:
