@@ -19,6 +19,8 @@ endfunction()
 
 corro_check(includes_respect_the_layers "${CORRO_PYTHON}" tools/check_includes.py)
 corro_check(include_check_catches_each_violation "${CORRO_PYTHON}" tools/check_includes.py --self-test)
+corro_check(no_condition_awaits_where_gcc_forgets_it "${CORRO_PYTHON}" tools/check_coroutines.py)
+corro_check(coroutine_check_catches_each_violation "${CORRO_PYTHON}" tools/check_coroutines.py --self-test)
 corro_check(sources_are_formatted tools/check_format)
 corro_check(what_pages_refer_to_is_there "${CORRO_PYTHON}" tools/check_texts.py)
 corro_check(summary_counts_every_outcome "${CORRO_PYTHON}" tools/test_summary_test.py)

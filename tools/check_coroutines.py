@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Finds a coroutine that g++ 12 never resumes: a condition that awaits, in a function without local variables.
+
+    check_coroutines.py [ROOT]        checks the tree below ROOT (default: the project)
+    check_coroutines.py --self-test   proves on small samples that the rule catches what it should, and nothing else
+
+g++ 12 forgets to come back after `if (co_await work())` or `while (!co_await work())` when the coroutine declares no
+local variable. The cure is to name the result, `const bool worked = co_await work();`, and then to test the name. Any
+other variable of the same function body helps as well, so only bodies that declare none are reported.
+"""
+
+import pathlib
+import re
+import sys
+
+from check_includes import without_comments_and_literals
+
+ROOTS = ("src", "apps", "lab", "tests")
+SUFFIXES = {".hpp", ".cpp"}
+
+# Macros of the tests that put their argument into an `if`.
+CONDITION = re.compile(r"\b(?:if|while|CORRO_REQUIRE)\s*\(")
+# What stands before the brace of a block that is not the body of a function.
+BLOCK = re.compile(r"(?:\b(?:else|do|try)|\b(?:if|for|while|switch|catch)\s*(?:constexpr\s*)?)\s*$")
+NOT_A_FUNCTION = re.compile(r"\b(?:namespace|struct|class|union|enum)\b[^;{}()]*$|[=,(]\s*$|\breturn\s*$")
+# A declaration: a type, a name or a structured binding, and what may follow. Statics live outside the frame.
+DECLARATION = re.compile(
+    r"(?:^|[;{}]|\b(?:if|for|while|switch)\s*\()\s*(?!static\b|constexpr\b)(?:const\s+)?"
+    r"(?!(?:return|co_return|co_await|co_yield|delete|throw|else|case|goto|using|new|typedef|break|continue|struct"
+    r"|class|public|private|template|namespace|if|for|while|switch|do)\b)"
+    r"[A-Za-z_][\w:]*(?:<[^;{}]*>)?(?:\s*[*&]+\s*|\s+)(?:const\s+)?"
+    r"(?:[A-Za-z_]\w*|\[[\w,\s]+\])\s*(?:=(?!=)|[{(;:\[])"
+)
+
+
+def closing(text: str, opened: int) -> int:
+    """Where the bracket at `opened` ends."""
+    pairs = {"(": ")", "{": "}", "[": "]"}
+    stack = []
+    for at in range(opened, len(text)):
+        if text[at] in pairs:
+            stack.append(pairs[text[at]])
+        elif stack and text[at] == stack[-1]:
+            stack.pop()
+            if not stack:
+                return at
+    return len(text)
+
+
+def opening(text: str, closed: int) -> int:
+    """Where the parenthesis that ends at `closed` begins."""
+    depth = 0
+    for at in range(closed, -1, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            return at
+    return 0
+
+
+def is_function_body(text: str, brace: int) -> bool:
+    """Whether the brace opens the body of a function or of a lambda."""
+    before = re.sub(r"(?:\s|\b(?:const|noexcept|override|final|mutable)\b|->\s*[\w:<>,*&\s]+?)*$", "", text[:brace][-400:])
+    if not before.endswith(")"):
+        # A lambda without parentheses.
+        return before.endswith("]")
+    head = text[: opening(text, len(text[:brace].rstrip()) - 1)] if text[:brace].rstrip().endswith(")") else None
+    if head is None:
+        head = before[: opening(before, len(before) - 1)]
+    return not BLOCK.search(head[-40:])
+
+
+def blocks(text: str) -> list[tuple[int, int, bool]]:
+    """Every pair of braces, and whether it is a function's body."""
+    found = []
+    stack = []
+    for at, character in enumerate(text):
+        if character == "{":
+            stack.append(at)
+        elif character == "}" and stack:
+            opened = stack.pop()
+            found.append((opened, at, is_function_body(text, opened)))
+    return found
+
+
+def own_text(text: str, start: int, end: int, functions: list[tuple[int, int]]) -> str:
+    """The body without the bodies of the functions in it."""
+    parts = []
+    at = start + 1
+    for inner_start, inner_end in sorted(functions):
+        if inner_start <= start or inner_end >= end or inner_start < at:
+            continue
+        parts.append(text[at : inner_start + 1])
+        at = inner_end
+    parts.append(text[at:end])
+    return "".join(parts)
+
+
+def lines_at_fault(source: str) -> list[int]:
+    text = without_comments_and_literals(source)
+    functions = [(start, end) for start, end, function in blocks(text) if function]
+    lines = []
+    for match in CONDITION.finditer(text):
+        opened = match.end() - 1
+        condition = text[opened : closing(text, opened) + 1]
+        if not re.search(r"\bco_await\b", re.sub(r"\{[^{}]*\}", "", condition)):
+            continue
+        around = [(start, end) for start, end in functions if start < opened < end]
+        if not around:
+            continue
+        start, end = max(around)
+        if not DECLARATION.search(own_text(text, start, end, functions)):
+            lines.append(text.count("\n", 0, match.start()) + 1)
+    return lines
+
+
+def check(root: pathlib.Path) -> int:
+    findings = 0
+    for top in ROOTS:
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in SUFFIXES or not path.is_file():
+                continue
+            for line in lines_at_fault(path.read_text(encoding="utf-8")):
+                findings += 1
+                print(f"{path.relative_to(root)}:{line}: g++ 12 does not come back from this condition: name the result first")
+    print(f"check_coroutines: {findings} findings")
+    return 1 if findings else 0
+
+
+BAD = [
+    "task<> f(x* on) {\n    if (co_await on->work()) co_return;\n}\n",
+    "task<> f(x* on) {\n    while (!co_await on->work()) co_await other();\n}\n",
+    "task<> f(x* on) {\n    for (;;) {\n        if (!on->good() || !co_await on->work()) co_return;\n    }\n}\n",
+    "void g() {\n    const int other = 1;\n    const auto f = [](x* on) -> task<> {\n        if (co_await on->work()) co_return;\n    };\n}\n",
+    "task<> f(x* on) {\n    CORRO_REQUIRE(co_await on->work());\n}\n",
+    "task<> f(x* on) {\n    static constexpr int shared = 1;\n    if (co_await on->work(shared)) co_return;\n}\n",
+    "task<> f(x* on) {\n    g([](int a) { const int b = a; return b; });\n    if (co_await on->work()) co_return;\n}\n",
+]
+GOOD = [
+    "task<> f(x* on) {\n    const bool done = co_await on->work();\n    if (done) co_return;\n}\n",
+    "task<> f(x* on) {\n    if (const auto error = co_await on->work()) co_return;\n}\n",
+    "task<> f(x* on) {\n    std::array<std::byte, 8> buffer{};\n    if (co_await on->work(buffer)) co_return;\n}\n",
+    "task<> f(x* on) {\n    for (int i = 0; i < 3; ++i) {\n        if (co_await on->work()) co_return;\n    }\n}\n",
+    "task<> f(x* on) {\n    // if (co_await on->work())\n    if (on->good()) co_await on->work();\n}\n",
+    "task<> f(x* on) {\n    auto [a, b] = co_await pair();\n    while (co_await on->work(a, b)) g();\n}\n",
+]
+
+
+def self_test() -> int:
+    wrong = 0
+    for expected, samples in ((True, BAD), (False, GOOD)):
+        for sample in samples:
+            if bool(lines_at_fault(sample)) != expected:
+                wrong += 1
+                print(f"expected {'a finding' if expected else 'nothing'} in:\n{sample}")
+    print(f"check_coroutines: {len(BAD) + len(GOOD)} samples, {wrong} judged wrongly")
+    return 1 if wrong else 0
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
+    return check(root)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
