@@ -1,0 +1,45 @@
+# corro::io as a library of its own: `cmake --install BUILD` and the Debian package. Nothing else of the project is
+# installed; tools/check_install.py lists the installed tree and says so.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(corro_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/corro")
+
+# Headers below a folder of their own: include/corro/io/task.hpp is still `#include "io/task.hpp"`.
+foreach(layer IN ITEMS base io)
+  install(TARGETS corro_${layer} EXPORT corro_targets COMPONENT io
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT io
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT io)
+endforeach()
+install(EXPORT corro_targets NAMESPACE corro:: FILE corroTargets.cmake DESTINATION "${corro_package_dir}" COMPONENT io)
+
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/corroConfig.cmake.in" "${PROJECT_BINARY_DIR}/corroConfig.cmake"
+  INSTALL_DESTINATION "${corro_package_dir}" NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may break what was.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/corroConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/corroConfig.cmake"
+  "${PROJECT_BINARY_DIR}/corroConfigVersion.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/Findliburing.cmake"
+  DESTINATION "${corro_package_dir}" COMPONENT io)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT io)
+
+# The same as a Debian package, libcorro-io-dev: tools/package.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME corro)
+set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+set(CPACK_PACKAGE_CONTACT "the Corro developers <corro@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "coroutine-native network I/O for C++23, on epoll and io_uring")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL io)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_IO_PACKAGE_NAME libcorro-io-dev)
+set(CPACK_DEBIAN_IO_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_IO_DESCRIPTION "Tasks, structured concurrency, stop tokens, timers, sockets and what stands on
+them. Headers and static libraries; find_package(corro COMPONENTS io) gives the target corro::io.")
+# Whoever links the static library links these too, and compiles against the standard library of a compiler.
+set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev, liburing-dev")
+set(CPACK_DEBIAN_IO_PACKAGE_RECOMMENDS "cmake")
+include(CPack)
