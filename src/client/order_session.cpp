@@ -91,7 +91,7 @@ bool order_session::queue(const Message& message) noexcept {
 
 std::uint32_t order_session::send(const domain::command& command) noexcept {
     const domain::instrument* instrument = instruments_.find(command.instrument);
-    CORRO_ASSERT(instrument != nullptr || command.kind == domain::command_kind::cancel_orders);
+    CORRO_ASSERT(instrument != nullptr || command.instrument.value == 0);
     const auto room = output_.reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     domain::command numbered = command;

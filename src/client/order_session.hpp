@@ -67,7 +67,7 @@ class order_session {
     /// session's own.
     ///
     /// @return  The request's number, echoed in the answers; 0 when the output buffer is full: flush first.
-    /// @pre     The command's instrument is one of `instruments()`, or the command is a `cancel_orders` (asserted).
+    /// @pre     The command's instrument is one of `instruments()`, or it names none (asserted).
     [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
 
     /// Queues raw bytes as they are; for tests of the venue. False when the output buffer is full.

@@ -21,6 +21,9 @@ enum class command_kind : std::uint8_t {
     amend_order = 2,
     cancel_order = 3,
     cancel_orders = 4,
+    change_phase = 11,
+    set_limits = 12,
+    kill_switch = 13,
 };
 
 enum class order_type : std::uint8_t {
@@ -34,9 +37,15 @@ enum class order_type : std::uint8_t {
     market_if_touched = 7,  ///< then market; a buy waits for prices to fall, a sell for prices to rise
 };
 
-enum class time_in_force : std::uint8_t { day = 1, gtc = 2, ioc = 3, fok = 4 };
+enum class time_in_force : std::uint8_t { day = 1, gtc = 2, ioc = 3, fok = 4, gtd = 5 };
 
-/// What happens when an order would trade with another order of its own account. The aggressor's instruction decides.
+/// Orders that may rest: until the day's end, until cancelled, until a time.
+[[nodiscard]] constexpr bool is_lasting(time_in_force t) noexcept {
+    return t == time_in_force::day || t == time_in_force::gtc || t == time_in_force::gtd;
+}
+
+/// What happens when an order would trade with another order of its own account or group. The aggressor's instruction
+/// decides.
 enum class self_match_prevention : std::uint8_t {
     none = 0,
     cancel_newest = 1,   ///< the rest of the aggressor is cancelled
@@ -51,11 +60,24 @@ inline constexpr std::uint8_t post_only = 1;  ///< refused if it would trade on 
 inline constexpr std::uint8_t reprice = 2;    ///< with post_only: moves one tick away from the other side instead
 }  // namespace order_flag
 
+/// What an amend changes beside price and quantity; bits of `command::flags`.
+namespace amend_flag {
+inline constexpr std::uint8_t open_quantity = 1;     ///< `quantity` is what shall be open, whatever has been filled
+inline constexpr std::uint8_t trigger_price = 2;     ///< to `trigger_price`
+inline constexpr std::uint8_t display_quantity = 4;  ///< to `display_quantity`
+inline constexpr std::uint8_t account = 8;           ///< to `other_account`, of the same firm
+}  // namespace amend_flag
+
 /// Which orders of the account a `cancel_orders` covers, beside its instrument filter.
 enum class cancel_scope : std::uint8_t { account = 0, session = 1 };
 
 /// Which sides a `cancel_orders` covers.
 enum class cancel_sides : std::uint8_t { both = 0, buy = 1, sell = 2 };
+
+/// Whom a `kill_switch` covers.
+enum class kill_scope : std::uint8_t { session = 0, account = 1, firm = 2 };
+
+enum class switch_state : std::uint8_t { off = 0, on = 1 };
 
 // Not over-aligned: a coroutine frame holds commands and events, and compilers place over-aligned objects in frames at
 // addresses that only a plain allocation guarantees. Rings and buffers align their arrays instead.
@@ -74,24 +96,55 @@ struct command {
         client_order{};        ///< enter: the new order's; amend, cancel: names the order when the other two are 0
     order_id order{};          ///< amend, cancel: names the order when not 0
     price_ticks price{};       ///< enter: ignored for market orders; amend: the new price
-    quantity_lots quantity{};  ///< enter: the order's; amend: the new total quantity, counting what has been filled
+    quantity_lots quantity{};  ///< enter: the order's; amend: the new total quantity, counting what has been filled;
+                               ///< set_limits: the largest of one order, 0 for no limit
     /// A reason found at the edge that the domain's units cannot express, such as an off-tick price. The facility
     /// answers such a command with this refusal, so that it is sequenced and journaled like any other.
     reject_reason verdict = reject_reason::none;
     domain::self_match_prevention self_match_prevention = self_match_prevention::none;  ///< enter_order
-    std::uint8_t flags = 0;                                                             ///< order_flag bits
-    cancel_scope scope = cancel_scope::account;                                         ///< cancel_orders
+    std::uint8_t flags = 0;                      ///< enter: order_flag bits; amend: amend_flag bits
+    cancel_scope scope = cancel_scope::account;  ///< cancel_orders
     // Second cache line.
     std::uint32_t request{};  ///< the client's own number of this message, echoed in the answers
-    /// Amend, cancel: names the order by the request number under which the same session entered it ("sequencing id"),
-    /// when not 0 and `order` is 0. Lets a client cancel before it has learned the venue's order id.
-    std::uint32_t target_request{};
-    price_ticks trigger_price{};       ///< enter: of the order types that wait
-    quantity_lots display_quantity{};  ///< enter: most lots that the book shows at a time; 0 for all
-    quantity_lots minimum_quantity{};  ///< enter: refused unless so much trades at once; 0 for none
-    product_id product{};              ///< cancel_orders: 0 for every product
-    cancel_sides sides = cancel_sides::both;
-    std::array<std::byte, 35> reserved{};  ///< zero
+    union {
+        /// Amend, cancel: names the order by the request number under which the same session entered it ("sequencing
+        /// id"), when not 0 and `order` is 0. Lets a client cancel before it has learned the venue's order id.
+        std::uint32_t target_request{};
+        /// set_limits: the account's firm from now on, 0 for none; kill_switch: the firm concerned. Numbered like
+        /// accounts.
+        std::uint32_t firm;
+    };
+    price_ticks trigger_price{};       ///< enter: of the order types that wait; amend: see amend_flag
+    quantity_lots display_quantity{};  ///< enter, amend: most lots that the book shows at a time; 0 for all
+    union {
+        quantity_lots minimum_quantity{};  ///< enter: refused unless so much trades at once; 0 for none
+        quantity_lots position_max;        ///< set_limits: lots, long or short, in one instrument; 0 for no limit
+    };
+    product_id product{};  ///< cancel_orders: 0 for every product; change_phase: all its instruments, when not 0
+    union {
+        cancel_sides sides = cancel_sides::both;
+        domain::kill_scope kill_scope;
+    };
+    union {
+        trading_phase phase = trading_phase::continuous;  ///< change_phase: the new one
+        switch_state state;                               ///< kill_switch: thrown, or released
+    };
+    /// Not 0: an operator's. Given by the edge, which knows its accounts, never by the sender. set_limits and
+    /// change_phase need it, and a kill_switch that is released or covers somebody else.
+    std::uint8_t is_operator = 0;
+    std::byte reserved_1{};  ///< zero
+    union {
+        time_ns expire_time{};      ///< enter: of a gtd order, the last instant at which it is good
+        time_ns resume_time;        ///< change_phase to halted: when trading goes on by itself; 0 for never
+        std::int64_t notional_max;  ///< set_limits: price times quantity of one order, in currency; 0 for no limit
+    };
+    union {
+        std::uint32_t self_match_group{};  ///< enter: prevents by this group of the firm instead of by account; 0: no
+        std::uint32_t open_orders_max;     ///< set_limits: 0 for no limit
+        session_id other_session;          ///< kill_switch of one session: which, of `other_account`
+    };
+    account_id other_account{};            ///< amend: see amend_flag; set_limits, kill_switch: the account concerned
+    std::array<std::byte, 16> reserved{};  ///< zero
 };
 
 static_assert(sizeof(command) == 128);

@@ -26,6 +26,7 @@ enum class event_kind : std::uint8_t {
     order_executed = 4,  ///< one fill
     order_rejected = 5,  ///< a request was refused; `reason` says why
     trade_capture = 6,   ///< one side's record of a trade
+    request_done = 12,   ///< set_limits, change_phase or kill_switch; the orders that it cancels came before
     // Public: market data.
     order_added = 16,    ///< L3
     order_reduced = 17,  ///< L3: quantity down, priority kept
@@ -35,6 +36,7 @@ enum class event_kind : std::uint8_t {
     trade = 21,          ///< the public tape
     price_update = 22,   ///< last, high, low
     statistics = 23,     ///< volume, turnover, open interest
+    phase_changed = 24,  ///< what the instrument lets happen from now on
 };
 
 [[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
@@ -54,7 +56,7 @@ inline constexpr std::uint8_t last_of_request = 2;
 inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, trade_capture: this side removed liquidity
 }  // namespace event_flag
 
-/// order_entered, order_amended, order_cancelled, order_rejected.
+/// order_entered, order_amended, order_cancelled, order_rejected; request_done, whose `account` is the one concerned.
 struct private_order {
     order_id order{};                ///< 0 in a refusal that names no order of the account
     client_order_id client_order{};  ///< of the order; in a refusal, of the request
@@ -138,6 +140,14 @@ struct volume_summary {
     std::array<std::byte, 16> reserved{};
 };
 
+/// phase_changed.
+struct phase_state {
+    trading_phase phase = trading_phase::continuous;
+    std::array<std::byte, 7> reserved{};
+    time_ns resume_time{};  ///< of a halt that ends by itself; otherwise 0
+    std::array<std::byte, 24> reserved_2{};
+};
+
 // Not over-aligned: a coroutine frame holds commands and events, and compilers place over-aligned objects in frames at
 // addresses that only a plain allocation guarantees. Rings and buffers align their arrays instead.
 struct event {
@@ -158,6 +168,7 @@ struct event {
         tape_trade trade;
         price_summary prices;
         volume_summary volumes;
+        phase_state phase;
     };
 
     /// An empty order_entered. Spelled out because g++ 12 deletes the implicit one of a struct with this union.
@@ -168,6 +179,7 @@ static_assert(sizeof(event) == 64);
 static_assert(std::is_trivially_copyable_v<event>);
 static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(capture) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
+static_assert(sizeof(phase_state) == 40);
 static_assert(sizeof(tape_trade) == 40 && sizeof(price_summary) == 40 && sizeof(volume_summary) == 40);
 
 }  // namespace corro::domain

@@ -17,6 +17,10 @@ std::string_view validate(const instrument& i) noexcept {
                static_cast<base::int128>(p.value) * i.tick_size.value > std::numeric_limits<std::int64_t>::min();
     };
     if (!fits(i.price_low) || !fits(i.price_high)) return "the price band does not fit 64 bits in billionths";
+    if (i.dynamic_band < 0 || i.dynamic_band > price_ticks_max) return "the dynamic price band is out of range";
+    if (i.breaker_move < 0 || i.breaker_move > 2 * price_ticks_max || i.breaker_window < 0 || i.breaker_halt < 0) {
+        return "the circuit breaker is out of range";
+    }
     if (i.order_quantity_max.value == 0 || i.order_quantity_max.value > order_quantity_lots_max) {
         return "the largest order quantity is zero or above the venue's limit";
     }

@@ -46,6 +46,12 @@ struct instrument {
     price_ticks price_low{-price_ticks_max};  ///< lowest price accepted, inclusive
     price_ticks price_high{price_ticks_max};  ///< highest price accepted, inclusive
     quantity_lots order_quantity_max{order_quantity_lots_max};
+    /// A buy may be priced at most so many ticks above the last trade, a sell so many below it; 0 for any number.
+    std::int64_t dynamic_band = 0;
+    // A trade more than `breaker_move` ticks from where a window began halts the instrument's product.
+    std::int64_t breaker_move = 0;    ///< ticks; 0 for no circuit breaker
+    std::int64_t breaker_window = 0;  ///< nanoseconds
+    std::int64_t breaker_halt = 0;    ///< nanoseconds; 0 until an operator lets trading go on
 };
 
 /// What came out of a conversion from the wire: a value, or the reason why there is none.

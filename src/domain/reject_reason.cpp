@@ -28,6 +28,17 @@ std::string_view to_string(reject_reason reason) noexcept {
         case reject_reason::instrument_closed: return "instrument_closed";
         case reject_reason::triggered: return "triggered";
         case reject_reason::book_full: return "book_full";
+        case reject_reason::invalid_expire_time: return "invalid_expire_time";
+        case reject_reason::price_outside_dynamic_band: return "price_outside_dynamic_band";
+        case reject_reason::order_not_waiting: return "order_not_waiting";
+        case reject_reason::expired: return "expired";
+        case reject_reason::instrument_halted: return "instrument_halted";
+        case reject_reason::circuit_breaker: return "circuit_breaker";
+        case reject_reason::killed: return "killed";
+        case reject_reason::order_size_limit: return "order_size_limit";
+        case reject_reason::notional_limit: return "notional_limit";
+        case reject_reason::open_orders_limit: return "open_orders_limit";
+        case reject_reason::position_limit: return "position_limit";
         case reject_reason::throttled: return "throttled";
         case reject_reason::not_authorised: return "not_authorised";
     }

@@ -20,23 +20,35 @@ enum class reject_reason : std::uint8_t {
     price_outside_band = 9,    ///< beyond the instrument's price band
     invalid_combination = 10,  ///< order type, time in force and instructions contradict each other
     invalid_self_match_prevention = 11,
-    unknown_command = 12,  ///< the kind of the request is not one of the protocol's
+    unknown_command = 12,             ///< the kind of the request is not one of the protocol's
+    invalid_expire_time = 13,         ///< already past
+    price_outside_dynamic_band = 14,  ///< too far beyond the last trade
     // The order that the request names.
     duplicate_client_order_id = 20,  ///< an open order of the account has it
     unknown_order = 21,              ///< never seen, or not one of the account's
     order_not_open = 22,             ///< filled or cancelled already: too late
     nothing_to_cancel = 23,          ///< a mass cancel that covers no open order
+    order_not_waiting = 24,          ///< a new trigger price for an order that does not wait, or does not any more
     // The market's state.
     no_counterparty = 30,        ///< immediate order, and nothing to trade with
     insufficient_quantity = 31,  ///< fill-or-kill, and the book cannot fill it whole
     would_take_liquidity = 32,   ///< post-only order that would have traded
     self_match_prevented = 33,   ///< the incoming order was cancelled to keep the account from trading with itself
     instrument_closed = 34,
-    triggered = 35,  ///< not a refusal: the waiting order became active, for its trigger price has traded
+    triggered = 35,          ///< not a refusal: the waiting order became active, for its trigger price has traded
+    expired = 36,            ///< not a refusal: the order's time is over
+    instrument_halted = 37,  ///< only cancels are taken now
+    circuit_breaker = 38,    ///< not a refusal: why a product was halted
     // Capacity and rights.
     book_full = 40,  ///< the venue's order capacity is exhausted
     throttled = 41,
     not_authorised = 42,
+    killed = 43,  ///< the kill switch of the session, the account or its firm is thrown
+    // Limits of the account.
+    order_size_limit = 60,
+    notional_limit = 61,
+    open_orders_limit = 62,
+    position_limit = 63,  ///< position and open orders together could exceed it
 };
 
 /// The reason's name as in the specification, e.g. "price_off_tick"; "unknown" for a number that is not in use.

@@ -37,6 +37,12 @@ inline constexpr price_ticks no_price{std::numeric_limits<std::int64_t>::min()};
 
 enum class side : std::uint8_t { buy = 0, sell = 1 };
 
+/// What an instrument lets happen.
+enum class trading_phase : std::uint8_t {
+    continuous = 0,
+    halted = 1,  ///< orders may be cancelled, nothing else
+};
+
 [[nodiscard]] constexpr side opposite(side s) noexcept {
     return s == side::buy ? side::sell : side::buy;
 }

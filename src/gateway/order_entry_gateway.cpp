@@ -57,6 +57,7 @@ struct order_entry_gateway::connection {
     std::chrono::milliseconds heartbeat{};
     std::optional<wire::logout_reason> ended;  ///< why; empty while the connection lives
     bool cancel_on_disconnect = false;
+    bool is_operator = false;
     bool peer_logged_out = false;
     bool peer_gone = false;   ///< nothing can be sent any more
     bool overflowed = false;  ///< the output buffer was full once: nothing may be added any more
@@ -227,6 +228,7 @@ void order_entry_gateway::verify(connection& c, const wire::frame& frame) {
                              heartbeat_interval_max);
     c.cancel_on_disconnect = (hello.hello_flags & wire::hello_flag::cancel_on_disconnect) != 0;
     c.account = a->id;
+    c.is_operator = a->is_operator;
     c.session_id = id;
     c.session = &session;
     c.first_answer = session.next_answer;
@@ -324,6 +326,7 @@ bool order_entry_gateway::handle(connection& c, const wire::frame& frame, domain
     }
     command.session = c.session_id;
     command.account = c.account;
+    command.is_operator = c.is_operator ? 1 : 0;
     command.request = static_cast<std::uint32_t>(frame.sequence);
     return true;
 }

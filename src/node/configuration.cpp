@@ -57,6 +57,14 @@ class table_reader {
         return number(key, 0, low, high);
     }
 
+    bool flag(std::string_view key, bool otherwise) {
+        const toml::node* node = take(key);
+        if (node == nullptr) return otherwise;
+        const auto value = node->value_exact<bool>();
+        if (!value) fail(key, "expected true or false");
+        return *value;
+    }
+
     std::int64_t decimal(std::string_view key) {
         const std::string value = text(key);
         try {
@@ -125,6 +133,19 @@ domain::instrument read_instrument(table_reader& r) {
     i.price_high = band("price_high", domain::price_ticks{reach});
     i.order_quantity_max = domain::quantity_lots{static_cast<std::uint32_t>(
         r.number("order_quantity_max", domain::order_quantity_lots_max, 1, domain::order_quantity_lots_max))};
+    const auto distance = [&](std::string_view key) {
+        const domain::price_ticks ticks = band(key, domain::price_ticks{0});
+        if (ticks.value < 0) r.fail(key, "expected a distance, found a negative price");
+        return ticks.value;
+    };
+    constexpr std::uint64_t milliseconds_max = 1ULL << 40;
+    const auto duration = [&](std::string_view key) {
+        return static_cast<std::int64_t>(r.number(key, 0, 0, milliseconds_max)) * 1'000'000;
+    };
+    i.dynamic_band = distance("dynamic_band");
+    i.breaker_move = distance("breaker_move");
+    i.breaker_window = duration("breaker_window_ms");
+    i.breaker_halt = duration("breaker_halt_ms");
     r.finish();
     if (const auto problem = domain::validate(i); !problem.empty()) r.fail("id", std::string(problem));
     return i;
@@ -138,6 +159,7 @@ gateway::account read_account(table_reader& r) {
     if (!key) r.fail("key", "expected 64 hexadecimal digits");
     a.key = *key;
     a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));
+    a.is_operator = r.flag("operator", false);
     r.finish();
     return a;
 }

@@ -79,6 +79,8 @@ refusal take(const enter_order_view& view, const instrument_table& instruments, 
     if (view.display_quantity() != 0) {
         take_quantity(command, *instrument, view.display_quantity(), command.display_quantity);
     }
+    command.self_match_group = view.self_match_group();
+    command.expire_time = view.expire_time();
     if (view.minimum_quantity() != 0) {
         take_quantity(command, *instrument, view.minimum_quantity(), command.minimum_quantity);
     }
@@ -96,8 +98,20 @@ refusal take(const amend_order_view& view, const instrument_table& instruments, 
         command.verdict = reject_reason::unknown_instrument;
         return {};
     }
-    take_price(command, *instrument, view.price(), command.price);
+    command.flags = view.amend_flags();
+    if (view.price() == domain::no_price_nano) {
+        command.price = domain::no_price;  // an order with a limit refuses it
+    } else {
+        take_price(command, *instrument, view.price(), command.price);
+    }
     take_quantity(command, *instrument, view.quantity(), command.quantity);
+    if ((command.flags & domain::amend_flag::trigger_price) != 0) {
+        take_price(command, *instrument, view.trigger_price(), command.trigger_price);
+    }
+    if ((command.flags & domain::amend_flag::display_quantity) != 0 && view.display_quantity() != 0) {
+        take_quantity(command, *instrument, view.display_quantity(), command.display_quantity);
+    }
+    if ((command.flags & domain::amend_flag::account) != 0) command.other_account = view.new_account();
     return {};
 }
 
@@ -123,6 +137,39 @@ refusal take(const cancel_orders_view& view, const instrument_table& instruments
     return {};
 }
 
+refusal take(const change_phase_view& view, const instrument_table& instruments, domain::command& command) noexcept {
+    command.kind = command_kind::change_phase;
+    command.instrument = view.instrument();
+    command.product = view.product();
+    command.phase = view.trading_phase();
+    command.resume_time = view.resume_time();
+    if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
+        command.verdict = reject_reason::unknown_instrument;
+    }
+    return {};
+}
+
+refusal take(const set_limits_view& view, domain::command& command) noexcept {
+    command.kind = command_kind::set_limits;
+    command.other_account = view.limited_account();
+    command.firm = view.firm();
+    command.quantity = domain::quantity_lots{view.order_lots_max()};
+    command.position_max = domain::quantity_lots{view.position_lots_max()};
+    command.open_orders_max = view.open_orders_max();
+    command.notional_max = view.notional_max();
+    return {};
+}
+
+refusal take(const kill_switch_view& view, domain::command& command) noexcept {
+    command.kind = command_kind::kill_switch;
+    command.other_account = view.killed_account();
+    command.other_session = view.killed_session();
+    command.firm = view.firm();
+    command.kill_scope = view.kill_scope();
+    command.state = view.switch_state();
+    return {};
+}
+
 }  // namespace
 
 refusal decode_command(const frame& from, const instrument_table& instruments, domain::command& command) noexcept {
@@ -144,6 +191,15 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
         case template_id::cancel_orders:
             if (const refusal wrong = cancel_orders_view::check(from)) return wrong;
             return take(cancel_orders_view{from}, instruments, command);
+        case template_id::change_phase:
+            if (const refusal wrong = change_phase_view::check(from)) return wrong;
+            return take(change_phase_view{from}, instruments, command);
+        case template_id::set_limits:
+            if (const refusal wrong = set_limits_view::check(from)) return wrong;
+            return take(set_limits_view{from}, command);
+        case template_id::kill_switch:
+            if (const refusal wrong = kill_switch_view::check(from)) return wrong;
+            return take(kill_switch_view{from}, command);
         default: break;
     }
     const refusal wrong = check(from);
@@ -167,14 +223,17 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                 .time_in_force = command.time_in_force,
                 .self_match_prevention = command.self_match_prevention,
                 .order_flags = command.flags,
+                .self_match_group = command.self_match_group,
                 .trigger_price =
                     has_trigger(command.type) ? to_nano(instrument, command.trigger_price) : domain::no_price_nano,
                 .display_quantity = std::int64_t{command.display_quantity.value} * instrument.lot_size,
                 .minimum_quantity = std::int64_t{command.minimum_quantity.value} * instrument.lot_size,
+                .expire_time = command.expire_time,
             };
             return encode(message, command.request, out);
         }
         case command_kind::amend_order: {
+            const auto changes = [&](std::uint8_t flag) { return (command.flags & flag) != 0; };
             const amend_order message{
                 .client_order = command.client_order,
                 .order = command.order,
@@ -182,6 +241,13 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                 .quantity = units,
                 .instrument = command.instrument,
                 .target_request = command.target_request,
+                .amend_flags = command.flags,
+                .new_account = changes(domain::amend_flag::account) ? command.other_account : domain::account_id{},
+                .trigger_price = changes(domain::amend_flag::trigger_price) ? to_nano(instrument, command.trigger_price)
+                                                                            : domain::no_price_nano,
+                .display_quantity = changes(domain::amend_flag::display_quantity)
+                                        ? std::int64_t{command.display_quantity.value} * instrument.lot_size
+                                        : 0,
             };
             return encode(message, command.request, out);
         }
@@ -199,6 +265,30 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                                         .cancel_scope = command.scope,
                                         .cancel_sides = command.sides,
                                         .product = command.product};
+            return encode(message, command.request, out);
+        }
+        case command_kind::change_phase: {
+            const change_phase message{.instrument = command.instrument,
+                                       .product = command.product,
+                                       .trading_phase = command.phase,
+                                       .resume_time = command.resume_time};
+            return encode(message, command.request, out);
+        }
+        case command_kind::set_limits: {
+            const set_limits message{.limited_account = command.other_account,
+                                     .firm = command.firm,
+                                     .order_lots_max = command.quantity.value,
+                                     .position_lots_max = command.position_max.value,
+                                     .open_orders_max = command.open_orders_max,
+                                     .notional_max = command.notional_max};
+            return encode(message, command.request, out);
+        }
+        case command_kind::kill_switch: {
+            const kill_switch message{.killed_account = command.other_account,
+                                      .killed_session = command.other_session,
+                                      .firm = command.firm,
+                                      .kill_scope = command.kill_scope,
+                                      .switch_state = command.state};
             return encode(message, command.request, out);
         }
     }

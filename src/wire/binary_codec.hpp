@@ -52,11 +52,12 @@ template <class Message>
 
 // Requests.
 
-/// Reads a request (enter_order, amend_order, cancel_order, cancel_orders) into `command`, all of which is overwritten.
+/// Reads a request (enter_order, amend_order, cancel_order, cancel_orders, change_phase, set_limits, kill_switch) into
+/// `command`, all of which is overwritten.
 ///
 /// What the protocol forbids is refused here. What the market forbids is not: an unknown instrument, or a price or
 /// quantity that is no number of ticks or lots, becomes the command's verdict, so that the facility answers it.
-/// `sequence`, `time`, `session` and `account` are left at zero for the caller to fill in.
+/// `sequence`, `time`, `session`, `account` and `is_operator` are left at zero for the caller to fill in.
 ///
 /// @return  What to put into a `reject`; false when `command` is complete. Any other message than a request is
 ///          unexpected_message, or unknown_template.
@@ -65,7 +66,7 @@ template <class Message>
 
 /// Writes a command as the request that it came from, with `command.request` as the header's sequence.
 ///
-/// @param instrument  The command's instrument; a nameless one for a `cancel_orders` over every instrument.
+/// @param instrument  The command's instrument; a nameless one for a command that names none.
 /// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices).
 [[nodiscard]] std::size_t encode(const domain::command& command, const domain::instrument& instrument,
                                  std::span<std::byte> out) noexcept;

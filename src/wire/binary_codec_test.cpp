@@ -64,18 +64,21 @@ refusal refusal_of(const std::vector<std::byte>& bytes) {
 TEST(binary_codec, lays_an_order_out_byte_by_byte_as_the_specification_says) {
     enter_order order = sound_order();
     order.display_quantity = 10;
+    order.self_match_group = 9;
+    order.expire_time = domain::time_ns{0x11};
     const auto bytes = bytes_of(order, 0x0102030405060708);
     constexpr std::string_view expected =
-        "\x00\x40\x00\x10\x10\x1D\x00\x01"     // block length 64, template 16, schema 4125, version 1
+        "\x00\x48\x00\x10\x10\x1D\x00\x01"     // block length 72, template 16, schema 4125, version 1
         "\x01\x02\x03\x04\x05\x06\x07\x08"     // sequence
         "\x00\x00\x00\x00\x00\x00\x00\x07"     // client order
         "\x00\x00\x04\x8C\x36\x20\x02\x80"     // price 5,000,250,000,000
         "\x00\x00\x00\x00\x00\x00\x00\x01"     // quantity
         "\x00\x00\x00\x01\x01\x01\x02\x04"     // instrument, sell, limit, gtc, decrement
-        "\x01\x00\x00\x00\x00\x00\x00\x00"     // post-only
+        "\x01\x00\x00\x00\x00\x00\x00\x09"     // post-only, self-match group
         "\x80\x00\x00\x00\x00\x00\x00\x00"     // no trigger price
         "\x00\x00\x00\x00\x00\x00\x00\x0A"     // display quantity
-        "\x00\x00\x00\x00\x00\x00\x00\x00"sv;  // no minimum quantity
+        "\x00\x00\x00\x00\x00\x00\x00\x00"     // no minimum quantity
+        "\x00\x00\x00\x00\x00\x00\x00\x11"sv;  // expire time
     ASSERT_EQ(bytes.size(), expected.size());
     for (std::size_t at = 0; at < expected.size(); ++at) {
         EXPECT_EQ(std::to_integer<int>(bytes[at]), static_cast<unsigned char>(expected[at])) << "offset " << at;
@@ -217,7 +220,7 @@ TEST(binary_codec_frame, breaks_on_a_frame_longer_than_the_limit_and_takes_one_a
 TEST(binary_codec_frame, takes_a_longer_block_from_a_newer_version_and_ignores_what_it_appends) {
     auto bytes = bytes_of(sound_order());
     bytes.resize(bytes.size() + 8, std::byte{0xFF});
-    put(bytes, 0, {0, 72});
+    put(bytes, 0, {0, 80});
     put(bytes, 6, {0, 2});
     domain::command command;
     const frame received = frame_in(bytes);
@@ -261,7 +264,7 @@ TEST(binary_codec_refusal, names_the_field_of_each_number_that_an_enumeration_do
     };
     EXPECT_EQ(with(block + 28, 2), (refusal{session_reject_reason::invalid_value, 36})) << "side";
     EXPECT_EQ(with(block + 29, 8), (refusal{session_reject_reason::invalid_value, 37})) << "order_type";
-    EXPECT_EQ(with(block + 30, 5), (refusal{session_reject_reason::invalid_value, 38})) << "time_in_force";
+    EXPECT_EQ(with(block + 30, 6), (refusal{session_reject_reason::invalid_value, 38})) << "time_in_force";
     EXPECT_EQ(with(block + 31, 255), (refusal{session_reject_reason::invalid_value, 39})) << "self_match_prevention";
     EXPECT_EQ(with(block + 32, 4), (refusal{session_reject_reason::undefined_flags, 40})) << "order_flags";
     EXPECT_FALSE(with(block + 33, 0xFF)) << "reserved bytes are ignored";

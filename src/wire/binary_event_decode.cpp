@@ -148,13 +148,23 @@ void take(const statistics_view& view, converter& convert, domain::event& e) noe
     };
 }
 
+void take(const request_done_view& view, converter&, domain::event& e) noexcept {
+    e.order = domain::private_order{
+        .price = domain::no_price, .account = view.account(), .session = view.session(), .request = view.request()};
+}
+
+void take(const phase_changed_view& view, converter&, domain::event& e) noexcept {
+    e.phase = domain::phase_state{.phase = view.trading_phase(), .resume_time = view.resume_time()};
+}
+
 template <class View>
 std::error_code take_event(const frame& from, const instrument_table& instruments, domain::event& e) noexcept {
     if (const refusal wrong = View::check(from)) return error_of(wrong);
     const View view{from};
     e.kind = static_cast<event_kind>(static_cast<std::uint16_t>(from.message) - 32);
     begin(view, e);
-    if (e.kind != event_kind::order_rejected && instruments.find(e.instrument) == nullptr) {
+    if (e.kind != event_kind::order_rejected && e.kind != event_kind::request_done &&
+        instruments.find(e.instrument) == nullptr) {
         return wire_errc::unknown_instrument;
     }
     converter convert{instruments.find_or_nameless(e.instrument)};
@@ -181,6 +191,8 @@ std::error_code decode_event(const frame& from, const instrument_table& instrume
         case template_id::trade: return take_event<trade_view>(from, instruments, event);
         case template_id::price_update: return take_event<price_update_view>(from, instruments, event);
         case template_id::statistics: return take_event<statistics_view>(from, instruments, event);
+        case template_id::request_done: return take_event<request_done_view>(from, instruments, event);
+        case template_id::phase_changed: return take_event<phase_changed_view>(from, instruments, event);
         default: return wire_errc::unknown_type;
     }
 }

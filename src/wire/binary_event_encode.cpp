@@ -24,6 +24,9 @@ static_assert(message_of(event_kind::trade) == template_id::trade);
 static_assert(message_of(event_kind::price_update) == template_id::price_update);
 static_assert(message_of(event_kind::statistics) == template_id::statistics);
 
+static_assert(message_of(event_kind::request_done) == template_id::request_done);
+static_assert(message_of(event_kind::phase_changed) == template_id::phase_changed);
+
 constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
 static_assert(static_cast<base::int128>(domain::order_quantity_lots_max) *
                       std::numeric_limits<decltype(domain::instrument::lot_size)>::max() <=
@@ -143,6 +146,21 @@ template <class Message>
     return message;
 }
 
+[[gnu::always_inline]] inline request_done from_done(const domain::event& e) noexcept {
+    auto message = begin<request_done>(e);
+    message.account = e.order.account;
+    message.session = e.order.session;
+    message.request = e.order.request;
+    return message;
+}
+
+[[gnu::always_inline]] inline phase_changed from_phase(const domain::event& e) noexcept {
+    auto message = begin<phase_changed>(e);
+    message.trading_phase = e.phase.phase;
+    message.resume_time = e.phase.resume_time;
+    return message;
+}
+
 }  // namespace
 
 std::size_t encode(const domain::event& e, const domain::instrument& i, std::uint64_t sequence,
@@ -162,6 +180,8 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::trade: return encode(from_trade(e, i), sequence, out);
         case event_kind::price_update: return encode(from_prices(e, i), sequence, out);
         case event_kind::statistics: return encode(from_volumes(e, i), sequence, out);
+        case event_kind::request_done: return encode(from_done(e), sequence, out);
+        case event_kind::phase_changed: return encode(from_phase(e), sequence, out);
     }
     return 0;
 }

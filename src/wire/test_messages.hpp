@@ -47,14 +47,20 @@ class message_maker {
     /// A request: the fields that its kind has are random, the others are zero.
     [[nodiscard]] domain::command command() {
         domain::command c;
-        c.kind = static_cast<domain::command_kind>(from(1, 4));
+        constexpr std::array kinds{domain::command_kind::enter_order,  domain::command_kind::amend_order,
+                                   domain::command_kind::cancel_order, domain::command_kind::cancel_orders,
+                                   domain::command_kind::change_phase, domain::command_kind::set_limits,
+                                   domain::command_kind::kill_switch};
+        c.kind = kinds[from(0, kinds.size() - 1)];
         c.request = number<std::uint32_t>();
-        c.instrument = instrument();
+        if (c.kind < domain::command_kind::set_limits) c.instrument = instrument();
         switch (c.kind) {
             case domain::command_kind::enter_order:
                 c.side = side();
                 c.type = static_cast<domain::order_type>(from(1, 7));
-                c.time_in_force = static_cast<domain::time_in_force>(from(1, 4));
+                c.time_in_force = static_cast<domain::time_in_force>(from(1, 5));
+                c.self_match_group = number<std::uint32_t>();
+                c.expire_time.value = number<std::int64_t>();
                 c.self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
                 c.flags = static_cast<std::uint8_t>(from(0, 3));
                 c.client_order.value = number<std::uint64_t>();
@@ -68,8 +74,14 @@ class message_maker {
                 c.minimum_quantity = domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
                 break;
             case domain::command_kind::amend_order:
-                c.price = price();
+                c.price = price_or_none();
                 c.quantity = domain::quantity_lots{from(1, domain::order_quantity_lots_max)};
+                c.flags = static_cast<std::uint8_t>(from(0, 15));
+                if ((c.flags & domain::amend_flag::trigger_price) != 0) c.trigger_price = price();
+                if ((c.flags & domain::amend_flag::display_quantity) != 0) {
+                    c.display_quantity = domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
+                }
+                if ((c.flags & domain::amend_flag::account) != 0) c.other_account.value = number<std::uint32_t>();
                 [[fallthrough]];
             case domain::command_kind::cancel_order:
                 c.client_order.value = number<std::uint64_t>();
@@ -82,13 +94,36 @@ class message_maker {
                 c.product = domain::product_id{number<std::uint32_t>()};
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
                 break;
+            case domain::command_kind::change_phase:
+                c.product = domain::product_id{number<std::uint32_t>()};
+                c.phase = static_cast<domain::trading_phase>(from(0, 1));
+                c.resume_time.value = number<std::int64_t>();
+                if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
+                break;
+            case domain::command_kind::set_limits:
+                c.other_account.value = number<std::uint32_t>();
+                c.firm = number<std::uint32_t>();
+                c.quantity.value = number<std::uint32_t>();
+                c.position_max.value = number<std::uint32_t>();
+                c.open_orders_max = number<std::uint32_t>();
+                c.notional_max = number<std::int64_t>();
+                break;
+            case domain::command_kind::kill_switch:
+                c.other_account.value = number<std::uint32_t>();
+                c.other_session.value = number<std::uint32_t>();
+                c.firm = number<std::uint32_t>();
+                c.kill_scope = static_cast<domain::kill_scope>(from(0, 2));
+                c.state = static_cast<domain::switch_state>(from(0, 1));
+                break;
         }
         return c;
     }
 
     [[nodiscard]] domain::event event() {
-        const std::uint32_t which = from(0, 13);
-        return event(static_cast<domain::event_kind>(which < 6 ? which + 1 : which + 10));
+        const std::uint32_t which = from(0, 15);
+        return event(which == 15 ? domain::event_kind::request_done
+                     : which < 6 ? static_cast<domain::event_kind>(which + 1)
+                                 : static_cast<domain::event_kind>(which + 10));
     }
 
     [[nodiscard]] domain::event event(domain::event_kind kind) {
@@ -157,6 +192,16 @@ class message_maker {
             case domain::event_kind::statistics:
                 e.volumes = {.volume = volume(), .turnover = number<std::int64_t>(), .open_interest = volume()};
                 break;
+            case domain::event_kind::request_done:
+                e.order = {.price = domain::no_price,
+                           .account = domain::account_id{number<std::uint32_t>()},
+                           .session = domain::session_id{number<std::uint32_t>()},
+                           .request = number<std::uint32_t>()};
+                break;
+            case domain::event_kind::phase_changed:
+                e.phase = {.phase = static_cast<domain::trading_phase>(from(0, 1)),
+                           .resume_time = domain::time_ns{number<std::int64_t>()}};
+                break;
         }
         return e;
     }
@@ -182,7 +227,7 @@ class message_maker {
 
     domain::reject_reason reason() {
         for (;;) {
-            const auto drawn = static_cast<domain::reject_reason>(from(0, 42));
+            const auto drawn = static_cast<domain::reject_reason>(from(0, 70));
             if (domain::to_string(drawn) != "unknown") return drawn;
         }
     }

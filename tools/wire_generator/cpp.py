@@ -13,9 +13,10 @@ STRONG_TYPES = {
     "trade_id": "domain::trade_id", "sequence_number": "domain::sequence_number", "time_ns": "domain::time_ns",
 }
 # Enumerations and sets that the domain owns; the schema mirrors them, and the compiler checks that it does.
-DOMAIN_ENUMS = {"side", "order_type", "time_in_force", "self_match_prevention", "cancel_scope", "cancel_sides", "instrument_kind",
+DOMAIN_ENUMS = {"side", "order_type", "time_in_force", "self_match_prevention", "cancel_scope", "cancel_sides", "kill_scope",
+                "switch_state", "trading_phase", "instrument_kind",
                 "reject_reason"}
-DOMAIN_SETS = {"order_flags": "domain::order_flag", "event_flags": "domain::event_flag"}
+DOMAIN_SETS = {"order_flags": "domain::order_flag", "amend_flags": "domain::amend_flag", "event_flags": "domain::event_flag"}
 
 
 def flag_namespace(made: Type) -> str:

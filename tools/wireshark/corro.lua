@@ -89,6 +89,7 @@ local time_in_force_names = {
     [2] = "gtc",
     [3] = "ioc",
     [4] = "fok",
+    [5] = "gtd",
 }
 
 local self_match_prevention_names = {
@@ -108,6 +109,22 @@ local cancel_sides_names = {
     [0] = "both",
     [1] = "buy",
     [2] = "sell",
+}
+
+local kill_scope_names = {
+    [0] = "session",
+    [1] = "account",
+    [2] = "firm",
+}
+
+local switch_state_names = {
+    [0] = "off",
+    [1] = "on",
+}
+
+local trading_phase_names = {
+    [0] = "continuous",
+    [1] = "halted",
 }
 
 local instrument_kind_names = {
@@ -131,19 +148,30 @@ local reject_reason_names = {
     [10] = "invalid_combination",
     [11] = "invalid_self_match_prevention",
     [12] = "unknown_command",
+    [13] = "invalid_expire_time",
+    [14] = "price_outside_dynamic_band",
     [20] = "duplicate_client_order_id",
     [21] = "unknown_order",
     [22] = "order_not_open",
     [23] = "nothing_to_cancel",
+    [24] = "order_not_waiting",
     [30] = "no_counterparty",
     [31] = "insufficient_quantity",
     [32] = "would_take_liquidity",
     [33] = "self_match_prevented",
     [34] = "instrument_closed",
     [35] = "triggered",
+    [36] = "expired",
+    [37] = "instrument_halted",
+    [38] = "circuit_breaker",
     [40] = "book_full",
     [41] = "throttled",
     [42] = "not_authorised",
+    [43] = "killed",
+    [60] = "order_size_limit",
+    [61] = "notional_limit",
+    [62] = "open_orders_limit",
+    [63] = "position_limit",
 }
 
 local session_reject_reason_names = {
@@ -187,12 +215,16 @@ local template_names = {
     [17] = "amend_order",
     [18] = "cancel_order",
     [19] = "cancel_orders",
+    [27] = "change_phase",
+    [28] = "set_limits",
+    [29] = "kill_switch",
     [33] = "order_entered",
     [34] = "order_amended",
     [35] = "order_cancelled",
     [36] = "order_executed",
     [37] = "order_rejected",
     [38] = "trade_capture",
+    [44] = "request_done",
     [48] = "order_added",
     [49] = "order_reduced",
     [50] = "order_deleted",
@@ -201,6 +233,7 @@ local template_names = {
     [53] = "trade",
     [54] = "price_update",
     [55] = "statistics",
+    [56] = "phase_changed",
     [64] = "instrument_definition",
     [65] = "snapshot_begin",
     [66] = "snapshot_end",
@@ -246,14 +279,30 @@ local fields = {
     time_in_force = ProtoField.uint8("corro.time_in_force", "time_in_force", base.DEC, time_in_force_names),
     self_match_prevention = ProtoField.uint8("corro.self_match_prevention", "self_match_prevention", base.DEC, self_match_prevention_names),
     order_flags = ProtoField.uint8("corro.order_flags", "order_flags", base.HEX),
+    self_match_group = ProtoField.uint32("corro.self_match_group", "self_match_group"),
     trigger_price = ProtoField.int64("corro.trigger_price", "trigger_price"),
     display_quantity = ProtoField.int64("corro.display_quantity", "display_quantity"),
     minimum_quantity = ProtoField.int64("corro.minimum_quantity", "minimum_quantity"),
+    expire_time = ProtoField.absolute_time("corro.expire_time", "expire_time", base.UTC),
     order = ProtoField.uint64("corro.order", "order"),
     target_request = ProtoField.uint32("corro.target_request", "target_request"),
+    amend_flags = ProtoField.uint8("corro.amend_flags", "amend_flags", base.HEX),
+    new_account = ProtoField.uint32("corro.new_account", "new_account"),
     cancel_scope = ProtoField.uint8("corro.cancel_scope", "cancel_scope", base.DEC, cancel_scope_names),
     cancel_sides = ProtoField.uint8("corro.cancel_sides", "cancel_sides", base.DEC, cancel_sides_names),
     product = ProtoField.uint32("corro.product", "product"),
+    trading_phase = ProtoField.uint8("corro.trading_phase", "trading_phase", base.DEC, trading_phase_names),
+    resume_time = ProtoField.absolute_time("corro.resume_time", "resume_time", base.UTC),
+    limited_account = ProtoField.uint32("corro.limited_account", "limited_account"),
+    firm = ProtoField.uint32("corro.firm", "firm"),
+    order_lots_max = ProtoField.uint32("corro.order_lots_max", "order_lots_max"),
+    position_lots_max = ProtoField.uint32("corro.position_lots_max", "position_lots_max"),
+    open_orders_max = ProtoField.uint32("corro.open_orders_max", "open_orders_max"),
+    notional_max = ProtoField.int64("corro.notional_max", "notional_max"),
+    killed_account = ProtoField.uint32("corro.killed_account", "killed_account"),
+    killed_session = ProtoField.uint32("corro.killed_session", "killed_session"),
+    kill_scope = ProtoField.uint8("corro.kill_scope", "kill_scope", base.DEC, kill_scope_names),
+    switch_state = ProtoField.uint8("corro.switch_state", "switch_state", base.DEC, switch_state_names),
     command = ProtoField.uint64("corro.command", "command"),
     reason = ProtoField.uint8("corro.reason", "reason", base.DEC, reject_reason_names),
     flags = ProtoField.uint8("corro.flags", "flags", base.HEX),
@@ -313,6 +362,15 @@ local order_flags_bits = {
 }
 for _, field in ipairs(order_flags_bits) do table.insert(corro.fields, field) end
 local add_order_flags = flags_adder(order_flags_bits)
+
+local amend_flags_bits = {
+    ProtoField.bool("corro.amend_flags.open_quantity", "open_quantity", 8, nil, 0x1),
+    ProtoField.bool("corro.amend_flags.trigger_price", "trigger_price", 8, nil, 0x2),
+    ProtoField.bool("corro.amend_flags.display_quantity", "display_quantity", 8, nil, 0x4),
+    ProtoField.bool("corro.amend_flags.account", "account", 8, nil, 0x8),
+}
+for _, field in ipairs(amend_flags_bits) do table.insert(corro.fields, field) end
+local add_amend_flags = flags_adder(amend_flags_bits)
 
 local event_flags_bits = {
     ProtoField.bool("corro.event_flags.last_of_command", "last_of_command", 8, nil, 0x1),
@@ -378,7 +436,7 @@ local messages = {
         { field = fields.session_reject_reason, offset = 12, size = 1, add = add_plain, values = session_reject_reason_names },
     },
     [16] = {
-        name = "enter_order", block_bytes = 64,
+        name = "enter_order", block_bytes = 72,
         { field = fields.client_order, offset = 0, size = 8, add = add_plain },
         { field = fields.price, offset = 8, size = 8, add = add_price },
         { field = fields.quantity, offset = 16, size = 8, add = add_plain },
@@ -388,18 +446,24 @@ local messages = {
         { field = fields.time_in_force, offset = 30, size = 1, add = add_plain, values = time_in_force_names },
         { field = fields.self_match_prevention, offset = 31, size = 1, add = add_plain, values = self_match_prevention_names },
         { field = fields.order_flags, offset = 32, size = 1, add = add_order_flags },
+        { field = fields.self_match_group, offset = 36, size = 4, add = add_plain },
         { field = fields.trigger_price, offset = 40, size = 8, add = add_price },
         { field = fields.display_quantity, offset = 48, size = 8, add = add_plain },
         { field = fields.minimum_quantity, offset = 56, size = 8, add = add_plain },
+        { field = fields.expire_time, offset = 64, size = 8, add = add_time },
     },
     [17] = {
-        name = "amend_order", block_bytes = 40,
+        name = "amend_order", block_bytes = 64,
         { field = fields.client_order, offset = 0, size = 8, add = add_plain },
         { field = fields.order, offset = 8, size = 8, add = add_plain },
         { field = fields.price, offset = 16, size = 8, add = add_price },
         { field = fields.quantity, offset = 24, size = 8, add = add_plain },
         { field = fields.instrument, offset = 32, size = 4, add = add_plain },
         { field = fields.target_request, offset = 36, size = 4, add = add_plain },
+        { field = fields.amend_flags, offset = 40, size = 1, add = add_amend_flags },
+        { field = fields.new_account, offset = 44, size = 4, add = add_plain },
+        { field = fields.trigger_price, offset = 48, size = 8, add = add_price },
+        { field = fields.display_quantity, offset = 56, size = 8, add = add_plain },
     },
     [18] = {
         name = "cancel_order", block_bytes = 24,
@@ -414,6 +478,30 @@ local messages = {
         { field = fields.cancel_scope, offset = 4, size = 1, add = add_plain, values = cancel_scope_names },
         { field = fields.cancel_sides, offset = 5, size = 1, add = add_plain, values = cancel_sides_names },
         { field = fields.product, offset = 8, size = 4, add = add_plain },
+    },
+    [27] = {
+        name = "change_phase", block_bytes = 24,
+        { field = fields.instrument, offset = 0, size = 4, add = add_plain },
+        { field = fields.product, offset = 4, size = 4, add = add_plain },
+        { field = fields.trading_phase, offset = 8, size = 1, add = add_plain, values = trading_phase_names },
+        { field = fields.resume_time, offset = 16, size = 8, add = add_time },
+    },
+    [28] = {
+        name = "set_limits", block_bytes = 32,
+        { field = fields.limited_account, offset = 0, size = 4, add = add_plain },
+        { field = fields.firm, offset = 4, size = 4, add = add_plain },
+        { field = fields.order_lots_max, offset = 8, size = 4, add = add_plain },
+        { field = fields.position_lots_max, offset = 12, size = 4, add = add_plain },
+        { field = fields.open_orders_max, offset = 16, size = 4, add = add_plain },
+        { field = fields.notional_max, offset = 24, size = 8, add = add_plain },
+    },
+    [29] = {
+        name = "kill_switch", block_bytes = 16,
+        { field = fields.killed_account, offset = 0, size = 4, add = add_plain },
+        { field = fields.killed_session, offset = 4, size = 4, add = add_plain },
+        { field = fields.firm, offset = 8, size = 4, add = add_plain },
+        { field = fields.kill_scope, offset = 12, size = 1, add = add_plain, values = kill_scope_names },
+        { field = fields.switch_state, offset = 13, size = 1, add = add_plain, values = switch_state_names },
     },
     [33] = {
         name = "order_entered", block_bytes = 72,
@@ -509,6 +597,18 @@ local messages = {
         { field = fields.quantity, offset = 48, size = 8, add = add_plain },
         { field = fields.account, offset = 56, size = 4, add = add_plain },
         { field = fields.session, offset = 60, size = 4, add = add_plain },
+    },
+    [44] = {
+        name = "request_done", block_bytes = 40,
+        { field = fields.command, offset = 0, size = 8, add = add_plain },
+        { field = fields.time, offset = 8, size = 8, add = add_time },
+        { field = fields.instrument, offset = 16, size = 4, add = add_plain },
+        { field = fields.side, offset = 20, size = 1, add = add_plain, values = side_names },
+        { field = fields.reason, offset = 21, size = 1, add = add_plain, values = reject_reason_names },
+        { field = fields.flags, offset = 22, size = 1, add = add_event_flags },
+        { field = fields.account, offset = 24, size = 4, add = add_plain },
+        { field = fields.session, offset = 28, size = 4, add = add_plain },
+        { field = fields.request, offset = 32, size = 4, add = add_plain },
     },
     [48] = {
         name = "order_added", block_bytes = 56,
@@ -610,6 +710,17 @@ local messages = {
         { field = fields.volume, offset = 24, size = 8, add = add_plain },
         { field = fields.turnover, offset = 32, size = 8, add = add_plain },
         { field = fields.open_interest, offset = 40, size = 8, add = add_plain },
+    },
+    [56] = {
+        name = "phase_changed", block_bytes = 40,
+        { field = fields.command, offset = 0, size = 8, add = add_plain },
+        { field = fields.time, offset = 8, size = 8, add = add_time },
+        { field = fields.instrument, offset = 16, size = 4, add = add_plain },
+        { field = fields.side, offset = 20, size = 1, add = add_plain, values = side_names },
+        { field = fields.reason, offset = 21, size = 1, add = add_plain, values = reject_reason_names },
+        { field = fields.flags, offset = 22, size = 1, add = add_event_flags },
+        { field = fields.trading_phase, offset = 24, size = 1, add = add_plain, values = trading_phase_names },
+        { field = fields.resume_time, offset = 32, size = 8, add = add_time },
     },
     [64] = {
         name = "instrument_definition", block_bytes = 72,

@@ -40,12 +40,16 @@ enum class template_id : std::uint16_t {
     amend_order = 17,
     cancel_order = 18,
     cancel_orders = 19,
+    change_phase = 27,
+    set_limits = 28,
+    kill_switch = 29,
     order_entered = 33,
     order_amended = 34,
     order_cancelled = 35,
     order_executed = 36,
     order_rejected = 37,
     trade_capture = 38,
+    request_done = 44,
     order_added = 48,
     order_reduced = 49,
     order_deleted = 50,
@@ -54,6 +58,7 @@ enum class template_id : std::uint16_t {
     trade = 53,
     price_update = 54,
     statistics = 55,
+    phase_changed = 56,
     instrument_definition = 64,
     snapshot_begin = 65,
     snapshot_end = 66,
@@ -101,12 +106,14 @@ static_assert(static_cast<std::uint8_t>(domain::time_in_force::day) == 1);
 static_assert(static_cast<std::uint8_t>(domain::time_in_force::gtc) == 2);
 static_assert(static_cast<std::uint8_t>(domain::time_in_force::ioc) == 3);
 static_assert(static_cast<std::uint8_t>(domain::time_in_force::fok) == 4);
+static_assert(static_cast<std::uint8_t>(domain::time_in_force::gtd) == 5);
 [[nodiscard]] constexpr bool is_known(domain::time_in_force value) noexcept {
     switch (value) {
         case domain::time_in_force::day:
         case domain::time_in_force::gtc:
         case domain::time_in_force::ioc:
         case domain::time_in_force::fok:
+        case domain::time_in_force::gtd:
             return true;
     }
     return false;
@@ -156,6 +163,44 @@ static_assert(static_cast<std::uint8_t>(domain::cancel_sides::sell) == 2);
     return false;
 }
 
+static_assert(sizeof(domain::kill_scope) == 1);
+static_assert(static_cast<std::uint8_t>(domain::kill_scope::session) == 0);
+static_assert(static_cast<std::uint8_t>(domain::kill_scope::account) == 1);
+static_assert(static_cast<std::uint8_t>(domain::kill_scope::firm) == 2);
+[[nodiscard]] constexpr bool is_known(domain::kill_scope value) noexcept {
+    switch (value) {
+        case domain::kill_scope::session:
+        case domain::kill_scope::account:
+        case domain::kill_scope::firm:
+            return true;
+    }
+    return false;
+}
+
+static_assert(sizeof(domain::switch_state) == 1);
+static_assert(static_cast<std::uint8_t>(domain::switch_state::off) == 0);
+static_assert(static_cast<std::uint8_t>(domain::switch_state::on) == 1);
+[[nodiscard]] constexpr bool is_known(domain::switch_state value) noexcept {
+    switch (value) {
+        case domain::switch_state::off:
+        case domain::switch_state::on:
+            return true;
+    }
+    return false;
+}
+
+static_assert(sizeof(domain::trading_phase) == 1);
+static_assert(static_cast<std::uint8_t>(domain::trading_phase::continuous) == 0);
+static_assert(static_cast<std::uint8_t>(domain::trading_phase::halted) == 1);
+[[nodiscard]] constexpr bool is_known(domain::trading_phase value) noexcept {
+    switch (value) {
+        case domain::trading_phase::continuous:
+        case domain::trading_phase::halted:
+            return true;
+    }
+    return false;
+}
+
 static_assert(sizeof(domain::instrument_kind) == 1);
 static_assert(static_cast<std::uint8_t>(domain::instrument_kind::future) == 0);
 static_assert(static_cast<std::uint8_t>(domain::instrument_kind::option) == 1);
@@ -186,19 +231,30 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::price_outside_ban
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::invalid_combination) == 10);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::invalid_self_match_prevention) == 11);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::unknown_command) == 12);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::invalid_expire_time) == 13);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::price_outside_dynamic_band) == 14);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::duplicate_client_order_id) == 20);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::unknown_order) == 21);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_not_open) == 22);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::nothing_to_cancel) == 23);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_not_waiting) == 24);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::no_counterparty) == 30);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::insufficient_quantity) == 31);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::would_take_liquidity) == 32);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::self_match_prevented) == 33);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::instrument_closed) == 34);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::triggered) == 35);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::expired) == 36);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::instrument_halted) == 37);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::circuit_breaker) == 38);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::book_full) == 40);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::throttled) == 41);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_authorised) == 42);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::killed) == 43);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_size_limit) == 60);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::notional_limit) == 61);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::open_orders_limit) == 62);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::position_limit) == 63);
 [[nodiscard]] constexpr bool is_known(domain::reject_reason value) noexcept {
     switch (value) {
         case domain::reject_reason::none:
@@ -214,19 +270,30 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_authorised) =
         case domain::reject_reason::invalid_combination:
         case domain::reject_reason::invalid_self_match_prevention:
         case domain::reject_reason::unknown_command:
+        case domain::reject_reason::invalid_expire_time:
+        case domain::reject_reason::price_outside_dynamic_band:
         case domain::reject_reason::duplicate_client_order_id:
         case domain::reject_reason::unknown_order:
         case domain::reject_reason::order_not_open:
         case domain::reject_reason::nothing_to_cancel:
+        case domain::reject_reason::order_not_waiting:
         case domain::reject_reason::no_counterparty:
         case domain::reject_reason::insufficient_quantity:
         case domain::reject_reason::would_take_liquidity:
         case domain::reject_reason::self_match_prevented:
         case domain::reject_reason::instrument_closed:
         case domain::reject_reason::triggered:
+        case domain::reject_reason::expired:
+        case domain::reject_reason::instrument_halted:
+        case domain::reject_reason::circuit_breaker:
         case domain::reject_reason::book_full:
         case domain::reject_reason::throttled:
         case domain::reject_reason::not_authorised:
+        case domain::reject_reason::killed:
+        case domain::reject_reason::order_size_limit:
+        case domain::reject_reason::notional_limit:
+        case domain::reject_reason::open_orders_limit:
+        case domain::reject_reason::position_limit:
             return true;
     }
     return false;
@@ -340,6 +407,13 @@ static_assert(domain::order_flag::post_only == 1);
 static_assert(domain::order_flag::reprice == 2);
 /// All bits that mean something.
 inline constexpr std::uint8_t order_flags_mask = 3;
+
+static_assert(domain::amend_flag::open_quantity == 1);
+static_assert(domain::amend_flag::trigger_price == 2);
+static_assert(domain::amend_flag::display_quantity == 4);
+static_assert(domain::amend_flag::account == 8);
+/// All bits that mean something.
+inline constexpr std::uint8_t amend_flags_mask = 15;
 
 static_assert(domain::event_flag::last_of_command == 1);
 static_assert(domain::event_flag::last_of_request == 2);
@@ -863,7 +937,7 @@ class reject_view {
 /// Enters an order. Answered by order_entered, order_executed, order_cancelled or order_rejected.
 struct enter_order {
     static constexpr template_id message_id = template_id::enter_order;
-    static constexpr std::size_t block_bytes = 64;
+    static constexpr std::size_t block_bytes = 72;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
     domain::client_order_id client_order{};
@@ -876,12 +950,17 @@ struct enter_order {
     domain::time_in_force time_in_force = domain::time_in_force::day;
     domain::self_match_prevention self_match_prevention = domain::self_match_prevention::none;
     std::uint8_t order_flags{};
+    /// When not 0: self-match prevention looks at the orders of the firm that carry the same number, instead of at
+    /// those of the account.
+    std::uint32_t self_match_group{};
     /// Of the order types that wait; otherwise ignored.
     domain::price_nano trigger_price{};
     /// The most that the book shows of it at a time; 0 for all.
     std::int64_t display_quantity{};
     /// The order is refused unless so much trades at once; 0 for none.
     std::int64_t minimum_quantity{};
+    /// The last instant at which a gtd order is good; 0 for any other.
+    domain::time_ns expire_time{};
 
     friend bool operator==(const wire::enter_order&, const wire::enter_order&) = default;
 };
@@ -899,10 +978,12 @@ struct enter_order {
     store_field(out + 46, message.time_in_force);
     store_field(out + 47, message.self_match_prevention);
     store_field(out + 48, message.order_flags);
-    std::memset(out + 49, 0, 7);
+    std::memset(out + 49, 0, 3);
+    store_field(out + 52, message.self_match_group);
     store_field(out + 56, message.trigger_price);
     store_field(out + 64, message.display_quantity);
     store_field(out + 72, message.minimum_quantity);
+    store_field(out + 80, message.expire_time);
 }
 
 /// enter_order in a received buffer; valid as long as the buffer.
@@ -952,11 +1033,13 @@ class enter_order_view {
         return load_field<domain::self_match_prevention>(block_ + 31);
     }
     [[nodiscard]] std::uint8_t order_flags() const noexcept { return load_field<std::uint8_t>(block_ + 32); }
+    [[nodiscard]] std::uint32_t self_match_group() const noexcept { return load_field<std::uint32_t>(block_ + 36); }
     [[nodiscard]] domain::price_nano trigger_price() const noexcept {
         return load_field<domain::price_nano>(block_ + 40);
     }
     [[nodiscard]] std::int64_t display_quantity() const noexcept { return load_field<std::int64_t>(block_ + 48); }
     [[nodiscard]] std::int64_t minimum_quantity() const noexcept { return load_field<std::int64_t>(block_ + 56); }
+    [[nodiscard]] domain::time_ns expire_time() const noexcept { return load_field<domain::time_ns>(block_ + 64); }
 
     [[nodiscard]] wire::enter_order value() const noexcept {
         return {
@@ -969,9 +1052,11 @@ class enter_order_view {
             .time_in_force = time_in_force(),
             .self_match_prevention = self_match_prevention(),
             .order_flags = order_flags(),
+            .self_match_group = self_match_group(),
             .trigger_price = trigger_price(),
             .display_quantity = display_quantity(),
             .minimum_quantity = minimum_quantity(),
+            .expire_time = expire_time(),
         };
     }
 
@@ -979,25 +1064,33 @@ class enter_order_view {
     const std::byte* block_;
 };
 
-/// Changes price and quantity of an open order. Less quantity at the same price keeps the order's priority; anything
-/// else sends it to the back. The order is named by order, or else by target_request, or else by client_order.
+/// Changes price, quantity and what the flags say of an open order. Less quantity at the same price keeps the order's
+/// priority; anything else sends it to the back. The order is named by order, or else by target_request, or else by
+/// client_order.
 struct amend_order {
     static constexpr template_id message_id = template_id::amend_order;
-    static constexpr std::size_t block_bytes = 40;
+    static constexpr std::size_t block_bytes = 64;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
     /// Names the order when order and target_request are 0.
     domain::client_order_id client_order{};
     /// Names the order when not 0.
     domain::order_id order{};
-    /// The new limit.
+    /// The new limit; ignored for an order that has none.
     domain::price_nano price{};
-    /// The new total quantity, counting what has been filled.
+    /// The new total quantity, counting what has been filled, unless the flags say otherwise.
     std::int64_t quantity{};
     domain::instrument_id instrument{};
     /// Names the order when not 0 and order is 0: the header's sequence of the enter_order by which this session
     /// entered it.
     std::uint32_t target_request{};
+    std::uint8_t amend_flags{};
+    /// With the flag account.
+    domain::account_id new_account{};
+    /// With the flag trigger_price.
+    domain::price_nano trigger_price{};
+    /// With the flag display_quantity: the most that the book shows at a time from now on; 0 for all.
+    std::int64_t display_quantity{};
 
     friend bool operator==(const wire::amend_order&, const wire::amend_order&) = default;
 };
@@ -1012,6 +1105,11 @@ struct amend_order {
     store_field(out + 40, message.quantity);
     store_field(out + 48, message.instrument);
     store_field(out + 52, message.target_request);
+    store_field(out + 56, message.amend_flags);
+    std::memset(out + 57, 0, 3);
+    store_field(out + 60, message.new_account);
+    store_field(out + 64, message.trigger_price);
+    store_field(out + 72, message.display_quantity);
 }
 
 /// amend_order in a received buffer; valid as long as the buffer.
@@ -1024,6 +1122,10 @@ class amend_order_view {
     [[nodiscard]] static refusal check(const frame& from) noexcept {
         if (from.block_bytes < amend_order::block_bytes) {
             return {session_reject_reason::block_too_short, 0};
+        }
+        const amend_order_view view{from};
+        if ((view.amend_flags() & ~amend_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 102};
         }
         return {};
     }
@@ -1038,6 +1140,14 @@ class amend_order_view {
         return load_field<domain::instrument_id>(block_ + 32);
     }
     [[nodiscard]] std::uint32_t target_request() const noexcept { return load_field<std::uint32_t>(block_ + 36); }
+    [[nodiscard]] std::uint8_t amend_flags() const noexcept { return load_field<std::uint8_t>(block_ + 40); }
+    [[nodiscard]] domain::account_id new_account() const noexcept {
+        return load_field<domain::account_id>(block_ + 44);
+    }
+    [[nodiscard]] domain::price_nano trigger_price() const noexcept {
+        return load_field<domain::price_nano>(block_ + 48);
+    }
+    [[nodiscard]] std::int64_t display_quantity() const noexcept { return load_field<std::int64_t>(block_ + 56); }
 
     [[nodiscard]] wire::amend_order value() const noexcept {
         return {
@@ -1047,6 +1157,10 @@ class amend_order_view {
             .quantity = quantity(),
             .instrument = instrument(),
             .target_request = target_request(),
+            .amend_flags = amend_flags(),
+            .new_account = new_account(),
+            .trigger_price = trigger_price(),
+            .display_quantity = display_quantity(),
         };
     }
 
@@ -1184,6 +1298,226 @@ class cancel_orders_view {
             .cancel_scope = cancel_scope(),
             .cancel_sides = cancel_sides(),
             .product = product(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Halts trading or lets it go on. For operators. Answered by request_done or order_rejected.
+struct change_phase {
+    static constexpr template_id message_id = template_id::change_phase;
+    static constexpr std::size_t block_bytes = 24;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// 0 for every instrument of the product.
+    domain::instrument_id instrument{};
+    /// 0 with no instrument: every instrument of the venue.
+    domain::product_id product{};
+    domain::trading_phase trading_phase = domain::trading_phase::continuous;
+    /// When a halt ends by itself; 0 for never.
+    domain::time_ns resume_time{};
+
+    friend bool operator==(const wire::change_phase&, const wire::change_phase&) = default;
+};
+
+/// Writes header and block: change_phase::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const change_phase& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(change_phase::message_id, change_phase::block_bytes, sequence, out);
+    store_field(out + 16, message.instrument);
+    store_field(out + 20, message.product);
+    store_field(out + 24, message.trading_phase);
+    std::memset(out + 25, 0, 7);
+    store_field(out + 32, message.resume_time);
+}
+
+/// change_phase in a received buffer; valid as long as the buffer.
+class change_phase_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit change_phase_view(const frame& from) noexcept : block_(block_of<wire::change_phase>(from)) {}
+
+    /// What keeps a frame whose message is change_phase from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < change_phase::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const change_phase_view view{from};
+        if (!is_known(view.trading_phase())) {
+            return {session_reject_reason::invalid_value, 104};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 0);
+    }
+    [[nodiscard]] domain::product_id product() const noexcept { return load_field<domain::product_id>(block_ + 4); }
+    [[nodiscard]] domain::trading_phase trading_phase() const noexcept {
+        return load_field<domain::trading_phase>(block_ + 8);
+    }
+    [[nodiscard]] domain::time_ns resume_time() const noexcept { return load_field<domain::time_ns>(block_ + 16); }
+
+    [[nodiscard]] wire::change_phase value() const noexcept {
+        return {
+            .instrument = instrument(),
+            .product = product(),
+            .trading_phase = trading_phase(),
+            .resume_time = resume_time(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Gives an account its limits, all of them. For operators. Answered by request_done or order_rejected.
+struct set_limits {
+    static constexpr template_id message_id = template_id::set_limits;
+    static constexpr std::size_t block_bytes = 32;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    domain::account_id limited_account{};
+    /// The firm that the account belongs to; 0 for none.
+    std::uint32_t firm{};
+    /// Largest quantity of one order, in lots; 0 for no limit.
+    std::uint32_t order_lots_max{};
+    /// Largest position in one instrument, long or short, in lots, if all open orders of one side traded; 0 for no
+    /// limit.
+    std::uint32_t position_lots_max{};
+    /// 0 for no limit.
+    std::uint32_t open_orders_max{};
+    /// Largest price times quantity of one order, in whole units of the currency; 0 for no limit.
+    std::int64_t notional_max{};
+
+    friend bool operator==(const wire::set_limits&, const wire::set_limits&) = default;
+};
+
+/// Writes header and block: set_limits::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const set_limits& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(set_limits::message_id, set_limits::block_bytes, sequence, out);
+    store_field(out + 16, message.limited_account);
+    store_field(out + 20, message.firm);
+    store_field(out + 24, message.order_lots_max);
+    store_field(out + 28, message.position_lots_max);
+    store_field(out + 32, message.open_orders_max);
+    std::memset(out + 36, 0, 4);
+    store_field(out + 40, message.notional_max);
+}
+
+/// set_limits in a received buffer; valid as long as the buffer.
+class set_limits_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit set_limits_view(const frame& from) noexcept : block_(block_of<wire::set_limits>(from)) {}
+
+    /// What keeps a frame whose message is set_limits from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < set_limits::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::account_id limited_account() const noexcept {
+        return load_field<domain::account_id>(block_ + 0);
+    }
+    [[nodiscard]] std::uint32_t firm() const noexcept { return load_field<std::uint32_t>(block_ + 4); }
+    [[nodiscard]] std::uint32_t order_lots_max() const noexcept { return load_field<std::uint32_t>(block_ + 8); }
+    [[nodiscard]] std::uint32_t position_lots_max() const noexcept { return load_field<std::uint32_t>(block_ + 12); }
+    [[nodiscard]] std::uint32_t open_orders_max() const noexcept { return load_field<std::uint32_t>(block_ + 16); }
+    [[nodiscard]] std::int64_t notional_max() const noexcept { return load_field<std::int64_t>(block_ + 24); }
+
+    [[nodiscard]] wire::set_limits value() const noexcept {
+        return {
+            .limited_account = limited_account(),
+            .firm = firm(),
+            .order_lots_max = order_lots_max(),
+            .position_lots_max = position_lots_max(),
+            .open_orders_max = open_orders_max(),
+            .notional_max = notional_max(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Cancels every order that the scope covers and refuses new ones from then on, or lets them in again. A client may
+/// throw it for its own session and account; everything else is for operators. Answered by request_done or
+/// order_rejected.
+struct kill_switch {
+    static constexpr template_id message_id = template_id::kill_switch;
+    static constexpr std::size_t block_bytes = 16;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// With scope session or account.
+    domain::account_id killed_account{};
+    /// With scope session.
+    domain::session_id killed_session{};
+    /// With scope firm.
+    std::uint32_t firm{};
+    domain::kill_scope kill_scope = domain::kill_scope::session;
+    domain::switch_state switch_state = domain::switch_state::off;
+
+    friend bool operator==(const wire::kill_switch&, const wire::kill_switch&) = default;
+};
+
+/// Writes header and block: kill_switch::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const kill_switch& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(kill_switch::message_id, kill_switch::block_bytes, sequence, out);
+    store_field(out + 16, message.killed_account);
+    store_field(out + 20, message.killed_session);
+    store_field(out + 24, message.firm);
+    store_field(out + 28, message.kill_scope);
+    store_field(out + 29, message.switch_state);
+    std::memset(out + 30, 0, 2);
+}
+
+/// kill_switch in a received buffer; valid as long as the buffer.
+class kill_switch_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit kill_switch_view(const frame& from) noexcept : block_(block_of<wire::kill_switch>(from)) {}
+
+    /// What keeps a frame whose message is kill_switch from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < kill_switch::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const kill_switch_view view{from};
+        if (!is_known(view.kill_scope())) {
+            return {session_reject_reason::invalid_value, 114};
+        }
+        if (!is_known(view.switch_state())) {
+            return {session_reject_reason::invalid_value, 115};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::account_id killed_account() const noexcept {
+        return load_field<domain::account_id>(block_ + 0);
+    }
+    [[nodiscard]] domain::session_id killed_session() const noexcept {
+        return load_field<domain::session_id>(block_ + 4);
+    }
+    [[nodiscard]] std::uint32_t firm() const noexcept { return load_field<std::uint32_t>(block_ + 8); }
+    [[nodiscard]] domain::kill_scope kill_scope() const noexcept { return load_field<domain::kill_scope>(block_ + 12); }
+    [[nodiscard]] domain::switch_state switch_state() const noexcept {
+        return load_field<domain::switch_state>(block_ + 13);
+    }
+
+    [[nodiscard]] wire::kill_switch value() const noexcept {
+        return {
+            .killed_account = killed_account(),
+            .killed_session = killed_session(),
+            .firm = firm(),
+            .kill_scope = kill_scope(),
+            .switch_state = switch_state(),
         };
     }
 
@@ -1902,6 +2236,108 @@ class trade_capture_view {
             .quantity = quantity(),
             .account = account(),
             .session = session(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// A set_limits, change_phase or kill_switch is done; the orders that it cancelled were said before.
+struct request_done {
+    static constexpr template_id message_id = template_id::request_done;
+    static constexpr std::size_t block_bytes = 40;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    /// The account concerned.
+    domain::account_id account{};
+    /// The session that is told.
+    domain::session_id session{};
+    /// The header's sequence of the request.
+    std::uint32_t request{};
+
+    friend bool operator==(const wire::request_done&, const wire::request_done&) = default;
+};
+
+/// Writes header and block: request_done::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const request_done& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(request_done::message_id, request_done::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.account);
+    store_field(out + 44, message.session);
+    store_field(out + 48, message.request);
+    std::memset(out + 52, 0, 4);
+}
+
+/// request_done in a received buffer; valid as long as the buffer.
+class request_done_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit request_done_view(const frame& from) noexcept : block_(block_of<wire::request_done>(from)) {}
+
+    /// What keeps a frame whose message is request_done from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < request_done::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const request_done_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::account_id account() const noexcept { return load_field<domain::account_id>(block_ + 24); }
+    [[nodiscard]] domain::session_id session() const noexcept { return load_field<domain::session_id>(block_ + 28); }
+    [[nodiscard]] std::uint32_t request() const noexcept { return load_field<std::uint32_t>(block_ + 32); }
+
+    [[nodiscard]] wire::request_done value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .account = account(),
+            .session = session(),
+            .request = request(),
         };
     }
 
@@ -2718,6 +3154,107 @@ class statistics_view {
             .volume = volume(),
             .turnover = turnover(),
             .open_interest = open_interest(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// What an instrument lets happen from now on; the reason says circuit_breaker when nobody asked.
+struct phase_changed {
+    static constexpr template_id message_id = template_id::phase_changed;
+    static constexpr std::size_t block_bytes = 40;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    domain::trading_phase trading_phase = domain::trading_phase::continuous;
+    /// When a halt ends by itself; otherwise 0.
+    domain::time_ns resume_time{};
+
+    friend bool operator==(const wire::phase_changed&, const wire::phase_changed&) = default;
+};
+
+/// Writes header and block: phase_changed::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const phase_changed& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(phase_changed::message_id, phase_changed::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.trading_phase);
+    std::memset(out + 41, 0, 7);
+    store_field(out + 48, message.resume_time);
+}
+
+/// phase_changed in a received buffer; valid as long as the buffer.
+class phase_changed_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit phase_changed_view(const frame& from) noexcept : block_(block_of<wire::phase_changed>(from)) {}
+
+    /// What keeps a frame whose message is phase_changed from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < phase_changed::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const phase_changed_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        if (!is_known(view.trading_phase())) {
+            return {session_reject_reason::invalid_value, 104};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::trading_phase trading_phase() const noexcept {
+        return load_field<domain::trading_phase>(block_ + 24);
+    }
+    [[nodiscard]] domain::time_ns resume_time() const noexcept { return load_field<domain::time_ns>(block_ + 32); }
+
+    [[nodiscard]] wire::phase_changed value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .trading_phase = trading_phase(),
+            .resume_time = resume_time(),
         };
     }
 
