@@ -1,0 +1,32 @@
+// Runs a command as a process of its own and collects what it says.
+//
+// Threads: one.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace corro::lab {
+
+struct finished_process {
+    std::string output;        ///< standard output, at most `output_bytes_max`
+    int exit_code = -1;        ///< -1 if it did not exit by itself
+    int signal_number = 0;     ///< 0 if it exited by itself
+    bool out_of_time = false;  ///< it was killed because its time was up
+};
+
+inline constexpr std::size_t output_bytes_max = std::size_t{1} << 20;
+
+/// Starts this very program with `arguments`, waits for its end and kills it when `limit` has passed. Standard error
+/// and the environment are passed on.
+/// @param processor  The only processor that the process may use; -1 leaves it to the kernel.
+/// @throws std::system_error if no process can be started.
+[[nodiscard]] finished_process run_myself(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
+                                          int processor);
+
+/// The processor to bind a single-threaded run to: the last that this process may use (the first serves most
+/// interrupts).
+[[nodiscard]] int quiet_processor() noexcept;
+
+}  // namespace corro::lab

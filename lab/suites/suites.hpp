@@ -1,0 +1,46 @@
+// Every suite's declaration and every subject's implementations, to be called by `make_registry`.
+//
+// Threads: one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lab/registry.hpp"
+
+namespace corro::lab {
+
+void declare_coro(registry& into);
+void declare_dispatch(registry& into, std::span<const int> threads);
+void declare_sockets(registry& into);
+void declare_http(registry& into, std::span<const int> threads);
+void declare_timers(registry& into);
+void declare_churn(registry& into);
+
+// Plain code: what a call, a lock, an allocation cost without any library.
+void implement_coro_plain(registry& into);
+
+// The floors of the socket rows.
+void implement_sockets_raw_epoll(registry& into);
+void implement_sockets_raw_uring(registry& into);
+
+// Ours.
+void implement_coro_corro(registry& into);
+void implement_dispatch_corro(registry& into, std::span<const int> threads);
+void implement_sockets_corro(registry& into);
+void implement_http_corro(registry& into, std::span<const int> threads);
+void implement_timers_corro(registry& into);
+void implement_churn_corro(registry& into);
+void implement_fan_out_corro(registry& into);
+
+/// An Asio: which one, and the implementations that were compiled against it.
+struct asio_peer {
+    std::string name;
+    std::string version;
+    void (*implement)(registry& into, std::span<const int> dispatch_threads, std::span<const int> http_threads);
+};
+/// The Asio peers that were compiled in, the packaged one first.
+[[nodiscard]] std::vector<asio_peer> asio_peers();
+
+}  // namespace corro::lab
