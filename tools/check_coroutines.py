@@ -15,7 +15,7 @@ import sys
 
 from check_includes import without_comments_and_literals
 
-ROOTS = ("src", "apps", "lab", "tests")
+ROOTS = ("src", "apps", "examples", "lab", "tests")
 SUFFIXES = {".hpp", ".cpp"}
 
 # Macros of the tests that put their argument into an `if`.

@@ -17,10 +17,10 @@ import re
 import sys
 import tempfile
 
-ROOTS = ("src", "apps", "lab", "tests", "tools", "python")
+ROOTS = ("src", "apps", "examples", "lab", "tests", "tools", "python")
 SUFFIXES = {".hpp", ".cpp", ".h", ".cc"}
 # Anything may be included from here, and nothing may include it.
-OUTSIDE = {"apps", "lab", "tests", "tools", "python"}
+OUTSIDE = {"apps", "examples", "lab", "tests", "tools", "python"}
 
 OS_HEADER = re.compile(
     r"(sys|net|netinet|netpacket|arpa|linux|asm|rpc)/.*"
