@@ -1,0 +1,39 @@
+// Error codes of TLS: what was wrong with the peer, its certificate, or our own settings.
+//
+// Threads: any.
+#pragma once
+
+#include <system_error>
+
+namespace corro::io {
+
+enum class tls_errc {
+    truncated = 1,              // the connection ended without a close_notify: what came may not be all of it
+    host_name_mismatch,         // the certificate belongs to somebody else
+    certificate_expired,        // or its issuer's
+    certificate_not_yet_valid,  // or its issuer's
+    certificate_self_signed,    // nobody that we trust vouches for it
+    certificate_untrusted,      // its issuer is not known here
+    certificate_revoked,
+    certificate_rejected,   // for another reason: wrong purpose, weak key, bad signature, ...
+    certificate_missing,    // the peer was asked for one and sent none
+    no_common_protocol,     // both sides named application protocols (ALPN), and none is common
+    no_common_parameters,   // no version or cipher suite that both allow
+    not_tls,                // what arrived is not TLS at all
+    protocol_violation,     // the peer broke the protocol, or somebody changed bytes on the way
+    renegotiation_refused,  // the peer asked for a new handshake within the connection
+    bad_certificate,        // our own certificate cannot be read
+    bad_private_key,        // our own key cannot be read, or does not belong to the certificate
+    bad_setting,            // an option that makes no sense
+    out_of_memory,
+    peer_alert = 1000,  // the peer gave up; its alert's number is added
+};
+
+/// The category of `tls_errc`, named "corro.io.tls".
+[[nodiscard]] const std::error_category& tls_category() noexcept;
+[[nodiscard]] std::error_code make_error_code(tls_errc code) noexcept;
+
+}  // namespace corro::io
+
+template <>
+struct std::is_error_code_enum<corro::io::tls_errc> : std::true_type {};
