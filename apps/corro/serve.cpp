@@ -66,6 +66,9 @@ int serve(const serve_options& options) {
                configuration.instruments.size(), context.backend_name());
     fmt::print("  order entry  {}\n  feed         {}\n  snapshots    {}\n", exchange.order_entry_endpoint().to_string(),
                exchange.feed_endpoint().to_string(), exchange.snapshot_endpoint().to_string());
+    for (const std::string& line : configuration.lines) fmt::print("  line         {}\n", line);
+    if (const auto requests = exchange.retransmission_endpoint())
+        fmt::print("  lost packets {}\n", requests->to_string());
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables.\n");
     std::fflush(stdout);
     io::block_on(context, serve_until_closed(&exchange, &context));

@@ -7,28 +7,33 @@
 
 #include "client/session_errors.hpp"
 #include "io/timer.hpp"
-#include "wire/binary_codec.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
 namespace corro::client {
 
 namespace soup = wire::soup_bin_tcp;
 
+io::task<std::expected<market_image, std::error_code>> feed_session::fetch_snapshot(io::endpoint snapshot) {
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), snapshot);
+    if (!stream) co_return std::unexpected(stream.error());
+    feed_session session(std::move(*stream));
+    std::error_code error = co_await session.log_in(1);
+    if (!error) error = co_await session.read_snapshot();
+    if (error) co_return std::unexpected(error);
+    co_return std::move(session.image_);
+}
+
 io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_session::join(io::endpoint feed,
                                                                                            io::endpoint snapshot) {
-    auto first = co_await io::tcp_stream::connect(co_await io::this_context(), snapshot);
-    if (!first) co_return std::unexpected(first.error());
-    std::unique_ptr<feed_session> session(new feed_session(std::move(*first)));
-    if (const std::error_code error = co_await session->log_in(1)) co_return std::unexpected(error);
-    if (const std::error_code error = co_await session->read_snapshot()) co_return std::unexpected(error);
-    auto second = co_await io::tcp_stream::connect(co_await io::this_context(), feed);
-    if (!second) co_return std::unexpected(second.error());
-    static_cast<void>(second->set_option(io::no_delay(true)));
-    session->stream_ = std::move(*second);
-    session->input_begin_ = session->input_end_ = 0;
-    if (const std::error_code error = co_await session->log_in(session->next_sequence_)) {
-        co_return std::unexpected(error);
-    }
+    auto image = co_await fetch_snapshot(snapshot);
+    if (!image) co_return std::unexpected(image.error());
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), feed);
+    if (!stream) co_return std::unexpected(stream.error());
+    static_cast<void>(stream->set_option(io::no_delay(true)));
+    std::unique_ptr<feed_session> session(new feed_session(std::move(*stream)));
+    session->image_ = std::move(*image);
+    const std::error_code error = co_await session->log_in(session->next_sequence());
+    if (error) co_return std::unexpected(error);
     co_return session;
 }
 
@@ -59,7 +64,6 @@ io::task<std::error_code> feed_session::log_in(std::uint64_t sequence) {
 
 // Everything from snapshot_begin to snapshot_end.
 io::task<std::error_code> feed_session::read_snapshot() {
-    bool begun = false;
     while (true) {
         const auto m = co_await await_message();
         if (!m) co_return m.error();
@@ -67,40 +71,10 @@ io::task<std::error_code> feed_session::read_snapshot() {
         if (m->type != static_cast<char>(soup::packet_type::sequenced_data)) {
             co_return make_error_code(session_errc::unexpected_message);
         }
-        const auto frame = wire::next_frame(m->payload);
-        if (!frame) co_return frame.error();
-        if (!*frame) co_return make_error_code(wire::wire_errc::truncated);
-        switch ((*frame)->message) {
-            case wire::template_id::snapshot_begin: begun = true; break;
-            case wire::template_id::instrument_definition: {
-                const auto instrument = wire::decode_instrument(**frame);
-                if (!instrument) co_return instrument.error();
-                instruments_.define(*instrument);
-                if (instrument->id.value >= books_.size()) books_.resize(instrument->id.value + 1);
-                break;
-            }
-            case wire::template_id::snapshot_end: {
-                if (!begun || wire::check(**frame)) co_return make_error_code(session_errc::unexpected_message);
-                const wire::snapshot_end_view end(**frame);
-                next_sequence_ = end.last_sequence().value + 1;
-                last_command_ = end.last_command().value;
-                co_return std::error_code();
-            }
-            default: {
-                domain::event event;
-                if (const std::error_code error = wire::decode_event(**frame, instruments_, event)) co_return error;
-                if (const std::error_code error = apply(event)) co_return error;
-                break;
-            }
-        }
+        const auto whole = image_.take_snapshot(m->payload);
+        if (!whole) co_return whole.error();
+        if (*whole) co_return std::error_code();
     }
-}
-
-std::error_code feed_session::apply(const domain::event& event) {
-    if (instruments_.find(event.instrument) == nullptr) return make_error_code(session_errc::feed_contradiction);
-    const auto status = books_[event.instrument.value].apply(event);
-    return status == market_data::image_status::applied ? std::error_code()
-                                                        : make_error_code(session_errc::feed_contradiction);
 }
 
 // The next packet among the received bytes; valid until the next read.
@@ -135,19 +109,9 @@ std::expected<std::optional<domain::event>, std::error_code> feed_session::poll(
             case soup::packet_type::debug: continue;
             default: return std::unexpected(make_error_code(session_errc::unexpected_message));
         }
-        const auto frame = wire::next_frame((*m)->payload);
-        if (!frame) return std::unexpected(frame.error());
-        if (!*frame) return std::unexpected(make_error_code(wire::wire_errc::truncated));
-        // The framing counts; the header says the number again.
-        if ((*frame)->sequence != next_sequence_) return std::unexpected(make_error_code(session_errc::sequence_gap));
-        ++next_sequence_;
-        domain::event event;
-        if (const std::error_code error = wire::decode_event(**frame, instruments_, event)) {
-            return std::unexpected(error);
-        }
-        if (const std::error_code error = apply(event)) return std::unexpected(error);
-        if ((event.flags & domain::event_flag::last_of_command) != 0) last_command_ = event.command.value;
-        return event;
+        const auto event = image_.take((*m)->payload);
+        if (!event) return std::unexpected(event.error());
+        return *event;
     }
 }
 
@@ -168,10 +132,6 @@ io::task<void> feed_session::keep_alive() {
         const io::io_result written = co_await stream_.write_all(packet);
         if (written.error) co_return;
     }
-}
-
-const market_data::book_image* feed_session::book(domain::instrument_id id) const noexcept {
-    return instruments_.find(id) == nullptr ? nullptr : &books_[id.value];
 }
 
 }  // namespace corro::client

@@ -17,18 +17,21 @@
 #include <system_error>
 #include <vector>
 
+#include "client/market_image.hpp"
 #include "domain/event.hpp"
 #include "io/endpoint.hpp"
 #include "io/task.hpp"
 #include "io/tcp.hpp"
-#include "market_data/book_image.hpp"
-#include "wire/instrument_table.hpp"
 
 namespace corro::client {
 
 class feed_session {
  public:
     static constexpr std::size_t input_bytes = 256 * 1024;
+
+    /// Fetches all books from the snapshot port, and no feed.
+    /// @error As `join`.
+    [[nodiscard]] static io::task<std::expected<market_image, std::error_code>> fetch_snapshot(io::endpoint snapshot);
 
     /// Joins the market.
     /// @error What a connection failed with; session_errc; wire errors.
@@ -50,13 +53,15 @@ class feed_session {
 
     void abandon() noexcept { stream_.close(); }
 
-    [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
+    [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return image_.instruments(); }
     /// The book of an instrument; nullptr for an unknown one.
-    [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept;
+    [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
+        return image_.book(id);
+    }
     /// Number of the next feed message.
-    [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
+    [[nodiscard]] std::uint64_t next_sequence() const noexcept { return image_.next_sequence(); }
     /// The last command whose events are all applied; of the snapshot at first.
-    [[nodiscard]] std::uint64_t last_command() const noexcept { return last_command_; }
+    [[nodiscard]] std::uint64_t last_command() const noexcept { return image_.last_command(); }
 
  private:
     explicit feed_session(io::tcp_stream stream) : stream_(std::move(stream)), input_(input_bytes) {}
@@ -69,16 +74,12 @@ class feed_session {
     io::task<std::expected<message, std::error_code>> await_message();
     io::task<std::error_code> log_in(std::uint64_t sequence);
     io::task<std::error_code> read_snapshot();
-    [[nodiscard]] std::error_code apply(const domain::event& event);
 
     io::tcp_stream stream_;
     std::vector<std::byte> input_;
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;
-    wire::instrument_table instruments_;
-    std::vector<market_data::book_image> books_;  ///< by instrument id
-    std::uint64_t next_sequence_ = 0;
-    std::uint64_t last_command_ = 0;
+    market_image image_;
     bool ended_ = false;
 };
 

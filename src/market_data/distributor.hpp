@@ -88,6 +88,8 @@ class distributor {
 
     [[nodiscard]] const distributor_statistics& statistics() const noexcept { return statistics_; }
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return log_.next_sequence(); }
+    /// The feed's recent past, for who publishes it by other ways.
+    [[nodiscard]] const feed_log& log() const noexcept { return log_; }
 
  private:
     enum class port : std::uint8_t { feed, snapshot };

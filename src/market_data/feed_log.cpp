@@ -58,12 +58,21 @@ std::uint64_t feed_log::position_of(std::uint64_t sequence) const noexcept {
     if (sequence == next_sequence_) return end_;
     const std::uint64_t ordinal = sequence - 1;
     std::uint64_t position = index_[(ordinal / index_every) & (index_.size() - 1)];
-    for (std::uint64_t steps = ordinal % index_every; steps > 0; --steps) {
-        const auto high = std::to_integer<std::uint64_t>(bytes_[fold(position)]);
-        const auto low = std::to_integer<std::uint64_t>(bytes_[fold(position + 1)]);
-        position += 2 + (high << 8U | low);
-    }
+    for (std::uint64_t steps = ordinal % index_every; steps > 0; --steps) position += packet_bytes(position);
     return position;
+}
+
+std::size_t feed_log::packet_bytes(std::uint64_t position) const noexcept {
+    const auto high = std::to_integer<std::size_t>(bytes_[fold(position)]);
+    const auto low = std::to_integer<std::size_t>(bytes_[fold(position + 1)]);
+    return 2 + (high << 8U | low);
+}
+
+std::span<const std::byte> feed_log::packet_at(std::uint64_t position) const noexcept {
+    CORRO_ASSERT(position <= end_ && position >= oldest_position());
+    if (position == end_) return {};
+    // A packet across the end of the memory stays whole in the slack until the next one that reaches there.
+    return {bytes_.get() + fold(position), packet_bytes(position)};
 }
 
 std::span<const std::byte> feed_log::bytes_from(std::uint64_t position, std::size_t limit_bytes) const noexcept {

@@ -49,9 +49,14 @@ class feed_log {
     /// end. The caller must not be further behind than the capacity less one message.
     [[nodiscard]] std::span<const std::byte> bytes_from(std::uint64_t position, std::size_t limit_bytes) const noexcept;
 
+    /// The whole packet that begins at `position`, in one piece; empty at the end. The caller must not be further
+    /// behind than the capacity less one message.
+    [[nodiscard]] std::span<const std::byte> packet_at(std::uint64_t position) const noexcept;
+
     [[nodiscard]] std::size_t capacity_bytes() const noexcept { return capacity_; }
 
  private:
+    [[nodiscard]] std::size_t packet_bytes(std::uint64_t position) const noexcept;
     [[nodiscard]] std::size_t fold(std::uint64_t position) const noexcept {
         return static_cast<std::size_t>(position) & (capacity_ - 1);
     }

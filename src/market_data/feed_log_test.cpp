@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -28,13 +29,19 @@ std::uint64_t read_from(const feed_log& log, std::uint64_t sequence) {
         bytes.insert(bytes.end(), part.begin(), part.end());
         position += part.size();
     }
+    position = log.position_of(sequence);
     for (std::size_t at = 0; at < bytes.size(); ++sequence) {
+        const auto whole = log.packet_at(position);
+        EXPECT_TRUE(whole.size() <= bytes.size() - at &&
+                    std::equal(whole.begin(), whole.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at)));
+        position += whole.size();
         const std::size_t size =
             std::to_integer<std::size_t>(bytes[at]) << 8U | std::to_integer<std::size_t>(bytes[at + 1]);
         EXPECT_EQ(bytes[at + 2], std::byte{'S'});
         for (std::size_t i = 1; i < size; ++i) EXPECT_EQ(bytes[at + 2 + i], static_cast<std::byte>(sequence));
         at += 2 + size;
     }
+    EXPECT_TRUE(log.packet_at(position).empty());
     return sequence;
 }
 

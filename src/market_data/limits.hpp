@@ -44,4 +44,14 @@ inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
 static_assert(send_bytes_max * 4 <= feed_log_bytes_min, "a subscriber that sends steadily is never far behind");
 static_assert(lag_max_divisor < join_lag_divisor * lag_max_numerator, "whoever may begin is not too far behind");
 
+/// The lines that the feed goes out on by UDP, usually A and B.
+inline constexpr std::size_t lines_max = 2;
+
+/// Packets that answer one request for a retransmission; who needs more asks again. About 45 kB: what an ordinary
+/// receive buffer holds.
+inline constexpr std::size_t retransmission_packets_max = 32;
+
+/// How often the end of the session is said on lines that nobody confirms.
+inline constexpr int end_of_session_repeats = 3;
+
 }  // namespace corro::market_data

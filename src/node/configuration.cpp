@@ -65,6 +65,21 @@ class table_reader {
         return *value;
     }
 
+    std::vector<std::string> texts(std::string_view key, std::size_t count_max) {
+        std::vector<std::string> all;
+        const toml::node* node = take(key);
+        if (node == nullptr) return all;
+        const std::string expected = fmt::format("expected a list of at most {} texts in quotes", count_max);
+        const toml::array* list = node->as_array();
+        if (list == nullptr || list->size() > count_max) fail(key, expected);
+        for (const toml::node& each : *list) {
+            const auto value = each.value_exact<std::string>();
+            if (!value) fail(key, expected);
+            all.push_back(*value);
+        }
+        return all;
+    }
+
     std::int64_t decimal(std::string_view key) {
         const std::string value = text(key);
         try {
@@ -228,6 +243,14 @@ configuration parse_configuration(std::string_view text, const std::string& file
         c.snapshot_listen = r.text("snapshot_listen", c.snapshot_listen);
         c.feed_log_bytes =
             r.number("feed_log_bytes", c.feed_log_bytes, market_data::feed_log_bytes_min, std::uint64_t{1} << 36U);
+        c.lines = r.texts("lines", market_data::lines_max);
+        c.retransmission_listen = r.text("retransmission_listen", c.retransmission_listen);
+        c.multicast_interface =
+            static_cast<std::uint32_t>(r.number("multicast_interface", c.multicast_interface, 0, INT32_MAX));
+        c.multicast_hops = static_cast<std::uint32_t>(r.number("multicast_hops", c.multicast_hops, 0, 255));
+        if (c.lines.empty() && !c.retransmission_listen.empty()) {
+            r.fail("retransmission_listen", "there are no lines whose packets could be lost");
+        }
     });
     std::set<std::uint32_t> instrument_ids;
     std::set<std::string> symbols;

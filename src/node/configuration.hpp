@@ -33,6 +33,10 @@ struct configuration {
     std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
     std::size_t feed_log_bytes =
         market_data::feed_log_bytes;         ///< how much of the feed is kept for late and slow subscribers
+    std::vector<std::string> lines;          ///< addresses that the feed goes to by UDP; at most two
+    std::string retransmission_listen;       ///< where lost packets are asked for; empty: nowhere
+    std::uint32_t multicast_interface = 0;   ///< index of the interface for lines; 0: the system's choice
+    std::uint32_t multicast_hops = 1;        ///< routers that lines may cross, and one
     std::uint32_t timing_sample_every = 16;  ///< time one request of so many; 0: none
     std::vector<domain::instrument> instruments;
     std::vector<gateway::account> accounts;

@@ -14,13 +14,17 @@
 namespace corro::node {
 namespace {
 
-io::tcp_acceptor open_port(io::context& context, const std::string& address, const char* key) {
-    const auto endpoint = io::endpoint::parse(address);
+io::endpoint address_of(const std::string& text, const char* key) {
+    const auto endpoint = io::endpoint::parse(text);
     if (!endpoint) {
         throw configuration_error(
-            fmt::format("{}: expected an address such as \"127.0.0.1:7001\", found \"{}\"", key, address));
+            fmt::format("{}: expected an address such as \"127.0.0.1:7001\", found \"{}\"", key, text));
     }
-    auto acceptor = io::tcp_acceptor::open(context, *endpoint);
+    return *endpoint;
+}
+
+io::tcp_acceptor open_port(io::context& context, const std::string& address, const char* key) {
+    auto acceptor = io::tcp_acceptor::open(context, address_of(address, key));
     if (!acceptor) {
         throw std::system_error(acceptor.error(), fmt::format("{}: cannot listen on {}", key, address));
     }
@@ -60,6 +64,22 @@ market_data::distributor_options distributor_options_of(const configuration& c) 
     return options;
 }
 
+std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, const configuration& c,
+                                                        const market_data::feed_log& log) {
+    if (c.lines.empty()) return nullptr;
+    market_data::line_publisher_options options;
+    options.session_name = c.venue_name;
+    for (const std::string& line : c.lines) options.lines.push_back(address_of(line, "market_data.lines"));
+    if (!c.retransmission_listen.empty()) {
+        options.retransmissions = address_of(c.retransmission_listen, "market_data.retransmission_listen");
+    }
+    options.multicast_interface = c.multicast_interface;
+    options.multicast_hops = c.multicast_hops;
+    auto publisher = market_data::line_publisher::open(context, options, log);
+    if (!publisher) throw std::system_error(publisher.error(), "market_data.lines: cannot open the sockets");
+    return std::move(*publisher);
+}
+
 }  // namespace
 
 exchange::exchange(io::context& context, const configuration& c)
@@ -72,6 +92,7 @@ exchange::exchange(io::context& context, const configuration& c)
       facility_(facility_options_of(c), c.instruments, *this),
       gateway_(context, gateway_options_of(c), c.instruments, accounts_, commands_, clock_),
       distributor_(context, distributor_options_of(c), c.instruments),
+      lines_(open_lines(context, c, distributor_.log())),
       context_(context),
       order_entry_(open_port(context, c.order_entry_listen, "order_entry.listen")),
       feed_(open_port(context, c.feed_listen, "market_data.feed_listen")),
@@ -88,10 +109,12 @@ io::task<void> exchange::run() {
     io::task_scope publishing(context_);
     publishing.spawn(distributor_.serve_feed(std::move(feed_)));
     publishing.spawn(distributor_.serve_snapshots(std::move(snapshots_)));
+    if (lines_ != nullptr) publishing.spawn(lines_->run());
     co_await gateway_.serve(std::move(order_entry_));
     // The last sessions may have left cancels behind; they are answered and published before the feed ends.
     while (!commands_.empty()) co_await io::yield();
     distributor_.close();
+    if (lines_ != nullptr) lines_->close();
     co_await publishing.join();
     pumping.request_stop();
     co_await pumping.join();
@@ -104,6 +127,7 @@ io::task<void> exchange::pump() {
         commands_.room().set();
         gateway_.flush();
         distributor_.flush();
+        if (lines_ != nullptr) lines_->flush();
         if (!commands_.empty()) {
             co_await io::yield();
         } else if (co_await commands_.filled().wait()) {

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "base/tsc_clock.hpp"
@@ -18,6 +20,7 @@
 #include "io/task.hpp"
 #include "io/tcp.hpp"
 #include "market_data/distributor.hpp"
+#include "market_data/line_publisher.hpp"
 #include "node/configuration.hpp"
 #include "node/latency_tables.hpp"
 
@@ -41,6 +44,10 @@ class exchange final : private facility::event_consumer {
     [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return order_entry_endpoint_; }
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_endpoint_; }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return snapshot_endpoint_; }
+    /// Nothing when no lines are configured, or nobody may ask.
+    [[nodiscard]] std::optional<io::endpoint> retransmission_endpoint() const noexcept {
+        return lines_ == nullptr ? std::nullopt : lines_->retransmission_endpoint();
+    }
 
     [[nodiscard]] const latency_tables& latencies() const noexcept { return latencies_; }
     [[nodiscard]] const gateway::gateway_statistics& gateway_statistics() const noexcept {
@@ -48,6 +55,10 @@ class exchange final : private facility::event_consumer {
     }
     [[nodiscard]] const market_data::distributor_statistics& feed_statistics() const noexcept {
         return distributor_.statistics();
+    }
+    /// nullptr when no lines are configured.
+    [[nodiscard]] const market_data::line_publisher_statistics* line_statistics() const noexcept {
+        return lines_ == nullptr ? nullptr : &lines_->statistics();
     }
     [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
         return distributor_.book(id);
@@ -73,6 +84,7 @@ class exchange final : private facility::event_consumer {
     facility::facility facility_;
     gateway::order_entry_gateway gateway_;
     market_data::distributor distributor_;
+    std::unique_ptr<market_data::line_publisher> lines_;
     io::context& context_;
     io::tcp_acceptor order_entry_;
     io::tcp_acceptor feed_;

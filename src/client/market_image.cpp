@@ -1,0 +1,71 @@
+#include "client/market_image.hpp"
+
+#include "client/session_errors.hpp"
+#include "wire/binary_codec.hpp"
+
+namespace corro::client {
+namespace {
+
+/// The one message in these bytes.
+std::expected<wire::frame, std::error_code> frame_of(std::span<const std::byte> message) {
+    const auto frame = wire::next_frame(message);
+    if (!frame) return std::unexpected(frame.error());
+    if (!*frame) return std::unexpected(make_error_code(wire::wire_errc::truncated));
+    return **frame;
+}
+
+}  // namespace
+
+std::expected<bool, std::error_code> market_image::take_snapshot(std::span<const std::byte> message) {
+    const auto frame = frame_of(message);
+    if (!frame) return std::unexpected(frame.error());
+    switch (frame->message) {
+        case wire::template_id::snapshot_begin: begun_ = true; return false;
+        case wire::template_id::instrument_definition: {
+            const auto instrument = wire::decode_instrument(*frame);
+            if (!instrument) return std::unexpected(instrument.error());
+            instruments_.define(*instrument);
+            if (instrument->id.value >= books_.size()) books_.resize(instrument->id.value + 1);
+            return false;
+        }
+        case wire::template_id::snapshot_end: {
+            if (!begun_ || wire::check(*frame)) {
+                return std::unexpected(make_error_code(session_errc::unexpected_message));
+            }
+            const wire::snapshot_end_view end(*frame);
+            next_sequence_ = end.last_sequence().value + 1;
+            last_command_ = end.last_command().value;
+            return true;
+        }
+        default: {
+            domain::event event;
+            if (const std::error_code error = wire::decode_event(*frame, instruments_, event)) {
+                return std::unexpected(error);
+            }
+            if (const std::error_code error = apply(event)) return std::unexpected(error);
+            return false;
+        }
+    }
+}
+
+std::expected<domain::event, std::error_code> market_image::take(std::span<const std::byte> message) {
+    const auto frame = frame_of(message);
+    if (!frame) return std::unexpected(frame.error());
+    // The framing counts; the header says the number again.
+    if (frame->sequence != next_sequence_) return std::unexpected(make_error_code(session_errc::sequence_gap));
+    domain::event event;
+    if (const std::error_code error = wire::decode_event(*frame, instruments_, event)) return std::unexpected(error);
+    if (const std::error_code error = apply(event)) return std::unexpected(error);
+    ++next_sequence_;
+    if ((event.flags & domain::event_flag::last_of_command) != 0) last_command_ = event.command.value;
+    return event;
+}
+
+std::error_code market_image::apply(const domain::event& event) {
+    if (instruments_.find(event.instrument) == nullptr) return make_error_code(session_errc::feed_contradiction);
+    const auto status = books_[event.instrument.value].apply(event);
+    return status == market_data::image_status::applied ? std::error_code()
+                                                        : make_error_code(session_errc::feed_contradiction);
+}
+
+}  // namespace corro::client

@@ -1,0 +1,53 @@
+// All books of a venue as its feed describes them, and which message of the feed comes next.
+//
+// A snapshot's messages begin it, the feed's go on from there; every message must fit what came before. It does not
+// matter how the messages arrived.
+//
+// Threads: none of its own. Cost: no allocation per message beyond the growth of the books.
+// Source: docs/spec/market_data.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include "domain/event.hpp"
+#include "market_data/book_image.hpp"
+#include "wire/instrument_table.hpp"
+
+namespace corro::client {
+
+class market_image {
+ public:
+    /// Takes one message of a snapshot. @return Whether the snapshot is whole now.
+    /// @error unexpected_message, feed_contradiction, wire errors.
+    [[nodiscard]] std::expected<bool, std::error_code> take_snapshot(std::span<const std::byte> message);
+
+    /// Takes the next message of the feed. @return Its event, which is already applied to its book.
+    /// @error sequence_gap (the number in the message is another), feed_contradiction, wire errors: the image is stale.
+    [[nodiscard]] std::expected<domain::event, std::error_code> take(std::span<const std::byte> message);
+
+    [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
+    /// The book of an instrument; nullptr for an unknown one.
+    [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
+        return instruments_.find(id) == nullptr ? nullptr : &books_[id.value];
+    }
+    /// Number of the next feed message.
+    [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
+    /// The last command whose events are all applied; of the snapshot at first.
+    [[nodiscard]] std::uint64_t last_command() const noexcept { return last_command_; }
+
+ private:
+    [[nodiscard]] std::error_code apply(const domain::event& event);
+
+    wire::instrument_table instruments_;
+    std::vector<market_data::book_image> books_;  ///< by instrument id
+    std::uint64_t next_sequence_ = 0;
+    std::uint64_t last_command_ = 0;
+    bool begun_ = false;
+};
+
+}  // namespace corro::client

@@ -1,0 +1,226 @@
+#include "market_data/line_publisher.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "io/scope.hpp"
+#include "io/timer.hpp"
+#include "io/yield.hpp"
+#include "wire/soup_bin_tcp.hpp"
+
+namespace corro::market_data {
+
+namespace mold = wire::mold_udp64;
+
+namespace {
+
+/// The message inside a packet of the log, which stores them framed for TCP.
+std::span<const std::byte> message_of(std::span<const std::byte> packet) noexcept {
+    return packet.subspan(wire::soup_bin_tcp::header_bytes);
+}
+
+io::endpoint any_of(io::address_family family) noexcept {
+    return family == io::address_family::ipv4 ? io::endpoint::any(0) : io::endpoint::ipv6({}, 0);
+}
+
+/// A socket that can send to `to`.
+std::expected<io::udp_socket, std::error_code> open_line(io::context& context, const io::endpoint& to,
+                                                         const line_publisher_options& options) {
+    auto socket = io::udp_socket::open(context, any_of(to.family()));
+    if (!socket || !to.is_multicast()) return socket;
+    std::error_code error = socket->set_option(io::multicast_hops(static_cast<int>(options.multicast_hops)));
+    // Receivers on the venue's own machine are members like any other.
+    if (!error) error = socket->set_option(io::multicast_loop(true));
+    if (!error && options.multicast_interface != 0) {
+        error = socket->set_option(io::multicast_interface(static_cast<int>(options.multicast_interface)));
+    }
+    if (error) return std::unexpected(error);
+    return socket;
+}
+
+}  // namespace
+
+line_publisher::line_publisher(const line_publisher_options& options, const feed_log& log, mold::session_name session)
+    : options_(options),
+      log_(log),
+      session_(session),
+      position_(log.end_position()),
+      next_sequence_(log.next_sequence()),
+      writers_(batch_packets_max, mold::packet_writer(session, 1)),
+      again_(batch_packets_max, mold::packet_writer(session, 1)) {
+    packets_.reserve(batch_packets_max);
+    datagrams_.reserve(batch_packets_max);
+}
+
+std::expected<std::unique_ptr<line_publisher>, std::error_code> line_publisher::open(
+    io::context& context, const line_publisher_options& options, const feed_log& log) {
+    const auto session = mold::make_session_name(options.session_name);
+    if (!session) return std::unexpected(session.error());
+    std::unique_ptr<line_publisher> publisher(new line_publisher(options, log, *session));
+    for (const io::endpoint& to : options.lines) {
+        auto socket = open_line(context, to, options);
+        if (!socket) return std::unexpected(socket.error());
+        publisher->lines_.push_back({std::move(*socket), to});
+    }
+    if (options.retransmissions) {
+        auto socket = io::udp_socket::open(context, *options.retransmissions);
+        if (!socket) return std::unexpected(socket.error());
+        publisher->requests_ = std::move(*socket);
+    }
+    return publisher;
+}
+
+std::optional<io::endpoint> line_publisher::retransmission_endpoint() const noexcept {
+    if (!options_.retransmissions) return std::nullopt;
+    const auto local = requests_.local_endpoint();
+    return local ? std::optional(*local) : std::nullopt;
+}
+
+void line_publisher::close() noexcept {
+    closing_ = true;
+    more_.set();
+}
+
+io::task<void> line_publisher::run() {
+    io::task_scope serving(co_await io::this_context());
+    serving.spawn(keep_alive());
+    if (options_.retransmissions) serving.spawn(serve_requests());
+    co_await send_lines();
+    serving.request_stop();
+    co_await serving.join();
+}
+
+// Puts as many messages into packets as there are and as fit a batch; returns how many packets.
+std::size_t line_publisher::fill_packets() {
+    packets_.clear();
+    auto packet = log_.packet_at(position_);
+    while (!packet.empty() && packets_.size() < batch_packets_max) {
+        mold::packet_writer& writer = writers_[packets_.size()];
+        writer.restart(next_sequence_);
+        while (!packet.empty() && writer.append(message_of(packet))) {
+            position_ += packet.size();
+            packet = log_.packet_at(position_);
+        }
+        statistics_.messages += writer.next_sequence() - next_sequence_;
+        next_sequence_ = writer.next_sequence();
+        packets_.push_back(writer.finish());
+    }
+    return packets_.size();
+}
+
+// The packets of the batch under way, to every line.
+io::task<void> line_publisher::send_everywhere(std::size_t count) {
+    for (line& l : lines_) {
+        datagrams_.clear();
+        for (const auto& packet : packets_) datagrams_.emplace_back(packet, l.to);
+        std::span<io::datagram> rest = datagrams_;
+        while (!rest.empty()) {
+            const auto sent = co_await l.socket.send_batch(rest);
+            if (!sent && sent.error() == io::condition::canceled) co_return;
+            // A packet that the system does not take is a lost packet, which receivers know how to mend.
+            if (!sent) ++statistics_.send_errors;
+            rest = rest.subspan(sent ? *sent : 1);
+        }
+    }
+    statistics_.packets += count;
+}
+
+io::task<void> line_publisher::send_lines() {
+    while (true) {
+        if (log_.end_position() - position_ > log_.capacity_bytes() / lag_max_divisor * lag_max_numerator) {
+            // Too late: the receivers will notice the gap and join again.
+            statistics_.skipped += log_.next_sequence() - next_sequence_;
+            position_ = log_.end_position();
+            next_sequence_ = log_.next_sequence();
+        }
+        if (const std::size_t count = fill_packets(); count != 0) {
+            sent_ = true;
+            co_await send_everywhere(count);
+            co_await io::yield();
+        } else if (closing_) {
+            break;
+        } else if (heartbeat_due_) {
+            heartbeat_due_ = false;
+            writers_.front().restart(next_sequence_);
+            packets_.push_back(writers_.front().finish());
+            ++statistics_.heartbeats;
+            co_await send_everywhere(0);
+        } else {
+            const std::error_code stopped = co_await more_.wait();
+            if (stopped) co_return;
+        }
+    }
+    // Nobody answers, so the end is said more than once.
+    for (int i = 0; i < end_of_session_repeats; ++i) {
+        packets_.clear();
+        writers_.front().restart(next_sequence_);
+        packets_.push_back(writers_.front().finish_session());
+        co_await send_everywhere(0);
+    }
+}
+
+io::task<void> line_publisher::keep_alive() {
+    while (true) {
+        const std::error_code stopped = co_await io::sleep_for(options_.heartbeat_interval);
+        if (stopped) co_return;
+        if (!sent_) {
+            heartbeat_due_ = true;
+            more_.set();
+        }
+        sent_ = false;
+    }
+}
+
+io::task<void> line_publisher::serve_requests() {
+    std::array<std::array<std::byte, mold::request_bytes + 1>, requests_batch_max> rooms;
+    std::array<io::datagram, requests_batch_max> requests;
+    for (std::size_t i = 0; i < requests.size(); ++i) requests[i] = io::datagram(std::span<std::byte>(rooms[i]));
+    while (true) {
+        const auto received = co_await requests_.receive_batch(requests);
+        if (!received && received.error() == io::condition::canceled) co_return;
+        // Anything else is about an answer that found nobody.
+        const std::size_t count = received ? *received : 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            ++statistics_.requests;
+            const auto request = mold::decode_request(std::span(rooms[i]).first(requests[i].bytes));
+            if (!request || request->session != session_ || request->sequence < log_.first_sequence() ||
+                request->sequence >= log_.next_sequence()) {
+                ++statistics_.requests_refused;
+                continue;
+            }
+            co_await send_again(*request, requests[i].peer);
+        }
+        co_await io::yield();
+    }
+}
+
+// What a request asks for, as far as it exists and one request may ask.
+io::task<void> line_publisher::send_again(mold::request request, io::socket_address to) {
+    const std::uint64_t end = std::min(request.sequence + request.count, log_.next_sequence());
+    std::uint64_t sequence = request.sequence;
+    std::uint64_t position = log_.position_of(sequence);
+    std::array<io::datagram, batch_packets_max> datagrams;
+    std::size_t count = 0;
+    while (sequence != end && count < retransmission_packets_max) {
+        mold::packet_writer& writer = again_[count];
+        writer.restart(sequence);
+        auto packet = log_.packet_at(position);
+        while (writer.next_sequence() != end && writer.append(message_of(packet))) {
+            position += packet.size();
+            packet = log_.packet_at(position);
+        }
+        statistics_.messages_again += writer.next_sequence() - sequence;
+        sequence = writer.next_sequence();
+        datagrams[count++] = io::datagram(writer.finish(), to);
+    }
+    std::span<io::datagram> rest = std::span(datagrams).first(count);
+    while (!rest.empty()) {
+        const auto sent = co_await requests_.send_batch(rest);
+        if (!sent) co_return;
+        rest = rest.subspan(*sent);
+    }
+}
+
+}  // namespace corro::market_data
