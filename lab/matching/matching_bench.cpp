@@ -40,9 +40,15 @@ std::uint64_t thread_ns() noexcept {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+struct sums {
+    std::uint64_t agreed = 0;
+    std::uint64_t said = 0;
+    friend bool operator==(const sums&, const sums&) = default;
+};
+
 /// The time of all measured operations, in nanoseconds per order or operation.
 template <class Subject>
-double time_whole(const workload& w, const base::tsc_clock& clock, std::uint64_t& checksum) {
+double time_whole(const workload& w, const base::tsc_clock& clock, sums& found) {
     const auto subject = std::make_unique<Subject>(w);
     for (const operation& o : w.setup) subject->run(o);
     std::uint64_t ticks = 0;
@@ -55,10 +61,10 @@ double time_whole(const workload& w, const base::tsc_clock& clock, std::uint64_t
     } else {
         const std::uint64_t begin = thread_ns();
         for (const operation& o : w.measured) subject->run(o);
-        checksum = subject->checksum();
+        found = {subject->agreed(), subject->said()};
         return static_cast<double>(thread_ns() - begin) / static_cast<double>(w.measured_orders);
     }
-    checksum = subject->checksum();
+    found = {subject->agreed(), subject->said()};
     return static_cast<double>(clock.to_ns(ticks)) / static_cast<double>(w.measured_orders);
 }
 
@@ -80,16 +86,17 @@ void time_each(const workload& w, const base::tsc_clock& clock, base::latency_hi
 }
 
 template <class Subject>
-void report(const workload& w, const options& chosen, const base::tsc_clock& clock) {
+void report(const workload& w, const options& chosen, const base::tsc_clock& clock, std::uint64_t& agreed) {
     if (!chosen.subject.empty() && chosen.subject != Subject::name) return;
     std::vector<double> passes;
-    std::uint64_t first = 0;
+    sums first;
     for (int i = 0; i < chosen.repeats; ++i) {
-        std::uint64_t checksum = 0;
-        passes.push_back(time_whole<Subject>(w, clock, checksum));
-        if (i == 0) first = checksum;
-        if (checksum != first) {
-            std::fprintf(stderr, "%s on %s: two passes differ\n", w.name.data(), Subject::name);
+        sums found;
+        passes.push_back(time_whole<Subject>(w, clock, found));
+        if (i == 0) first = found;
+        if (agreed == 0) agreed = found.agreed;
+        if (found != first || found.agreed != agreed) {
+            std::fprintf(stderr, "%s on %s: passes or subjects differ\n", w.name.data(), Subject::name);
             std::exit(1);
         }
     }
@@ -104,9 +111,10 @@ void report(const workload& w, const options& chosen, const base::tsc_clock& clo
 }
 
 void report_all(const workload& w, const options& chosen, const base::tsc_clock& clock) {
-    report<core_subject>(w, chosen, clock);
-    report<facility_subject>(w, chosen, clock);
-    report<plain_subject>(w, chosen, clock);
+    std::uint64_t agreed = 0;
+    report<core_subject>(w, chosen, clock, agreed);
+    report<facility_subject>(w, chosen, clock, agreed);
+    report<plain_subject>(w, chosen, clock, agreed);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// What the matching workloads are run on. A subject is built from a workload and executes its operations; `checksum`
-// depends on everything that it said, so that nothing can be optimised away and nothing can differ unnoticed.
+// What the matching workloads are run on. A subject is built from a workload and executes its operations. `agreed` must
+// be the same for all subjects; `said` depends on the rest of what this subject told, so that nothing can be optimised
+// away.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +16,31 @@
 
 namespace corro::lab {
 
-/// Acknowledgements, fills and levels of the engine alone, folded into a number.
+/// What every subject must agree on, whatever else it says: each order that rests, leaves, shrinks or trades, in turn.
+class tally {
+ public:
+    void traded(domain::order_id resting, std::uint32_t lots) noexcept { add(resting.value + lots); }
+    void changed(domain::order_id order, std::uint32_t lots) noexcept { add(order.value + lots); }
+    [[nodiscard]] std::uint64_t value() const noexcept { return sum_; }
+
+ private:
+    void add(std::uint64_t value) noexcept { sum_ = (sum_ ^ value) * 0x9e3779b97f4a7c15ULL; }
+    std::uint64_t sum_ = 0;
+};
+
+/// Acknowledgements, fills and levels of the engine alone, folded into numbers.
 class core_subject {
  public:
     static constexpr const char* name = "core events";
     explicit core_subject(const workload& w)
-        : engine_({.orders_max = w.orders_max, .accounts_max = 64, .books_count = w.books_count}),
-          orders_(w.adds_count) {}
+        : engine_({.orders_max = w.orders_max, .accounts_max = 64, .books_count = w.books_count}) {}
 
     void run(const operation& o) noexcept {
         switch (o.what) {
             case operation::kind::add:
-                orders_[o.order] = engine_
-                                       .enter(workload_writer::entry(o.side, o.price, o.quantity, o.account, o.book,
-                                                                     matching::remainder::rests),
-                                              sink_)
-                                       .order;
+                engine_.enter(
+                    workload_writer::entry(o.side, o.price, o.quantity, o.account, o.book, matching::remainder::rests),
+                    sink_);
                 break;
             case operation::kind::take:
                 engine_.enter(workload_writer::entry(o.side, o.price, o.quantity, o.account, o.book,
@@ -38,13 +48,11 @@ class core_subject {
                               sink_);
                 break;
             case operation::kind::cancel:
-                if (const domain::order_id id = orders_[o.order]; engine_.is_open(id)) {
-                    engine_.cancel(matching::engine::slot_of(id), sink_);
-                }
+                if (engine_.is_open(o.order)) engine_.cancel(matching::engine::slot_of(o.order), sink_);
                 break;
             case operation::kind::reduce:
-                if (const domain::order_id id = orders_[o.order]; engine_.is_open(id)) {
-                    engine_.reduce(matching::engine::slot_of(id), o.quantity, sink_);
+                if (engine_.is_open(o.order)) {
+                    engine_.reduce(matching::engine::slot_of(o.order), o.quantity, sink_);
                 }
                 break;
             case operation::kind::cancel_account:
@@ -52,36 +60,37 @@ class core_subject {
                 break;
         }
     }
-    [[nodiscard]] std::uint64_t checksum() const noexcept { return sink_.sum; }
+    [[nodiscard]] std::uint64_t agreed() const noexcept { return sink_.agreed.value(); }
+    [[nodiscard]] std::uint64_t said() const noexcept { return sink_.said; }
 
  private:
     struct summing_sink {
-        std::uint64_t sum = 0;
-        void add(std::uint64_t value) noexcept { sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL; }
+        tally agreed;
+        std::uint64_t said = 0;
         void level(const matching::level_state& l) noexcept {
-            add(static_cast<std::uint64_t>(l.price.value) + l.volume + l.orders_count + (l.top_changed ? 1U : 0U));
+            said += static_cast<std::uint64_t>(l.price.value) + l.volume + l.orders_count + (l.top_changed ? 1U : 0U);
         }
         void filled(const matching::fill& f) noexcept {
-            add(f.aggressor.value + f.resting.value + f.quantity + f.aggressor_open + f.resting_open);
+            agreed.traded(f.resting, f.quantity);
+            said += f.aggressor.value + f.aggressor_open + f.resting_open;
             level(f.level);
         }
         void rested(const matching::order_change& c) noexcept {
-            add(c.order.value + c.open);
+            agreed.changed(c.order, c.open);
             level(c.level);
         }
         void removed(const matching::order_change& c, matching::removal) noexcept {
-            add(c.order.value + c.change);
+            agreed.changed(c.order, c.change);
             level(c.level);
         }
         void reduced(const matching::order_change& c, matching::reduction) noexcept {
-            add(c.order.value + c.open);
+            agreed.changed(c.order, c.change);
             level(c.level);
         }
         void refreshed(const matching::order_change&) noexcept {}
         void aggressor_decremented(const matching::decrement&) noexcept {}
     };
     matching::engine engine_;
-    std::vector<domain::order_id> orders_;
     summing_sink sink_;
 };
 
@@ -90,41 +99,29 @@ class facility_subject final : facility::event_consumer {
  public:
     static constexpr const char* name = "all messages";
     explicit facility_subject(const workload& w)
-        : orders_(std::size_t{w.adds_count} + 1),
-          venue_({.orders_max = w.orders_max, .accounts_max = 64}, instruments(w.books_count), *this) {}
+        : venue_({.orders_max = w.orders_max, .accounts_max = 64}, instruments(w.books_count), *this) {}
 
     void run(const operation& o) noexcept {
         domain::command c;
         c.sequence = domain::sequence_number{++sequence_};
         c.account = domain::account_id{o.account};
-        c.instrument = domain::instrument_id{o.book + 1};
+        c.session = domain::session_id{1};
+        c.instrument = domain::instrument_id{o.book + 1U};
+        c.side = o.side;
+        c.price = domain::price_ticks{o.price};
+        c.quantity = domain::quantity_lots{o.quantity};
+        c.order = o.order;
         switch (o.what) {
             case operation::kind::add:
-            case operation::kind::take:
-                c.side = o.side;
-                c.price = domain::price_ticks{o.price};
-                c.quantity = domain::quantity_lots{o.quantity};
-                if (o.what == operation::kind::add) {
-                    c.client_order = domain::client_order_id{std::uint64_t{o.order} + 1};
-                } else {
-                    c.time_in_force = domain::time_in_force::ioc;
-                }
+                c.order = {};
+                c.client_order = domain::client_order_id{o.name};
                 break;
-            case operation::kind::cancel:
-                c.kind = domain::command_kind::cancel_order;
-                c.order = orders_[o.order + 1].id;
-                c.account = orders_[o.order + 1].account;
-                break;
-            case operation::kind::reduce: {
-                // The engine's operation says what stays open; the command says the total.
-                const known& k = orders_[o.order + 1];
+            case operation::kind::take: c.time_in_force = domain::time_in_force::ioc; break;
+            case operation::kind::cancel: c.kind = domain::command_kind::cancel_order; break;
+            case operation::kind::reduce:
                 c.kind = domain::command_kind::amend_order;
-                c.order = k.id;
-                c.account = k.account;
-                c.price = k.price;
-                c.quantity = domain::quantity_lots{k.filled + o.quantity};
+                c.quantity = domain::quantity_lots{o.total};
                 break;
-            }
             case operation::kind::cancel_account:
                 c.kind = domain::command_kind::cancel_orders;
                 c.instrument = {};
@@ -132,15 +129,10 @@ class facility_subject final : facility::event_consumer {
         }
         venue_.apply(c);
     }
-    [[nodiscard]] std::uint64_t checksum() const noexcept { return sum_; }
+    [[nodiscard]] std::uint64_t agreed() const noexcept { return agreed_.value(); }
+    [[nodiscard]] std::uint64_t said() const noexcept { return said_; }
 
  private:
-    struct known {
-        domain::order_id id{};
-        domain::price_ticks price{};
-        domain::account_id account{};
-        std::uint32_t filled = 0;
-    };
     static std::vector<domain::instrument> instruments(std::uint32_t count) {
         std::vector<domain::instrument> all(count);
         for (std::uint32_t i = 0; i < count; ++i) {
@@ -150,21 +142,22 @@ class facility_subject final : facility::event_consumer {
         return all;
     }
     void consume(std::span<const domain::event> events) noexcept override {
-        std::uint64_t sum = sum_;
+        std::uint64_t said = said_;
         for (const domain::event& e : events) {
-            sum = (sum ^ (static_cast<std::uint64_t>(e.kind) + e.order.order.value + e.order.client_order.value)) *
-                  0x9e3779b97f4a7c15ULL;
-            if (e.kind == domain::event_kind::order_entered) {
-                orders_[e.order.client_order.value] = {e.order.order, e.order.price, e.order.account, 0};
-            } else if (e.kind == domain::event_kind::order_executed) {
-                orders_[e.execution.client_order.value].filled += e.execution.quantity.value;
+            said += static_cast<std::uint64_t>(e.kind) ^ e.command.value ^ e.order.order.value ^
+                    static_cast<std::uint64_t>(e.order.price.value);
+            switch (e.kind) {
+                case domain::event_kind::order_added:
+                case domain::event_kind::order_reduced:
+                case domain::event_kind::order_deleted: agreed_.changed(e.book.order, e.book.change.value); break;
+                default: break;
             }
         }
-        sum_ = sum;
+        said_ = said;
     }
 
-    std::vector<known> orders_;
-    std::uint64_t sum_ = 0;
+    tally agreed_;
+    std::uint64_t said_ = 0;
     std::uint64_t sequence_ = 0;
     facility::facility venue_;
 };
@@ -182,26 +175,29 @@ class plain_subject {
             case operation::kind::cancel: cancel(o.order); break;
             case operation::kind::reduce:
                 if (const auto at = index_.find(o.order); at != index_.end()) {
-                    at->second.level->second.volume -= at->second.place->open - o.quantity;
+                    const std::uint32_t less = at->second.place->open - o.quantity;
+                    at->second.level->second.volume -= less;
                     at->second.place->open = o.quantity;
-                    say(o.order, at->second.level->second.volume);
+                    agreed_.changed(o.order, less);
+                    said_ += at->second.level->second.volume;
                 }
                 break;
             case operation::kind::cancel_account: {
                 auto& mine = accounts_[o.account];
-                for (const std::uint32_t number : mine) cancel(number);
+                for (const domain::order_id id : mine) cancel(id);
                 mine.clear();
                 break;
             }
         }
     }
-    [[nodiscard]] std::uint64_t checksum() const noexcept { return sum_; }
+    [[nodiscard]] std::uint64_t agreed() const noexcept { return agreed_.value(); }
+    [[nodiscard]] std::uint64_t said() const noexcept { return said_; }
 
  private:
     struct order {
-        std::uint32_t number;
+        domain::order_id id;
         std::uint32_t open;
-        std::uint16_t account;
+        std::uint32_t account;
     };
     struct level {
         std::list<order> queue;
@@ -213,11 +209,13 @@ class plain_subject {
         ladder::iterator level;
         std::list<order>::iterator place;
     };
+    struct id_hash {
+        std::size_t operator()(domain::order_id id) const noexcept { return std::hash<std::uint64_t>{}(id.value); }
+    };
     struct book {
         ladder buy, sell;  // keys of the buy side are negated
     };
 
-    void say(std::uint64_t a, std::uint64_t b) noexcept { sum_ = (sum_ ^ (a + b)) * 0x9e3779b97f4a7c15ULL; }
     void enter(const operation& o) {
         book& b = books_[o.book];
         const bool buys = o.side == domain::side::buy;
@@ -231,9 +229,10 @@ class plain_subject {
             open -= lots;
             resting.open -= lots;
             at->second.volume -= lots;
-            say(resting.number, at->second.volume);
+            agreed_.traded(resting.id, lots);
+            said_ += at->second.volume + open;
             if (resting.open == 0) {
-                index_.erase(resting.number);
+                index_.erase(resting.id);
                 at->second.queue.pop_front();
                 if (at->second.queue.empty()) against.erase(at);
             }
@@ -245,23 +244,26 @@ class plain_subject {
         at->second.volume += open;
         index_.emplace(o.order, place{&own, at, std::prev(at->second.queue.end())});
         if (books_.size() > 1) accounts_[o.account].push_back(o.order);
-        say(o.order, at->second.volume);
+        agreed_.changed(o.order, open);
+        said_ += at->second.volume;
     }
-    void cancel(std::uint32_t number) {
-        const auto found = index_.find(number);
+    void cancel(domain::order_id id) {
+        const auto found = index_.find(id);
         if (found == index_.end()) return;
         const place p = found->second;
         p.level->second.volume -= p.place->open;
-        say(number, p.level->second.volume);
+        agreed_.changed(id, p.place->open);
+        said_ += p.level->second.volume;
         p.level->second.queue.erase(p.place);
         if (p.level->second.queue.empty()) p.side->erase(p.level);
         index_.erase(found);
     }
 
     std::vector<book> books_;
-    std::unordered_map<std::uint32_t, place> index_;
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> accounts_;
-    std::uint64_t sum_ = 0;
+    std::unordered_map<domain::order_id, place, id_hash> index_;
+    std::unordered_map<std::uint32_t, std::vector<domain::order_id>> accounts_;
+    tally agreed_;
+    std::uint64_t said_ = 0;
 };
 
 }  // namespace corro::lab

@@ -1,7 +1,8 @@
 // The matching workloads: operations drawn from a seed beforehand, so that every subject does exactly the same.
 //
-// Orders are named by the number of the add that made them. A workload is drawn against a scratch engine, so that
-// cancels and reductions name orders that are open when their turn comes.
+// Cancels and reductions name an order as a client's message would: by the id that the venue gave it. A workload is
+// drawn against a scratch engine, whose ids are those that every engine of the same size gives for the same operations,
+// and so that what is named is open when its turn comes.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +19,21 @@ namespace corro::lab {
 struct operation {
     enum class kind : std::uint8_t { add, cancel, reduce, take, cancel_account };
     std::int64_t price = 0;
+    domain::order_id order{};    ///< add: what the venue will call it, 0 if it will not rest; else: whom it concerns
     std::uint32_t quantity = 0;  ///< reduce: what stays open
-    std::uint32_t order = 0;     ///< number of the add
-    std::uint32_t book = 0;
-    std::uint16_t account = 0;
+    std::uint32_t total = 0;     ///< reduce: the same counted with what has been filled
+    std::uint32_t name = 0;      ///< add: the client's own number of the order
+    std::uint8_t book = 0;
+    std::uint8_t account = 0;
     kind what = kind::add;
     domain::side side = domain::side::buy;
 };
-static_assert(sizeof(operation) == 24);
+static_assert(sizeof(operation) == 32);
 
 struct workload {
     std::string_view name;
     std::uint32_t orders_max = 1U << 16;
     std::uint32_t books_count = 1;
-    std::uint32_t adds_count = 0;
     bool times_only_account_cancels = false;  ///< then the figure is per order cancelled
     std::uint64_t measured_orders = 0;        ///< what the total time is divided by
     std::vector<operation> setup{};
@@ -50,62 +52,64 @@ struct deaf_sink {
 
 class workload_writer {
  public:
-    workload_writer(workload& out, std::uint64_t seed)
-        : out_(out),
-          random_(seed),
-          engine_({.orders_max = out.orders_max, .accounts_max = 64, .books_count = out.books_count}) {}
+    workload_writer(const workload& out, std::uint64_t seed)
+        : random_(seed), engine_({.orders_max = out.orders_max, .accounts_max = 64, .books_count = out.books_count}) {}
 
     base::prng& random() noexcept { return random_; }
     void into(std::vector<operation>& list) noexcept { list_ = &list; }
     [[nodiscard]] std::size_t open_count() const noexcept { return engine_.open_orders_count(); }
 
-    void add(domain::side side, std::int64_t price, std::uint32_t quantity, std::uint16_t account,
-             std::uint32_t book = 0) {
+    void add(domain::side side, std::int64_t price, std::uint32_t quantity, std::uint8_t account,
+             std::uint8_t book = 0) {
         const auto result =
             engine_.enter(entry(side, price, quantity, account, book, matching::remainder::rests), sink_);
-        // Numbers of closed orders are used again, or the subject's table of orders would be what is measured.
-        std::uint32_t number = out_.adds_count;
-        if (free_.empty()) {
-            ++out_.adds_count;
-        } else {
-            number = free_.back();
-            free_.pop_back();
-        }
-        list_->push_back({price, quantity, number, book, account, operation::kind::add, side});
-        if (result.what == matching::outcome::rested) open_.push_back({result.order, number, side});
+        const bool rests = result.what == matching::outcome::rested;
+        // A client's numbers count upwards and are not used again.
+        list_->push_back({.price = price,
+                          .order = rests ? result.order : domain::order_id{},
+                          .quantity = quantity,
+                          .name = ++names_count_,
+                          .book = book,
+                          .account = account,
+                          .what = operation::kind::add,
+                          .side = side});
+        if (rests) open_.push_back({result.order, price, quantity, account, side});
     }
-    /// All orders that are closed by now give their numbers back.
     void forget_closed() {
-        std::erase_if(open_, [&](const known& o) {
-            if (engine_.is_open(o.id)) return false;
-            free_.push_back(o.order);
-            return true;
-        });
+        std::erase_if(open_, [&](const known& o) { return !engine_.is_open(o.id); });
     }
     /// An immediate order that reaches every price.
-    void take(domain::side side, std::uint32_t quantity, std::uint16_t account) {
+    void take(domain::side side, std::uint32_t quantity, std::uint8_t account) {
         const std::int64_t price = side == domain::side::buy ? domain::price_ticks_max : -domain::price_ticks_max;
         engine_.enter(entry(side, price, quantity, account, 0, matching::remainder::cancelled), sink_);
-        list_->push_back({price, quantity, 0, 0, account, operation::kind::take, side});
+        list_->push_back(
+            {.price = price, .quantity = quantity, .account = account, .what = operation::kind::take, .side = side});
     }
     void cancel_any() {
         if (const known* o = pick()) {
             engine_.cancel(matching::engine::slot_of(o->id), sink_);
-            list_->push_back({0, 0, o->order, 0, 0, operation::kind::cancel, o->side});
+            list_->push_back({.order = o->id, .account = o->account, .what = operation::kind::cancel, .side = o->side});
         }
     }
     void reduce_any() {
-        const known* o = pick();
+        known* const o = pick();
         if (o == nullptr) return;
         const std::uint32_t slot = matching::engine::slot_of(o->id);
         const std::uint32_t open = engine_.order_at(slot).open;
         if (open < 2) return;
         engine_.reduce(slot, open - 1, sink_);
-        list_->push_back({0, open - 1, o->order, 0, 0, operation::kind::reduce, o->side});
+        --o->total;
+        list_->push_back({.price = o->price,
+                          .order = o->id,
+                          .quantity = open - 1,
+                          .total = o->total,
+                          .account = o->account,
+                          .what = operation::kind::reduce,
+                          .side = o->side});
     }
-    void cancel_account(std::uint16_t account) {
+    void cancel_account(std::uint8_t account) {
         engine_.cancel_account(account, [](std::uint32_t, std::uint32_t) { return true; }, sink_);
-        list_->push_back({0, 0, 0, 0, account, operation::kind::cancel_account, domain::side::buy});
+        list_->push_back({.account = account, .what = operation::kind::cancel_account});
     }
 
     [[nodiscard]] static matching::entry entry(domain::side side, std::int64_t price, std::uint32_t quantity,
@@ -121,27 +125,27 @@ class workload_writer {
  private:
     struct known {
         domain::order_id id;
-        std::uint32_t order;
+        std::int64_t price;
+        std::uint32_t total;
+        std::uint8_t account;
         domain::side side;
     };
-    const known* pick() {
+    known* pick() {
         while (!open_.empty()) {
             known& at = open_[random_.below(open_.size())];
             if (engine_.is_open(at.id)) return &at;
-            free_.push_back(at.order);
             at = open_.back();
             open_.pop_back();
         }
         return nullptr;
     }
 
-    workload& out_;
     base::prng random_;
     matching::engine engine_;
     deaf_sink sink_;
+    std::uint32_t names_count_ = 0;
     std::vector<operation>* list_ = nullptr;
     std::vector<known> open_;
-    std::vector<std::uint32_t> free_;
 };
 
 /// 45% add, 45% cancel, 5% reduce, 5% take against `resting` orders, at distances from a moving middle that `distance`
@@ -159,7 +163,7 @@ workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting,
         const std::int64_t away = 1 + distance(writer.random());
         writer.add(side, side == domain::side::buy ? middle - away : middle + away,
                    static_cast<std::uint32_t>(1 + writer.random().below(20)),
-                   static_cast<std::uint16_t>(writer.random().below(64)));
+                   static_cast<std::uint8_t>(writer.random().below(64)));
     };
     writer.into(w.setup);
     while (writer.open_count() < resting) add_one();
@@ -204,7 +208,7 @@ workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting,
     writer.into(w.measured);
     while (w.measured.size() < operations) {
         for (std::int64_t i = 0; i < 10; ++i)
-            writer.add(domain::side::sell, 1'000 + i * step, 1, static_cast<std::uint16_t>(1 + i));
+            writer.add(domain::side::sell, 1'000 + i * step, 1, static_cast<std::uint8_t>(1 + i));
         writer.take(domain::side::buy, 10, 0);
         writer.forget_closed();
     }
@@ -218,7 +222,7 @@ workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting,
     workload_writer writer(w, seed);
     writer.into(w.setup);
     if (full_books) {
-        for (std::uint32_t book = 0; book < 100; ++book) {
+        for (std::uint8_t book = 0; book < 100; ++book) {
             for (std::int64_t i = 0; i < 100; ++i) {
                 writer.add(domain::side::buy, 900 - i, 5, 2, book);
                 writer.add(domain::side::sell, 1'100 + i, 5, 2, book);
@@ -227,7 +231,7 @@ workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting,
     }
     writer.into(w.measured);
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        for (std::uint32_t book = 0; book < 100; ++book) {
+        for (std::uint8_t book = 0; book < 100; ++book) {
             writer.add(domain::side::buy, 990, 5, 1, book);
             writer.add(domain::side::sell, 1'010, 5, 1, book);
         }
