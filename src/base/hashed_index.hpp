@@ -1,18 +1,24 @@
-// A bounded open-addressing index over records that live elsewhere.
+// A bounded hash index over records that live elsewhere.
 //
 // The index keeps, per entry, 32 bits of the record's hash and the record's slot number; whoever owns the records
-// supplies the hash and decides equality. Deletion shifts the run back, so that there are no tombstones and lookups
-// stay short for ever.
+// supplies the hash and decides equality. Seven entries and their bucket's state share a cache line and are compared at
+// once, so that whether an entry is there costs no branch per entry. A full bucket sends entries on to the next one and
+// counts them, so that lookups end as early as they can and deletion moves nothing: no tombstones, short for ever.
 //
-// Layout: 8 bytes per place; places are a power of two, at least twice the capacity.
+// Layout: buckets of 64 bytes; at least twice as many places as the capacity, rounded up to a power of two of buckets.
 // Limits: capacity is fixed at construction; inserting beyond it is a bug of the caller (asserted).
 // Threads: none of its own.
 // Cost: one allocation at construction; expected constant time per operation.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "base/assert.hpp"
 #include "base/large_array.hpp"
@@ -32,8 +38,8 @@ class hashed_index {
 
     /// @param capacity  Most entries that will ever be held at once; at most 2^30.
     explicit hashed_index(std::size_t capacity)
-        : places_(std::bit_ceil(2 * (capacity < 4 ? std::size_t{4} : capacity))),
-          mask_(static_cast<std::uint32_t>(places_.size() - 1)),
+        : buckets_(std::bit_ceil((2 * capacity + entries_count) / entries_count)),
+          mask_(static_cast<std::uint32_t>(buckets_.size() - 1)),
           capacity_(capacity) {
         CORRO_ASSERT(capacity <= (std::size_t{1} << 30));
     }
@@ -41,11 +47,20 @@ class hashed_index {
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
-    /// The slot of the first entry with this hash for which `equal(slot)` holds, or `none`.
+    /// The slot of an entry with this hash for which `equal(slot)` holds, or `none`.
     template <class Equal>
     [[nodiscard]] std::uint32_t find(std::uint32_t hash, Equal&& equal) const noexcept {
-        for (std::uint32_t at = hash & mask_; places_[at].slot_plus_one != 0; at = (at + 1) & mask_) {
-            if (places_[at].hash == hash && equal(places_[at].slot_plus_one - 1)) return places_[at].slot_plus_one - 1;
+        const std::uint32_t tag = tag_of(hash);
+        std::uint32_t at = home_of(hash);
+        for (std::size_t left = buckets_.size(); left != 0; --left, at = (at + 1) & mask_) {
+            const bucket& b = buckets_[at];
+            for (std::uint32_t found = matches(b.tags, tag); found != 0; found &= found - 1) {
+                const std::uint32_t slot = b.slots[first_of(found)];
+                if (equal(slot)) [[likely]]
+                    return slot;
+            }
+            if (b.passed_count == 0) [[likely]]
+                break;
         }
         return none;
     }
@@ -53,53 +68,92 @@ class hashed_index {
     /// Adds an entry. The caller has made sure that no equal record is present.
     void insert(std::uint32_t hash, std::uint32_t slot) noexcept {
         CORRO_ASSERT(size_ < capacity_, "the index was sized for every record");
-        std::uint32_t at = hash & mask_;
-        while (places_[at].slot_plus_one != 0) at = (at + 1) & mask_;
-        places_[at] = {hash, slot + 1};
         ++size_;
+        for (std::uint32_t at = home_of(hash);; at = (at + 1) & mask_) {
+            bucket& b = buckets_[at];
+            const std::uint32_t free = matches(b.tags, 0);
+            if (free != 0) [[likely]] {
+                const std::size_t place = first_of(free);
+                b.tags[place] = tag_of(hash);
+                b.slots[place] = slot;
+                return;
+            }
+            ++b.passed_count;
+        }
     }
 
     /// Points the entry (hash, from) at another slot. Returns false if there is no such entry.
     bool replace(std::uint32_t hash, std::uint32_t from, std::uint32_t to) noexcept {
-        const std::uint32_t at = position_of(hash, from);
-        if (at == none) return false;
-        places_[at].slot_plus_one = to + 1;
-        return true;
+        std::uint32_t at = home_of(hash);
+        for (std::size_t left = buckets_.size(); left != 0; --left, at = (at + 1) & mask_) {
+            bucket& b = buckets_[at];
+            if (const std::uint32_t found = place_of(b, hash, from); found != 0) {
+                b.slots[first_of(found)] = to;
+                return true;
+            }
+            if (b.passed_count == 0) break;
+        }
+        return false;
     }
 
     /// Removes the entry (hash, slot). Returns false if there is no such entry.
     bool erase(std::uint32_t hash, std::uint32_t slot) noexcept {
-        std::uint32_t hole = position_of(hash, slot);
-        if (hole == none) return false;
-        // Whatever stands behind the hole and would be found later than it could be moves up.
-        for (std::uint32_t at = (hole + 1) & mask_; places_[at].slot_plus_one != 0; at = (at + 1) & mask_) {
-            const std::uint32_t home = places_[at].hash & mask_;
-            if (((at - home) & mask_) >= ((at - hole) & mask_)) {
-                places_[hole] = places_[at];
-                hole = at;
+        std::uint32_t at = home_of(hash);
+        for (std::size_t left = buckets_.size(); left != 0; --left, at = (at + 1) & mask_) {
+            bucket& b = buckets_[at];
+            if (const std::uint32_t found = place_of(b, hash, slot); found != 0) [[likely]] {
+                b.tags[first_of(found)] = 0;
+                --size_;
+                // The buckets that the entry had passed know one less.
+                for (std::uint32_t before = home_of(hash); before != at; before = (before + 1) & mask_) {
+                    --buckets_[before].passed_count;
+                }
+                return true;
             }
+            if (b.passed_count == 0) break;
         }
-        places_[hole] = {};
-        --size_;
-        return true;
+        return false;
     }
 
-    void prefetch(std::uint32_t hash) const noexcept { __builtin_prefetch(&places_[hash & mask_]); }
+    void prefetch(std::uint32_t hash) const noexcept { __builtin_prefetch(&buckets_[home_of(hash)]); }
 
  private:
-    struct place {
-        std::uint32_t hash = 0;
-        std::uint32_t slot_plus_one = 0;  ///< 0 when the place is free
-    };
+    static constexpr std::size_t entries_count = 7;
+    /// One more than there are entries, so that they are compared as a whole; the last one is never free nor found.
+    using tag_array = std::array<std::uint32_t, entries_count + 1>;
 
-    [[nodiscard]] std::uint32_t position_of(std::uint32_t hash, std::uint32_t slot) const noexcept {
-        for (std::uint32_t at = hash & mask_; places_[at].slot_plus_one != 0; at = (at + 1) & mask_) {
-            if (places_[at].slot_plus_one == slot + 1) return at;
-        }
-        return none;
+    struct bucket {
+        tag_array tags{0, 0, 0, 0, 0, 0, 0, 1};  ///< 0 when the place is free
+        std::array<std::uint32_t, entries_count> slots{};
+        std::uint32_t passed_count = 0;  ///< entries whose home is here or before and that stand further on
+    };
+    static_assert(sizeof(bucket) == 64);
+
+    /// What is compared: never 0 (free), never 1 (the tag behind the last entry).
+    [[nodiscard]] static std::uint32_t tag_of(std::uint32_t hash) noexcept { return hash | 2U; }
+    [[nodiscard]] std::uint32_t home_of(std::uint32_t hash) const noexcept { return hash & mask_; }
+    [[nodiscard]] static std::size_t first_of(std::uint32_t bits) noexcept {
+        return static_cast<std::size_t>(std::countr_zero(bits));
+    }
+    /// A bit for each tag that is `tag`.
+    [[nodiscard]] static std::uint32_t matches(const tag_array& in, std::uint32_t tag) noexcept {
+#if defined(__AVX2__)
+        const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in.data()));
+        const __m256i equal = _mm256_cmpeq_epi32(all, _mm256_set1_epi32(static_cast<int>(tag)));
+        return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
+#else
+        std::uint32_t found = 0;
+        for (std::uint32_t i = 0; i < in.size(); ++i) found |= in[i] == tag ? 1U << i : 0U;
+        return found;
+#endif
+    }
+    [[nodiscard]] static std::uint32_t place_of(const bucket& b, std::uint32_t hash, std::uint32_t slot) noexcept {
+        std::uint32_t found = matches(b.tags, tag_of(hash));
+        while (found != 0 && b.slots[first_of(found)] != slot) found &= found - 1;
+        return found & (~found + 1);
     }
 
-    large_array<place> places_;
+    large_array<bucket> buckets_;
     std::uint32_t mask_;
     std::size_t size_ = 0;
     std::size_t capacity_;

@@ -38,18 +38,50 @@ class event_buffer {
     [[nodiscard]] domain::event& append(domain::event_kind kind, domain::instrument_id instrument, domain::side side,
                                         domain::reject_reason reason = domain::reject_reason::none,
                                         std::uint8_t flags = 0) noexcept {
-        if (count_ == events_.size()) [[unlikely]]
-            make_room();
-        domain::event& e = events_[count_++];
-        e.command = command_->sequence;
-        e.time = command_->time;
-        e.instrument = instrument;
-        e.kind = kind;
-        e.side = side;
-        e.reason = reason;
-        e.flags = flags;
+        run one = open(1);
+        domain::event& e = one.append(kind, instrument, side, reason, flags);
+        close(one);
         return e;
     }
+
+    /// Events that are written one after the other without a look at the buffer in between.
+    class run {
+     public:
+        /// As event_buffer::append.
+        [[gnu::always_inline]] domain::event& append(domain::event_kind kind, domain::instrument_id instrument,
+                                                     domain::side side,
+                                                     domain::reject_reason reason = domain::reject_reason::none,
+                                                     std::uint8_t flags = 0) noexcept {
+            domain::event& e = *at_++;
+            e.command = command_;
+            e.time = time_;
+            e.instrument = instrument;
+            e.kind = kind;
+            e.side = side;
+            e.reason = reason;
+            e.flags = flags;
+            return e;
+        }
+
+     private:
+        friend class event_buffer;
+        run(domain::event* at, const domain::command& c) noexcept : at_(at), command_(c.sequence), time_(c.time) {}
+        domain::event* at_;
+        domain::sequence_number command_;
+        domain::time_ns time_;
+    };
+    /// Opens a run of at most `room` events; nothing else may be appended before `close`.
+    [[nodiscard, gnu::always_inline]] run open(std::size_t room) noexcept {
+        if (count_ + room > events_.size()) [[unlikely]]
+            make_room();
+        return {events_.data() + count_, *command_};
+    }
+    [[gnu::always_inline]] void close(const run& written) noexcept {
+        count_ = static_cast<std::size_t>(written.at_ - events_.data());
+    }
+    /// Most events of one run.
+    static constexpr std::size_t run_max = 16;
+
     /// The instrument of the command's last public event, when more than private_run_max private ones followed it: that
     /// event may have left without its mark, and the caller appends another one.
     [[nodiscard]] std::optional<domain::instrument_id> owed() const noexcept {
@@ -61,6 +93,13 @@ class event_buffer {
     /// Marks the last event and the last public one, and hands everything over.
     void end() noexcept {
         if (count_ == 0) return;
+        if (domain::is_public(events_[count_ - 1].kind)) [[likely]] {
+            events_[count_ - 1].flags |= domain::event_flag::last_of_command;
+            consumer_->consume({events_.data(), count_});
+            count_ = 0;
+            unmarked_.reset();
+            return;
+        }
         events_[count_ - 1].flags |= domain::event_flag::last_of_command;
         if (const std::size_t at = last_public(); at != count_) {
             events_[at].flags |= domain::event_flag::last_of_command;
@@ -77,8 +116,8 @@ class event_buffer {
         }
         return count_;
     }
-    void make_room() noexcept {
-        static_assert(private_run_max + 1 < events_buffered_max, "a kept run leaves room");
+    [[gnu::noinline]] void make_room() noexcept {
+        static_assert(private_run_max + 1 + run_max < events_buffered_max, "a kept run leaves room");
         const std::size_t at = last_public();
         if (at == count_) {
             hand_over(count_);

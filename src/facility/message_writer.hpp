@@ -150,11 +150,11 @@ class message_writer {
         const bool answers = is_entering_ && f.aggressor_open == 0;
         const auto aggressor_flags = static_cast<std::uint8_t>(domain::event_flag::aggressor |
                                                                (answers ? domain::event_flag::last_of_request : 0));
-        buffer_.append(domain::event_kind::order_executed, instrument, aggressor_side, none, aggressor_flags)
-            .execution = {
+        event_buffer::run out = buffer_.open(messages_per_fill);
+        out.append(domain::event_kind::order_executed, instrument, aggressor_side, none, aggressor_flags).execution = {
             f.aggressor,       aggressor.client_order, price, quantity, domain::quantity_lots{f.aggressor_open},
             aggressor.account, aggressor.session};
-        buffer_.append(domain::event_kind::order_executed, instrument, resting_side).execution = {
+        out.append(domain::event_kind::order_executed, instrument, resting_side).execution = {
             f.resting,
             resting.client_order,
             price,
@@ -164,17 +164,16 @@ class message_writer {
             resting.session};
 
         const bool aggressor_buys = aggressor_side == domain::side::buy;
-        capture(instrument, domain::side::buy, trade, aggressor_buys, f, aggressor_buys ? aggressor : resting);
-        capture(instrument, domain::side::sell, trade, !aggressor_buys, f, aggressor_buys ? resting : aggressor);
-        buffer_.append(domain::event_kind::trade, instrument, aggressor_side).trade = {trade, price, quantity, {}};
+        capture(out, instrument, domain::side::buy, trade, aggressor_buys, f, aggressor_buys ? aggressor : resting);
+        capture(out, instrument, domain::side::sell, trade, !aggressor_buys, f, aggressor_buys ? resting : aggressor);
+        out.append(domain::event_kind::trade, instrument, aggressor_side).trade = {trade, price, quantity, {}};
 
         const bool gone = f.resting_open == 0;
-        buffer_
-            .append(gone ? domain::event_kind::order_deleted : domain::event_kind::order_reduced, instrument,
-                    resting_side)
+        out.append(gone ? domain::event_kind::order_deleted : domain::event_kind::order_reduced, instrument,
+                   resting_side)
             .book = {f.resting, price, domain::quantity_lots{f.resting_open}, quantity, {}};
-        publish_level(f.level);
-        publish_top(f.level);
+        publish_level(out, f.level);
+        publish_top(out, f.level);
 
         tape_summary& tape = tapes_[f.level.book];
         // Field by field: a wide copy right after narrow writes would wait for each of them.
@@ -182,8 +181,7 @@ class message_writer {
         const domain::price_ticks high = is_first || price > tape.prices.high ? price : tape.prices.high;
         const domain::price_ticks low = is_first || price < tape.prices.low ? price : tape.prices.low;
         const domain::price_ticks open = is_first ? price : tape.prices.open;
-        buffer_.append(domain::event_kind::price_update, instrument, aggressor_side).prices = {
-            price, high, low, open, {}};
+        out.append(domain::event_kind::price_update, instrument, aggressor_side).prices = {price, high, low, open, {}};
         if (price < traded_low_) traded_low_ = price;
         if (price > traded_high_) traded_high_ = price;
         tape.prices.last = price;
@@ -199,7 +197,8 @@ class message_writer {
         }
         positions_.trade(aggressor_buys ? aggressor.position : resting.position,
                          aggressor_buys ? resting.position : aggressor.position, f.quantity);
-        buffer_.append(domain::event_kind::statistics, instrument, aggressor_side).volumes = volumes_of(f.level.book);
+        out.append(domain::event_kind::statistics, instrument, aggressor_side).volumes = volumes_of(f.level.book);
+        buffer_.close(out);
         if (gone && f.resting_hidden == 0) orders_.remove(f.resting_slot);
     }
 
@@ -231,6 +230,8 @@ class message_writer {
 
  private:
     static constexpr std::uint32_t any_slot = 0xffffffffU;
+    static constexpr std::size_t messages_per_fill = 10;
+    static_assert(messages_per_fill <= event_buffer::run_max);
 
     /// The limit of a cancelled order; of a waiting one the level knows only the trigger.
     [[nodiscard]] domain::price_ticks price_of(const matching::order_change& change) const noexcept {
@@ -270,11 +271,11 @@ class message_writer {
             command_->session,
             command_->request};
     }
-    [[gnu::always_inline]] void capture(domain::instrument_id instrument, domain::side side, domain::trade_id trade,
-                                        bool is_aggressor, const matching::fill& f, const order_record& r) noexcept {
-        buffer_
-            .append(domain::event_kind::trade_capture, instrument, side, domain::reject_reason::none,
-                    is_aggressor ? domain::event_flag::aggressor : std::uint8_t{0})
+    [[gnu::always_inline]] void capture(event_buffer::run& out, domain::instrument_id instrument, domain::side side,
+                                        domain::trade_id trade, bool is_aggressor, const matching::fill& f,
+                                        const order_record& r) noexcept {
+        out.append(domain::event_kind::trade_capture, instrument, side, domain::reject_reason::none,
+                   is_aggressor ? domain::event_flag::aggressor : std::uint8_t{0})
             .capture = {trade,
                         is_aggressor ? f.aggressor : f.resting,
                         f.level.price,
@@ -285,20 +286,22 @@ class message_writer {
     }
     /// L3, L2 and, when the best level changed, L1.
     [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
-        buffer_.append(kind, ids_[change.level.book], change.level.side).book = {change.order,
-                                                                                 change.level.price,
-                                                                                 domain::quantity_lots{change.open},
-                                                                                 domain::quantity_lots{change.change},
-                                                                                 {}};
-        publish_level(change.level);
-        if (change.level.top_changed) publish_top(change.level);
+        event_buffer::run out = buffer_.open(3);
+        out.append(kind, ids_[change.level.book], change.level.side).book = {change.order,
+                                                                             change.level.price,
+                                                                             domain::quantity_lots{change.open},
+                                                                             domain::quantity_lots{change.change},
+                                                                             {}};
+        publish_level(out, change.level);
+        if (change.level.top_changed) publish_top(out, change.level);
+        buffer_.close(out);
     }
-    [[gnu::always_inline]] void publish_level(const matching::level_state& level) noexcept {
-        buffer_.append(domain::event_kind::level_changed, ids_[level.book], level.side).level = {
+    [[gnu::always_inline]] void publish_level(event_buffer::run& out, const matching::level_state& level) noexcept {
+        out.append(domain::event_kind::level_changed, ids_[level.book], level.side).level = {
             level.price, domain::volume_lots{level.volume}, level.orders_count, {}};
     }
-    void publish_top(const matching::level_state& level) noexcept {
-        buffer_.append(domain::event_kind::top_of_book, ids_[level.book], level.side).top = top_of(level.book);
+    [[gnu::always_inline]] void publish_top(event_buffer::run& out, const matching::level_state& level) noexcept {
+        out.append(domain::event_kind::top_of_book, ids_[level.book], level.side).top = top_of(level.book);
     }
 
     matching::engine& engine_;

@@ -88,13 +88,10 @@ class order_directory {
 
  private:
     [[nodiscard]] static std::uint32_t hash(domain::account_id account, domain::client_order_id name) noexcept {
-        // Clients count upwards: eight neighbours share a cache line of the index.
-        const std::uint32_t spread = base::hash32((name.value >> 3) * 0xff51afd7ed558ccdULL + account.value);
-        return (spread << 3) | static_cast<std::uint32_t>(name.value & 7);
+        return base::hash32(name.value * 0xff51afd7ed558ccdULL + account.value);
     }
     [[nodiscard]] static std::uint32_t hash(domain::session_id session, std::uint32_t request) noexcept {
-        const std::uint32_t spread = base::hash32((std::uint64_t{session.value} << 32) | (request >> 3));
-        return (spread << 3) | (request & 7);
+        return base::hash32((std::uint64_t{session.value} << 32) | request);
     }
 
     base::large_array<order_record> records_;

@@ -335,6 +335,9 @@ class engine {
     [[nodiscard]] static std::uint32_t waiting_index(std::uint32_t book, domain::side direction) noexcept {
         return side_index(book, direction) | waiting_bit;
     }
+    [[nodiscard]] static std::uint32_t level_side(const level_state& level) noexcept {
+        return side_index(level.book, level.side);
+    }
     /// Both sides share one code path: a bid's key is its negated price, so that the better price has the lower key.
     [[nodiscard]] static std::uint64_t key_of(domain::side side, domain::price_ticks price) noexcept {
         return key_bias + static_cast<std::uint64_t>(side == domain::side::sell ? price.value : -price.value);
@@ -384,19 +387,22 @@ class engine {
     }
 
     void link_account(std::uint32_t index, std::uint32_t account) noexcept {
-        node& n = nodes_[index];
-        node& head = nodes_[account];
-        n.order.account = account;
-        n.order.account_next = account;
-        n.order.account_prev = head.order.account_prev;
-        nodes_[head.order.account_prev].order.account_next = index;
+        node* const nodes = nodes_.data();
+        node& head = nodes[account];
+        const std::uint32_t newest = head.order.account_prev;
+        nodes[index].order.account = account;
+        nodes[index].order.account_next = account;
+        nodes[index].order.account_prev = newest;
+        nodes[newest].order.account_next = index;
         head.order.account_prev = index;
     }
     /// Forgets an order that stands in no level any more but still in its account's ring.
     void close(std::uint32_t index) noexcept {
-        const node& n = nodes_[index];
-        nodes_[n.order.account_prev].order.account_next = n.order.account_next;
-        nodes_[n.order.account_next].order.account_prev = n.order.account_prev;
+        node* const nodes = nodes_.data();
+        const std::uint32_t next = nodes[index].order.account_next;
+        const std::uint32_t prev = nodes[index].order.account_prev;
+        nodes[prev].order.account_next = next;
+        nodes[next].order.account_prev = prev;
         nodes_.release_order(index);
     }
 
@@ -412,13 +418,15 @@ class engine {
             fresh.level = {0, key, 0, side};
             ladder.insert(key, at);
         }
-        node& level = nodes_[at];
-        node& order = nodes_[index];
+        node* const nodes = nodes_.data();
+        node& level = nodes[at];
+        node& order = nodes[index];
+        const std::uint32_t last = level.prev;
         order.next = at;
-        order.prev = level.prev;
+        order.prev = last;
         order.order.level = at;
         order.order.open = open;
-        nodes_[level.prev].next = index;
+        nodes[last].next = index;
         level.prev = index;
         level.level.volume += open;
         ++level.level.orders_count;
@@ -459,23 +467,25 @@ class engine {
 
     /// Takes `lots` from the order's level and the order out of it when it is `gone`. Returns the level's new state.
     [[gnu::always_inline]] level_state deduct(std::uint32_t index, std::uint32_t lots, bool gone) noexcept {
-        const node& order = nodes_[index];
-        const std::uint32_t at = order.order.level;
-        node& level = nodes_[at];
-        level.level.volume -= lots;
+        node* const nodes = nodes_.data();
+        const std::uint32_t at = nodes[index].order.level;
+        node& level = nodes[at];
         price_ladder& ladder = sides_[level.level.side];
-        const bool top_changed = level.level.key == ladder.best_key();
+        level_state state = state_of(level, level.level.key == ladder.best_key());
+        state.volume -= lots;
+        level.level.volume = state.volume;
         if (gone) {
-            nodes_[order.prev].next = order.next;
-            nodes_[order.next].prev = order.prev;
-            if (--level.level.orders_count == 0) {
-                const level_state state = state_of(level, top_changed);
+            const std::uint32_t next = nodes[index].next;
+            const std::uint32_t prev = nodes[index].prev;
+            nodes[prev].next = next;
+            nodes[next].prev = prev;
+            level.level.orders_count = --state.orders_count;
+            if (state.orders_count == 0) {
                 ladder.erase(level.level.key);
                 nodes_.release_level(at);
-                return state;
             }
         }
-        return state_of(level, top_changed);
+        return state;
     }
 
     /// Takes an order out of the book; it stays in its account's ring.
@@ -510,42 +520,66 @@ class engine {
     }
 
     /// Trades the aggressor against a side, best price first and oldest order first, as far as its limit allows.
+    ///
+    /// What is common to the fills at one level is worked out once. The sink sees every level as it stands after its
+    /// fill.
     template <class Sink>
     [[gnu::always_inline]] void match(price_ladder& against, aggressor& incoming, Sink& sink) noexcept {
-        while (incoming.open != 0 && !incoming.is_stopped && against.best_key() <= incoming.limit) {
-            const std::uint32_t index = nodes_[against.best_level()].next;
-            node& resting = nodes_[index];
-            __builtin_prefetch(&nodes_[resting.next]);
-            if (account_of(resting) == incoming.account && incoming.self_match != domain::self_match_prevention::none)
-                [[unlikely]] {
-                prevent_self_match(index, incoming, sink);
-                continue;
-            }
-            const std::uint32_t lots = incoming.open < resting.order.open ? incoming.open : resting.order.open;
-            incoming.open -= lots;
-            incoming.is_known = true;
-            resting.order.open -= lots;
-            const bool gone = resting.order.open == 0;
-            const std::uint32_t hidden = hidden_of(index);
+        node* const nodes = nodes_.data();
+        fill now{.aggressor = nodes_.id_of(incoming.index),
+                 .aggressor_slot = nodes_.slot_of(incoming.index),
+                 .aggressor_account = incoming.account};
+        const bool meets_itself = incoming.self_match != domain::self_match_prevention::none;
+        while (incoming.open != 0 && against.best_key() <= incoming.limit) {
+            const std::uint32_t at = against.best_level();
             const std::uint64_t key = against.best_key();
-            const std::uint32_t side = nodes_[resting.order.level].level.side;
-            const level_state level = deduct(index, lots, gone);
-            sink.filled(fill{.aggressor = nodes_.id_of(incoming.index),
-                             .resting = nodes_.id_of(index),
-                             .aggressor_slot = nodes_.slot_of(incoming.index),
-                             .resting_slot = nodes_.slot_of(index),
-                             .aggressor_account = incoming.account,
-                             .resting_account = account_of(resting),
-                             .quantity = lots,
-                             .aggressor_open = incoming.open,
-                             .resting_open = resting.order.open,
-                             .resting_hidden = hidden,
-                             .level = level});
-            if (!gone) continue;
-            if (hidden == 0) [[likely]] {
-                close(index);
-            } else {
-                refresh(index, side, key, sink);
+            node& level = nodes[at];
+            now.level = state_of(level, true);
+            for (;;) {
+                const std::uint32_t index = level.next;
+                node& resting = nodes[index];
+                const std::uint32_t behind = resting.next;
+                __builtin_prefetch(&nodes[behind]);
+                if (meets_itself && account_of(resting) == incoming.account) [[unlikely]] {
+                    prevent_self_match(index, incoming, sink);
+                    if (incoming.is_stopped) return;
+                    break;  // what was common to the fills may have changed
+                }
+                const std::uint32_t had = resting.order.open;
+                const std::uint32_t lots = incoming.open < had ? incoming.open : had;
+                incoming.open -= lots;
+                now.quantity = lots;
+                now.aggressor_open = incoming.open;
+                now.resting = nodes_.id_of(index);
+                now.resting_slot = nodes_.slot_of(index);
+                now.resting_account = account_of(resting);
+                now.resting_open = had - lots;
+                now.resting_hidden = hidden_of(index);
+                now.level.volume -= lots;
+                level.level.volume = now.level.volume;
+                if (lots != had) {  // then nothing of the aggressor is left
+                    resting.order.open = had - lots;
+                    incoming.is_known = true;
+                    sink.filled(now);
+                    return;
+                }
+                level.next = behind;
+                nodes[behind].prev = at;
+                level.level.orders_count = --now.level.orders_count;
+                const bool was_last = now.level.orders_count == 0;
+                if (was_last) {
+                    against.erase(key);
+                    nodes_.release_level(at);
+                }
+                incoming.is_known = true;
+                sink.filled(now);
+                if (now.resting_hidden == 0) [[likely]] {
+                    close(index);
+                } else {
+                    refresh(index, level_side(now.level), key, sink);
+                    break;
+                }
+                if (was_last || incoming.open == 0) break;
             }
         }
     }

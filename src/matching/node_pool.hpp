@@ -64,6 +64,8 @@ class node_pool {
 
     [[nodiscard]] node& operator[](std::uint32_t index) noexcept { return nodes_[index]; }
     [[nodiscard]] const node& operator[](std::uint32_t index) const noexcept { return nodes_[index]; }
+    /// For loops over many nodes: the array itself, which never moves.
+    [[nodiscard]] node* data() noexcept { return nodes_.data(); }
     [[nodiscard]] std::uint32_t accounts_count() const noexcept { return levels_begin_; }
     [[nodiscard]] std::uint32_t orders_capacity() const noexcept { return orders_begin_ - levels_begin_; }
     [[nodiscard]] std::uint32_t orders_free_count() const noexcept { return orders_free_count_; }
