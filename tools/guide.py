@@ -12,7 +12,7 @@ In a page a C++ block follows a line that says where it comes from, the whole fi
 
 A region stands in the file between the lines `// [serve]` and `// [/serve]`. These lines never appear in a page.
 
-A session follows a line `<!-- session -->`, or `<!-- session, needs PROGRAM -->` for a program that is not built
+A session follows a line `<!-- session -->`, or `<!-- session, needs PROGRAM -->` for a program that is not
 everywhere. It is one or more `console` blocks, each a terminal of its own, up to the next such line. Lines that begin
 with `$ ` are commands, the others what they print. A command whose output has a line `^C` keeps running; it is
 interrupted when the other terminals are through, and what stands below `^C` is what it prints then. Ports are replaced
@@ -22,6 +22,7 @@ by free ones on the way in, and put back on the way out.
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -109,8 +110,11 @@ class Terminal:
         command = ["bash", "-c", words] if piped else shlex.split(words)
         self.words = words
         self.printed = ""
-        self.process = subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.DEVNULL, text=True, start_new_session=True)
+        try:
+            self.process = subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                            stdin=subprocess.DEVNULL, text=True, start_new_session=True)
+        except FileNotFoundError as failure:
+            raise Wrong(f"$ {words}\n{failure}") from None
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 
@@ -214,7 +218,7 @@ def run(folder: pathlib.Path, page: pathlib.Path) -> int:
     marks = list(SESSION.finditer(text))
     ran, wrong, skipped = 0, [], []
     for mark, following in zip(marks, [*marks[1:], None]):
-        if mark[1] and not (folder / mark[1]).exists():
+        if mark[1] and not (folder / mark[1]).exists() and not shutil.which(mark[1]):
             skipped.append(mark[1])
             continue
         try:
@@ -227,7 +231,7 @@ def run(folder: pathlib.Path, page: pathlib.Path) -> int:
     for failure in wrong:
         print(failure)
     for program in skipped:
-        print(f"a session is left out: {program} was not built")
+        print(f"a session is left out: {program} is not there")
     print(f"{page.name}: {len(marks)} sessions, {ran} commands, {len(wrong)} wrong")
     if not marks:
         print("nothing was run")
