@@ -21,6 +21,12 @@ void message_buffer::grow(std::size_t capacity) {
     begin_ = 0;
 }
 
+void message_buffer::move_to_front() noexcept {
+    std::memmove(bytes_.get(), bytes_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+}
+
 std::span<std::byte> message_buffer::room() {
     if (in_body_) {
         // The head stays; behind it the room is used again and again.
@@ -35,9 +41,7 @@ std::span<std::byte> message_buffer::room() {
     } else if (end_ == capacity_) {
         const std::size_t most = std::max(limits_.head_bytes() + 2, buffer_bytes_initial) + body_window_bytes;
         if (begin_ >= capacity_ / 2) {
-            std::memmove(bytes_.get(), bytes_.get() + begin_, end_ - begin_);
-            end_ -= begin_;
-            begin_ = 0;
+            move_to_front();
         } else if (capacity_ < most || begin_ != 0) {
             grow(std::min(capacity_ * 2, most));
         }
@@ -65,10 +69,17 @@ std::expected<std::string_view, errc> message_buffer::find_head() {
     return there.substr(0, *size);
 }
 
-bool message_buffer::make_body_room() {
+bool message_buffer::make_body_room(const message_head& head) {
+    if (head.body == body_kind::none) return false;
+    const std::size_t there = end_ - begin_;
+    if (head.body == body_kind::sized && head.content_length <= there - head_bytes_) return false;
     const std::size_t wanted = head_bytes_ + body_window_bytes;
     if (capacity_ - begin_ >= wanted) return false;
-    grow(std::max(wanted, end_ - begin_));
+    if (capacity_ >= wanted) {
+        move_to_front();
+    } else {
+        grow(std::max(wanted, there));
+    }
     return true;
 }
 

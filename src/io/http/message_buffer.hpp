@@ -42,9 +42,10 @@ class message_buffer {
     /// @return Its text; empty while more must come.
     [[nodiscard]] std::expected<std::string_view, errc> find_head();
 
-    /// Makes room for the body behind the head that was found. The head may move: parse it afterwards (again).
+    /// Makes room for the body behind the head that was found, unless it is there already. The head may move: parse it
+    /// again then.
     /// @return Whether it did move.
-    bool make_body_room();
+    bool make_body_room(const message_head& head);
 
     /// Begins the body of the head that was found; parse it before.
     /// @error body_too_large.
@@ -66,6 +67,7 @@ class message_buffer {
 
  private:
     void grow(std::size_t capacity);
+    void move_to_front() noexcept;
 
     message_limits limits_;
     std::unique_ptr<char[]> bytes_;
