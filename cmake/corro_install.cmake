@@ -40,6 +40,6 @@ set(CPACK_DEBIAN_IO_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_IO_DESCRIPTION "Tasks, structured concurrency, stop tokens, timers, sockets and what stands on
 them. Headers and static libraries; find_package(corro COMPONENTS io) gives the target corro::io.")
 # Whoever links the static library links these too, and compiles against the standard library of a compiler.
-set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev, liburing-dev, libssl-dev")
+set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev, liburing-dev, libssl-dev, zlib1g-dev")
 set(CPACK_DEBIAN_IO_PACKAGE_RECOMMENDS "cmake")
 include(CPack)
