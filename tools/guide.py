@@ -33,7 +33,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/guide/*.md")
-FROM = re.compile(r"<!-- from ([\w./]+)(?:: ([\w-]+))? -->\n```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FROM = re.compile(r"<!-- from ([\w./-]+)(?:: ([\w-]+))? -->\n```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ANY_CPP = re.compile(r"^```cpp$", re.MULTILINE)
 MARK = re.compile(r"^\s*// \[/?[\w-]+\]\n", re.MULTILINE)
 SESSION = re.compile(r"<!-- session(?:, needs ([\w]+))? -->")
