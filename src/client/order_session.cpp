@@ -100,6 +100,14 @@ std::uint32_t order_session::send(const domain::command& command) noexcept {
     return next_request_++;
 }
 
+std::uint32_t order_session::send_mass_quote(std::span<const domain::command> quotes) noexcept {
+    for (const domain::command& quote : quotes) CORRO_ASSERT(instruments_.find(quote.instrument) != nullptr);
+    const auto room = output_.reserve(wire::message_bytes_max);
+    if (room.empty()) return 0;
+    output_.commit(wire::encode_mass_quote(quotes, instruments_, next_request_, room));
+    return next_request_++;
+}
+
 bool order_session::send_raw(std::span<const std::byte> bytes) noexcept {
     const auto room = output_.reserve(bytes.size());
     if (room.empty()) return false;

@@ -21,6 +21,9 @@ enum class command_kind : std::uint8_t {
     amend_order = 2,
     cancel_order = 3,
     cancel_orders = 4,
+    enter_quote = 8,        ///< replaces both sides of the account's quote in an instrument
+    set_protection = 9,     ///< limits what the account's quotes may trade in a window of time
+    reset_protection = 10,  ///< lets an account quote again
     change_phase = 11,
     set_limits = 12,
     kill_switch = 13,
@@ -68,6 +71,18 @@ inline constexpr std::uint8_t display_quantity = 4;  ///< to `display_quantity`
 inline constexpr std::uint8_t account = 8;           ///< to `other_account`, of the same firm
 }  // namespace amend_flag
 
+/// Bits of `command::flags` of an `enter_quote`.
+namespace quote_flag {
+/// More commands of the same request follow: the answer is not marked as its last.
+inline constexpr std::uint8_t more = 4;
+}  // namespace quote_flag
+
+/// Bits of `command::flags` of a `cancel_orders`; without any it covers orders and leaves quotes alone.
+namespace cancel_flag {
+inline constexpr std::uint8_t quotes_too = 1;
+inline constexpr std::uint8_t quotes_only = 2;  ///< with quotes_too: orders are left alone
+}  // namespace cancel_flag
+
 /// Which orders of the account a `cancel_orders` covers, beside its instrument filter.
 enum class cancel_scope : std::uint8_t { account = 0, session = 1 };
 
@@ -95,14 +110,15 @@ struct command {
     client_order_id
         client_order{};        ///< enter: the new order's; amend, cancel: names the order when the other two are 0
     order_id order{};          ///< amend, cancel: names the order when not 0
-    price_ticks price{};       ///< enter: ignored for market orders; amend: the new price
+    price_ticks price{};       ///< enter: ignored for market orders; amend: the new price; enter_quote: the bid's
     quantity_lots quantity{};  ///< enter: the order's; amend: the new total quantity, counting what has been filled;
-                               ///< set_limits: the largest of one order, 0 for no limit
+                               ///< set_limits: the largest of one order, 0 for no limit; enter_quote: the bid's, 0
+                               ///< for no bid; set_protection: lots of the quotes in a window, 0 for no limit
     /// A reason found at the edge that the domain's units cannot express, such as an off-tick price. The facility
     /// answers such a command with this refusal, so that it is sequenced and journaled like any other.
     reject_reason verdict = reject_reason::none;
-    domain::self_match_prevention self_match_prevention = self_match_prevention::none;  ///< enter_order
-    std::uint8_t flags = 0;                      ///< enter: order_flag bits; amend: amend_flag bits
+    domain::self_match_prevention self_match_prevention = self_match_prevention::none;  ///< entries, quotes
+    std::uint8_t flags = 0;                      ///< order_flag, amend_flag, quote_flag or cancel_flag bits, by kind
     cancel_scope scope = cancel_scope::account;  ///< cancel_orders
     // Second cache line.
     std::uint32_t request{};  ///< the client's own number of this message, echoed in the answers
@@ -113,9 +129,16 @@ struct command {
         /// set_limits: the account's firm from now on, 0 for none; kill_switch: the firm concerned. Numbered like
         /// accounts.
         std::uint32_t firm;
+        std::uint32_t window_ms;  ///< set_protection: how long a window lasts
     };
-    price_ticks trigger_price{};       ///< enter: of the order types that wait; amend: see amend_flag
-    quantity_lots display_quantity{};  ///< enter, amend: most lots that the book shows at a time; 0 for all
+    union {
+        price_ticks trigger_price{};  ///< enter: of the order types that wait; amend: see amend_flag
+        price_ticks ask_price;        ///< enter_quote
+    };
+    union {
+        quantity_lots display_quantity{};  ///< enter, amend: most lots that the book shows at a time; 0 for all
+        quantity_lots ask_quantity;        ///< enter_quote: 0 for no ask
+    };
     union {
         quantity_lots minimum_quantity{};  ///< enter: refused unless so much trades at once; 0 for none
         quantity_lots position_max;        ///< set_limits: lots, long or short, in one instrument; 0 for no limit
@@ -141,6 +164,7 @@ struct command {
     union {
         std::uint32_t self_match_group{};  ///< enter: prevents by this group of the firm instead of by account; 0: no
         std::uint32_t open_orders_max;     ///< set_limits: 0 for no limit
+        std::uint32_t fills_max;           ///< set_protection: fills of the quotes in a window, 0 for no limit
         session_id other_session;          ///< kill_switch of one session: which, of `other_account`
     };
     account_id other_account{};            ///< amend: see amend_flag; set_limits, kill_switch: the account concerned

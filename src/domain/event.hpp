@@ -26,7 +26,10 @@ enum class event_kind : std::uint8_t {
     order_executed = 4,  ///< one fill
     order_rejected = 5,  ///< a request was refused; `reason` says why
     trade_capture = 6,   ///< one side's record of a trade
-    request_done = 12,   ///< set_limits, change_phase or kill_switch; the orders that it cancels came before
+    quote_entered = 10,  ///< an enter_quote is done; after the messages of its sides
+    /// The account's quotes are limited anew, may trade again, or have traded as much as they may: `reason` says which.
+    protection_changed = 11,
+    request_done = 12,  ///< set_limits, change_phase or kill_switch; the orders that it cancels came before
     // Public: market data.
     order_added = 16,    ///< L3
     order_reduced = 17,  ///< L3: quantity down, priority kept
@@ -51,7 +54,8 @@ namespace event_flag {
 inline constexpr std::uint8_t last_of_command = 1;
 /// Private: the sender's request is answered completely. Each request gets exactly one such mark: on its
 /// order_entered, order_amended, order_cancelled or order_rejected, or on the order_executed that leaves nothing of an
-/// entering order. A mass cancel has it on the last order_cancelled.
+/// entering order. A mass cancel has it on the last order_cancelled, a quote on quote_entered,
+/// unless more commands of the same request follow.
 inline constexpr std::uint8_t last_of_request = 2;
 inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, trade_capture: this side removed liquidity
 }  // namespace event_flag
@@ -87,6 +91,30 @@ struct capture {
     account_id account{};
     session_id session{};
     std::uint32_t reserved{};
+};
+
+/// quote_entered.
+struct private_quote {
+    client_order_id client_order{};  ///< of the quote
+    quantity_lots bid_quantity{};    ///< open after the event
+    quantity_lots ask_quantity{};
+    account_id account{};
+    session_id session{};
+    std::uint32_t request{};
+    std::array<std::byte, 12> reserved{};
+};
+
+/// protection_changed.
+struct protection {
+    std::uint32_t fills{};  ///< in the window that runs
+    std::uint32_t fills_max{};
+    volume_lots quantity{};  ///< traded in the window that runs
+    quantity_lots quantity_max{};
+    std::uint32_t window_ms{};
+    account_id account{};
+    session_id session{};
+    std::uint32_t request{};
+    std::array<std::byte, 4> reserved{};
 };
 
 /// order_added, order_reduced, order_deleted.
@@ -162,6 +190,8 @@ struct event {
         private_order order;
         domain::execution execution;
         domain::capture capture;
+        private_quote quote;
+        domain::protection protection;
         public_order book;
         domain::level level;
         domain::top top;
@@ -178,6 +208,7 @@ struct event {
 static_assert(sizeof(event) == 64);
 static_assert(std::is_trivially_copyable_v<event>);
 static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(capture) == 40);
+static_assert(sizeof(private_quote) == 40 && sizeof(protection) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
 static_assert(sizeof(phase_state) == 40);
 static_assert(sizeof(tape_trade) == 40 && sizeof(price_summary) == 40 && sizeof(volume_summary) == 40);

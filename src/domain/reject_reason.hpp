@@ -49,6 +49,10 @@ enum class reject_reason : std::uint8_t {
     notional_limit = 61,
     open_orders_limit = 62,
     position_limit = 63,  ///< position and open orders together could exceed it
+    // Quotes.
+    order_is_quote = 50,    ///< an amend or cancel names the side of a quote, which only another quote changes
+    quote_crossed = 51,     ///< the bid is not below the ask
+    quote_protection = 52,  ///< the account's quotes have traded as much as it allowed; also why they were withdrawn
 };
 
 /// The reason's name as in the specification, e.g. "price_off_tick"; "unknown" for a number that is not in use.

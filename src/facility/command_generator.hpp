@@ -24,6 +24,8 @@ struct run_profile {
     std::uint32_t quantity_max = 10;
     std::uint32_t entries_percent = 50;
     bool walks = false;  ///< the middle moves
+    std::uint32_t quotes_percent = 0;   ///< of the commands
+    std::int64_t step_ns_max = 1'000;  ///< between commands
 };
 
 class command_generator {
@@ -37,6 +39,8 @@ class command_generator {
         profile_.quantity_max = random_.below(2) == 0 ? 3 : 1000;
         profile_.walks = random_.below(3) == 0;
         profile_.entries_percent = static_cast<std::uint32_t>(45 + random_.below(25));
+        profile_.quotes_percent = random_.below(3) == 0 ? 0 : static_cast<std::uint32_t>(random_.below(40));
+        profile_.step_ns_max = random_.below(2) == 0 ? 1'000 : 1'000'000;
         profile_.options.orders_max = capacities[random_.below(capacities.size())];
         profile_.options.accounts_max = profile_.accounts + 1;
         profile_.options.positions_max = random_.below(4) == 0 ? 3 : 64;
@@ -63,7 +67,8 @@ class command_generator {
     [[nodiscard]] domain::command next() {
         domain::command c;
         c.sequence = domain::sequence_number{++sequence_};
-        c.time = domain::time_ns{static_cast<std::int64_t>(1'000 * sequence_)};
+        time_ += 1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.step_ns_max)));
+        c.time = domain::time_ns{time_};
         c.account = domain::account_id{static_cast<std::uint32_t>(random_.below(profile_.accounts))};
         c.session = domain::session_id{c.account.value * 10 + (one_in(6) ? 1U : 0U)};
         c.instrument = profile_.instruments[random_.below(profile_.instruments.size())].id;
@@ -73,7 +78,9 @@ class command_generator {
         middle_ = middle_ > 3'000'000'000 || middle_ < -3'000'000'000 ? 0 : middle_;
 
         const std::uint64_t dice = random_.below(100);
-        if (dice < profile_.entries_percent) {
+        if (random_.below(100) < profile_.quotes_percent) {
+            quote(c);
+        } else if (dice < profile_.entries_percent) {
             enter(c);
         } else if (dice < profile_.entries_percent + 14U) {
             c.kind = domain::command_kind::amend_order;
@@ -90,6 +97,7 @@ class command_generator {
             if (one_in(3)) c.product = domain::product_id{static_cast<std::uint32_t>(1 + random_.below(3))};
             if (one_in(3)) c.sides = static_cast<domain::cancel_sides>(random_.below(4));
             c.scope = one_in(2) ? domain::cancel_scope::session : domain::cancel_scope::account;
+            if (one_in(2)) c.flags = static_cast<std::uint8_t>(random_.below(one_in(4) ? 8 : 4));
         } else {
             enter(c);
             spoil(c);
@@ -142,6 +150,29 @@ class command_generator {
             c.display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(4))};
         }
         if (one_in(12) && (c.flags == 0 || contradicts)) c.minimum_quantity = quantity();
+    }
+    /// Quotes around the middle, seldom crossed, often only a little different from the last; and their protection.
+    void quote(domain::command& c) {
+        if (one_in(10)) {
+            c.kind = one_in(3) ? domain::command_kind::set_protection : domain::command_kind::reset_protection;
+            c.fills_max = static_cast<std::uint32_t>(one_in(2) ? 0 : 1 + random_.below(4));
+            c.quantity = domain::quantity_lots{one_in(2) ? 0 : quantity().value * 3};
+            c.window_ms = static_cast<std::uint32_t>(one_in(16) ? 0 : 1 + random_.below(30));
+            return;
+        }
+        c.kind = domain::command_kind::enter_quote;
+        c.client_order = domain::client_order_id{one_in(6) ? random_.below(6) : sequence_};
+        const std::int64_t width = one_in(8) ? profile_.price_spread : 2;
+        c.price = domain::price_ticks{price().value - 1};
+        if (c.price.value >= middle_ && !one_in(4)) c.price = domain::price_ticks{middle_ - 1};
+        c.ask_price = domain::price_ticks{
+            c.price.value + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(width) + 1)) +
+            (one_in(10) ? 0 : 1)};
+        c.quantity = one_in(8) ? domain::quantity_lots{} : quantity();
+        c.ask_quantity = one_in(8) ? domain::quantity_lots{} : quantity();
+        c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
+        if (one_in(4)) c.flags = domain::quote_flag::more;
+        if (one_in(20)) spoil(c);
     }
     [[nodiscard]] static bool is_plain(const domain::command& c) {
         return c.type == domain::order_type::limit && c.time_in_force <= domain::time_in_force::gtc;
@@ -197,6 +228,7 @@ class command_generator {
     base::prng random_;
     run_profile profile_;
     std::uint64_t sequence_ = 0;
+    std::int64_t time_ = 0;
     std::int64_t middle_ = 0;
     std::array<domain::event, 200> known_{};
     std::size_t known_count_ = 0;

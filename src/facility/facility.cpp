@@ -64,8 +64,8 @@ std::uint32_t facility::open_orders_count() const noexcept {
     return machine_->engine().open_orders_count();
 }
 
-domain::order_id facility::next_order_id() const noexcept {
-    return machine_->engine().next_id();
+domain::order_id facility::next_order_id(std::uint32_t ahead) const noexcept {
+    return machine_->engine().next_id(ahead);
 }
 
 }  // namespace corro::facility

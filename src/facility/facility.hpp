@@ -79,8 +79,9 @@ class facility {
     /// Lots, positive for long.
     [[nodiscard]] std::int64_t position_of(domain::account_id account, domain::instrument_id instrument) const noexcept;
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept;
-    /// The id that the next accepted order will get; 0 when the book is full.
-    [[nodiscard]] domain::order_id next_order_id() const noexcept;
+    /// The id that the next accepted order will get, or the one after it when one command (a quote) enters two; 0 when
+    /// there is no room for it.
+    [[nodiscard]] domain::order_id next_order_id(std::uint32_t ahead = 0) const noexcept;
 
  private:
     class state_machine;

@@ -1,4 +1,4 @@
-// Bytes become commands; the reference is the oracle. Each command takes 24 bytes: most inputs are then near the rules,
+// Bytes become commands; the reference is the oracle. Each command takes 32 bytes: most inputs are then near the rules,
 // and one kind of record copies its bytes over the whole command so that no field is out of reach.
 
 #include <cstddef>
@@ -19,10 +19,10 @@ using namespace corro;
     command c;
     if (bytes[0] == 0xff) {
         auto* whole = reinterpret_cast<std::uint8_t*>(&c);
-        for (std::size_t i = 0; i < 23; ++i) whole[(bytes[1 + i] * 7 + i) % sizeof(command)] = bytes[23 - i];
+        for (std::size_t i = 0; i < 31; ++i) whole[(bytes[1 + i] * 7 + i) % sizeof(command)] = bytes[31 - i];
         return c;
     }
-    c.kind = static_cast<domain::command_kind>(bytes[0] % 5);
+    c.kind = static_cast<domain::command_kind>(bytes[0] % 12);
     c.account = domain::account_id{bytes[1] % 4U};
     c.session = domain::session_id{bytes[2] % 4U};
     c.instrument = domain::instrument_id{bytes[3] % 4U};
@@ -43,6 +43,11 @@ using namespace corro;
     c.display_quantity = domain::quantity_lots{bytes[21] < 200 ? 0U : bytes[21] % 4U};
     c.minimum_quantity = domain::quantity_lots{bytes[22] < 220 ? 0U : bytes[22] % 8U};
     c.sides = static_cast<domain::cancel_sides>(bytes[23] % 4);
+    c.ask_price = domain::price_ticks{static_cast<std::int8_t>(bytes[24]) % 8};
+    c.ask_quantity = domain::quantity_lots{bytes[25] % 16U};
+    c.fills_max = bytes[26] % 4U;
+    c.window_ms = bytes[27] % 8U;
+    c.product = domain::product_id{bytes[28] < 200 ? 0U : bytes[28] % 3U};
     if (!ids.empty() && bytes[17] >= 100) c.order = ids[bytes[18] % ids.size()];
     if (bytes[17] == 99) c.order = domain::order_id{(std::uint64_t{bytes[19]} << 32) | bytes[18]};
     return c;
@@ -59,10 +64,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     facility::testing::twin both({.orders_max = 16, .accounts_max = 3, .positions_max = 5, .window_bits = 6},
                                  instruments);
     std::vector<domain::order_id> ids;
-    constexpr std::size_t record_size = 24;
+    std::int64_t now = 0;
+    constexpr std::size_t record_size = 32;
     for (std::size_t at = 0; at + record_size <= size && at < 400 * record_size; at += record_size) {
         command c = command_from(data + at, ids);
         c.sequence = domain::sequence_number{at / record_size + 1};
+        now += std::int64_t{data[at + 29]} * 20'000;
+        if (data[at] != 0xff) c.time = domain::time_ns{now};
         const std::string difference = both.apply(c);
         if (!difference.empty()) {
             std::fprintf(stderr, "%s\n", difference.c_str());

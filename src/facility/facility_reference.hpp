@@ -39,6 +39,12 @@ enum class defect : std::uint8_t {
     triggered_orders_newest_first,
     only_the_last_price_triggers,
     hidden_lots_are_forgotten_by_fill_or_kill,
+    quote_that_shrinks_loses_priority,
+    quote_meets_its_own_old_side,
+    protection_window_never_ends,
+    protection_counts_no_lots,
+    tripped_quotes_stay,
+    mass_cancel_takes_quotes_unasked,
     count_,
 };
 
@@ -52,11 +58,13 @@ class facility_reference {
           mistake_(mistake) {}
 
     /// Executes a command and returns its events.
-    const std::vector<domain::event>& apply(const domain::command& c, domain::order_id next_id) {
+    const std::vector<domain::event>& apply(const domain::command& c, domain::order_id next_id,
+                                            domain::order_id second_id) {
         events_.clear();
         traded_.clear();
         command_ = c;
         next_id_ = next_id;
+        second_id_ = second_id;
         if (c.verdict != domain::reject_reason::none) {
             refuse(c.verdict);
         } else if (c.account.value >= options_.accounts_max) {
@@ -74,6 +82,14 @@ class facility_reference {
             }
         } else if (c.kind == domain::command_kind::cancel_orders) {
             cancel_orders();
+        } else if (c.kind == domain::command_kind::enter_quote) {
+            enter_quote();
+        } else if (c.kind == domain::command_kind::set_protection) {
+            set_protection();
+        } else if (c.kind == domain::command_kind::reset_protection) {
+            protections_[c.account.value].restart();
+            protections_[c.account.value].is_tripped = false;
+            say_protection(c.account, c.session, reject_reason::none, true);
         } else {
             refuse(domain::reject_reason::unknown_command);
         }
@@ -129,6 +145,15 @@ class facility_reference {
         for (const auto& [account, ids] : by_account_) {
             for (const domain::order_id id : ids) hasher.add(id.value);
         }
+        for (std::uint32_t account = 0; account < options_.accounts_max; ++account) {
+            const auto at = protections_.find(account);
+            const protection p = at == protections_.end() ? protection{} : at->second;
+            hasher.add((std::uint64_t{p.fills_max} << 32) | p.quantity_max);
+            hasher.add((std::uint64_t{p.window_ms} << 32) | p.fills);
+            hasher.add(p.lots);
+            hasher.add(p.began);
+            hasher.add(std::uint64_t{p.is_tripped});
+        }
         for (const auto& [account, instrument] : positions_in_order_) {
             hasher.add((std::uint64_t{account} << 32) | instrument);
             hasher.add(positions_.at({account, instrument}));
@@ -162,6 +187,20 @@ class facility_reference {
         domain::time_in_force time_in_force{};
         domain::self_match_prevention self_match{};
         std::uint8_t flags = 0;
+        bool is_quote = false;
+    };
+    /// What an account allows its quotes.
+    struct protection {
+        std::uint32_t fills_max = 0, quantity_max = 0, window_ms = 0;
+        bool is_tripped = false;
+        std::int64_t began = 0;
+        std::uint32_t fills = 0;
+        std::uint64_t lots = 0;
+        void restart() {
+            began = 0;
+            fills = 0;
+            lots = 0;
+        }
     };
     /// One side: price times -1 for bids, so that iteration goes from the best price to the worst.
     struct half {
@@ -220,9 +259,9 @@ class facility_reference {
         hasher.add((std::uint64_t{o.filled + o.open} << 32) | o.open);
         hasher.add(o.client_order.value);
         hasher.add((std::uint64_t{o.session.value} << 32) | o.account.value);
-        hasher.add((std::uint64_t{o.request} << 32) | (std::uint64_t{o.flags} << 24) |
+        hasher.add((std::uint64_t{o.request} << 32) | (std::uint64_t{o.is_quote ? 0x80U : o.flags} << 24) |
                    (static_cast<std::uint64_t>(o.time_in_force) << 16) |
-                   (static_cast<std::uint64_t>(o.self_match) << 8) | (o.client_order.value != 0 ? 2U : 0U) |
+                   (static_cast<std::uint64_t>(o.self_match) << 8) | (o.client_order.value != 0 && !o.is_quote ? 2U : 0U) |
                    (by_request ? 1U : 0U));
     }
     void hash_order(state_hasher& hasher, const order& o) const {
@@ -256,7 +295,7 @@ class facility_reference {
              (command_.type == domain::order_type::limit || command_.type == domain::order_type::stop_limit));
         const side claimed = command_.side == side::sell ? side::sell : side::buy;
         say(event_kind::order_rejected, about != nullptr ? id_of(about->instrument) : command_.instrument.value,
-            about != nullptr ? about->side : claimed, reason, domain::event_flag::last_of_request)
+            about != nullptr ? about->side : claimed, reason, answer_mark())
             .order = {about != nullptr ? about->id : domain::order_id{},
                       command_.client_order,
                       has_price ? command_.price : domain::no_price,
@@ -264,6 +303,11 @@ class facility_reference {
                       command_.account,
                       command_.session,
                       command_.request};
+    }
+    /// The mark of the answer, except in a request of several quotes before the last of them.
+    std::uint8_t answer_mark() const {
+        if (command_.kind == domain::command_kind::enter_quote && (command_.flags & 4) != 0) return 0;
+        return domain::event_flag::last_of_request;
     }
     void tell_owner(event_kind kind, const order& o, domain::price_ticks price, std::uint32_t quantity,
                     reject_reason reason, bool answers) {
@@ -523,6 +567,7 @@ class facility_reference {
         return nullptr;
     }
     void enter_triggered(std::uint32_t instrument) {
+        withdraw_tripped();
         for (order* next = next_triggered(instrument); next != nullptr; next = next_triggered(instrument)) {
             order& o = *next;
             tell_owner(event_kind::order_amended, o, o.price, o.open, reject_reason::triggered, false);
@@ -530,6 +575,7 @@ class facility_reference {
             const ending end = match(o, false);
             if (o.open != 0 && o.type == domain::order_type::stop_limit) {
                 rest(o);
+                withdraw_tripped();
                 continue;
             }
             const std::uint32_t taken_out = end.is_stopped ? end.taken_out : o.open;
@@ -539,6 +585,7 @@ class facility_reference {
                            false);
             }
             forget(o);
+            withdraw_tripped();
         }
     }
 
@@ -679,6 +726,8 @@ class facility_reference {
         positions_[{(buys ? before : incoming).account.value, incoming.instrument}] -= lots;
         say(event_kind::statistics, instrument, incoming.side).volumes = {
             domain::volume_lots{b.volume}, b.turnover, domain::volume_lots{open_interest(incoming.instrument)}, {}};
+        if (incoming.is_quote) count_for_protection(incoming, lots);
+        if (before.is_quote) count_for_protection(before, lots);
         if (before.open != 0 && before.shown == 0) rest(resting);
     }
 
@@ -700,7 +749,7 @@ class facility_reference {
     void forget(order& o) {
         unqueue(o);
         by_account_[o.account.value].remove(o.id);
-        if (o.client_order.value != 0) by_name_.erase({o.account.value, o.client_order.value});
+        if (o.client_order.value != 0 && !o.is_quote) by_name_.erase({o.account.value, o.client_order.value});
         const auto request = by_request_.find({o.session.value, o.request});
         if (request != by_request_.end() && request->second == o.id) by_request_.erase(request);
         open_.erase(o.id);
@@ -740,7 +789,10 @@ class facility_reference {
             if (at != by_name_.end()) id = at->second;
         }
         const auto at = open_.find(id);
-        if (at != open_.end() && at->second.account == c.account) return {&at->second, reject_reason::none};
+        if (at != open_.end() && at->second.account == c.account) {
+            if (at->second.is_quote) return {nullptr, reject_reason::order_is_quote};
+            return {&at->second, reject_reason::none};
+        }
         const bool closed = at == open_.end() && c.order.value != 0 && given_.contains(id.value) && given_.at(id.value);
         return {nullptr, closed ? reject_reason::order_not_open : reject_reason::unknown_order};
     }
@@ -754,10 +806,14 @@ class facility_reference {
             return refuse(reject_reason::invalid_combination);
         }
         if (static_cast<unsigned>(c.sides) > 2) return refuse(reject_reason::invalid_combination);
+        if (c.flags != 0 && c.flags != 1 && c.flags != 3) return refuse(reject_reason::invalid_combination);
+        const bool takes_quotes = c.flags != 0 || mistake_ == defect::mass_cancel_takes_quotes_unasked;
         std::vector<order*> covered;
         for (const domain::order_id id : by_account_[c.account.value]) {
             order& o = open_.at(id);
             if (c.instrument.value != 0 && o.instrument != instrument) continue;
+            if (o.is_quote && !takes_quotes) continue;
+            if (!o.is_quote && c.flags == 3) continue;
             if (c.scope == domain::cancel_scope::session && o.session != c.session) continue;
             if (c.product.value != 0 && instruments_[o.instrument].product != c.product) continue;
             if (c.sides == domain::cancel_sides::buy && o.side != side::buy) continue;
@@ -822,6 +878,197 @@ class facility_reference {
         if (trades_count_ != trades_before) enter_triggered(instrument);
     }
 
+    // --- Quotes ------------------------------------------------------------------------------------------------------
+
+    /// The side of an account's quote that stands in an instrument, if any.
+    order* standing(std::uint32_t instrument, side s) {
+        for (const domain::order_id id : by_account_[command_.account.value]) {
+            order& o = open_.at(id);
+            if (o.is_quote && o.instrument == instrument && o.side == s) return &o;
+        }
+        return nullptr;
+    }
+    reject_reason check_quote(std::uint32_t instrument) {
+        const domain::command& c = command_;
+        if (instrument == instruments_.size()) return reject_reason::unknown_instrument;
+        if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
+        if (c.flags != 0 && c.flags != 4) return reject_reason::invalid_combination;
+        const std::uint32_t bid = c.quantity.value;
+        const std::uint32_t ask = c.ask_quantity.value;
+        for (const auto& [lots, price] : {std::pair{bid, c.price}, std::pair{ask, c.ask_price}}) {
+            if (lots == 0) continue;
+            if (lots > instruments_[instrument].order_quantity_max.value) return reject_reason::invalid_quantity;
+            const reject_reason reason = check_price(instruments_[instrument], price);
+            if (reason != reject_reason::none) return reason;
+        }
+        if (bid != 0 && ask != 0 && c.ask_price <= c.price) return reject_reason::quote_crossed;
+        if (bid + std::uint64_t{ask} != 0 && protections_[c.account.value].is_tripped) {
+            return reject_reason::quote_protection;
+        }
+        const bool has_bid = standing(instrument, side::buy) != nullptr;
+        const bool has_ask = standing(instrument, side::sell) != nullptr;
+        if (bid == 0 && ask == 0 && !has_bid && !has_ask) return reject_reason::nothing_to_cancel;
+        const std::size_t more = (bid != 0 && !has_bid ? 1U : 0U) + (ask != 0 && !has_ask ? 1U : 0U);
+        if (open_.size() + more > options_.orders_max) return reject_reason::book_full;
+        if (!positions_.contains({c.account.value, instrument})) {
+            if (positions_.size() == options_.positions_max) return reject_reason::book_full;
+            positions_[{c.account.value, instrument}] = 0;
+            positions_in_order_.emplace_back(c.account.value, instrument);
+        }
+        return reject_reason::none;
+    }
+    void enter_quote() {
+        const domain::command& c = command_;
+        const std::uint32_t instrument = index_of(c.instrument);
+        const reject_reason refusal = check_quote(instrument);
+        if (refusal != reject_reason::none) return refuse(refusal);
+        const std::uint64_t trades_before = trades_count_;
+        std::vector<domain::order_id> entering;
+        for (const side s : {side::buy, side::sell}) {
+            const domain::order_id id = prepare_side(instrument, s);
+            if (id.value == 0) continue;
+            if (mistake_ == defect::quote_meets_its_own_old_side) {
+                enter_side(id);
+            } else {
+                entering.push_back(id);
+            }
+        }
+        for (const domain::order_id id : entering) enter_side(id);
+        const order* bid = standing(instrument, side::buy);
+        const order* ask = standing(instrument, side::sell);
+        say(event_kind::quote_entered, c.instrument.value, side::buy, reject_reason::none, answer_mark()).quote = {
+            c.client_order,
+            domain::quantity_lots{bid == nullptr ? 0 : bid->open},
+            domain::quantity_lots{ask == nullptr ? 0 : ask->open},
+            c.account,
+            c.session,
+            c.request,
+            {}};
+        if (trades_count_ != trades_before) enter_triggered(instrument);
+    }
+    /// Takes a side out of the book as far as its successor demands. Returns its id if it has to enter, else 0.
+    domain::order_id prepare_side(std::uint32_t instrument, side s) {
+        const domain::command& c = command_;
+        const std::uint32_t wanted = s == side::buy ? c.quantity.value : c.ask_quantity.value;
+        const domain::price_ticks price = s == side::buy ? c.price : c.ask_price;
+        order* old = standing(instrument, s);
+        if (old == nullptr) {
+            if (wanted == 0) return {};
+            const order fresh{.id = std::exchange(next_id_, second_id_),
+                              .client_order = c.client_order,
+                              .account = c.account,
+                              .session = c.session,
+                              .instrument = instrument,
+                              .side = s,
+                              .price = price,
+                              .open = wanted,
+                              .type = domain::order_type::limit,
+                              .time_in_force = domain::time_in_force::day,
+                              .self_match = c.self_match_prevention,
+                              .is_quote = true};
+            open_[fresh.id] = fresh;
+            given_[fresh.id.value] = true;
+            by_account_[c.account.value].push_back(fresh.id);
+            tell_owner(event_kind::order_entered, fresh, price, wanted, reject_reason::none, false);
+            return fresh.id;
+        }
+        old->client_order = c.client_order;
+        old->session = c.session;
+        old->self_match = c.self_match_prevention;
+        if (wanted == 0) {
+            tell_owner(event_kind::order_cancelled, *old, old->price, old->open, reject_reason::none, false);
+            take_out(*old);
+            return {};
+        }
+        if (old->price == price && old->open == wanted) return {};
+        old->filled = 0;
+        tell_owner(event_kind::order_amended, *old, price, wanted, reject_reason::none, false);
+        if (old->price == price && wanted < old->open && mistake_ != defect::quote_that_shrinks_loses_priority) {
+            shrink(*old, old->open - wanted);
+            return {};
+        }
+        const bool was_best = is_at_best(*old);
+        unqueue(*old);
+        say_public(event_kind::order_deleted, *old, 0, old->shown);
+        say_level(*old);
+        if (was_best) say_top(*old);
+        old->price = price;
+        old->open = wanted;
+        return old->id;
+    }
+    void enter_side(domain::order_id id) {
+        order& o = open_.at(id);
+        const ending end = match(o, false);
+        if (o.open != 0) return rest(o);
+        if (end.is_stopped) {
+            tell_owner(event_kind::order_cancelled, o, o.price, end.taken_out, reject_reason::self_match_prevented,
+                       false);
+        }
+        forget(o);
+    }
+
+    // --- Protection of quotes ----------------------------------------------------------------------------------------
+
+    void say_protection(domain::account_id account, domain::session_id session, reject_reason reason, bool answers) {
+        const protection& p = protections_[account.value];
+        say(event_kind::protection_changed, 0, side::buy, reason,
+            answers ? domain::event_flag::last_of_request : std::uint8_t{0})
+            .protection = {p.fills,
+                           p.fills_max,
+                           domain::volume_lots{p.lots},
+                           domain::quantity_lots{p.quantity_max},
+                           p.window_ms,
+                           account,
+                           session,
+                           session == command_.session ? command_.request : 0,
+                           {}};
+    }
+    void set_protection() {
+        const domain::command& c = command_;
+        const bool is_limited = c.fills_max > 0 || c.quantity.value > 0;
+        if (is_limited && c.window_ms == 0) return refuse(reject_reason::invalid_combination);
+        protection& p = protections_[c.account.value];
+        p.restart();
+        p.fills_max = c.fills_max;
+        p.quantity_max = c.quantity.value;
+        p.window_ms = is_limited ? c.window_ms : 0;
+        say_protection(c.account, c.session, reject_reason::none, true);
+    }
+    void count_for_protection(const order& quote, std::uint32_t lots) {
+        protection& p = protections_[quote.account.value];
+        if (p.is_tripped || (p.fills_max == 0 && p.quantity_max == 0)) return;
+        const base::int128 elapsed = static_cast<base::int128>(command_.time.value) - p.began;
+        const bool is_over =
+            (elapsed < 0 || elapsed >= static_cast<base::int128>(p.window_ms) * 1'000'000) &&
+            mistake_ != defect::protection_window_never_ends;
+        if (p.fills == 0 || is_over) {
+            p.restart();
+            p.began = command_.time.value;
+        }
+        p.fills += 1;
+        p.lots += lots;
+        const bool too_many = p.fills_max != 0 && p.fills >= p.fills_max;
+        const bool too_much =
+            p.quantity_max != 0 && p.lots >= p.quantity_max && mistake_ != defect::protection_counts_no_lots;
+        if (too_many || too_much) {
+            p.is_tripped = true;
+            tripped_.emplace_back(quote.account, quote.session);
+        }
+    }
+    /// Takes out the quotes of the accounts whose protection has just tripped.
+    void withdraw_tripped() {
+        for (const auto& [account, session] : std::exchange(tripped_, {})) {
+            say_protection(account, session, reject_reason::quote_protection, false);
+            const std::list<domain::order_id> ids = by_account_[account.value];
+            for (const domain::order_id id : ids) {
+                order& o = open_.at(id);
+                if (!o.is_quote || mistake_ == defect::tripped_quotes_stay) continue;
+                tell_owner(event_kind::order_cancelled, o, o.price, o.open, reject_reason::quote_protection, false);
+                take_out(o);
+            }
+        }
+    }
+
     facility_options options_;
     std::vector<domain::instrument> instruments_;
     std::vector<book> books_;
@@ -832,11 +1079,14 @@ class facility_reference {
     std::map<std::pair<std::uint32_t, std::uint32_t>, domain::order_id> by_request_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> positions_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> positions_in_order_;
+    std::map<std::uint32_t, protection> protections_;  ///< by account
+    std::vector<std::pair<domain::account_id, domain::session_id>> tripped_;
     std::uint64_t trades_count_ = 0;
     std::vector<std::int64_t> traded_;  ///< prices that the running command traded at, which waiting orders have seen
     defect mistake_;
     domain::command command_;
     domain::order_id next_id_;
+    domain::order_id second_id_;
     std::vector<domain::event> events_;
 };
 

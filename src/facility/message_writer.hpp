@@ -13,6 +13,7 @@
 #include "domain/instrument.hpp"
 #include "facility/event_buffer.hpp"
 #include "facility/order_directory.hpp"
+#include "facility/quotes.hpp"
 #include "matching/engine.hpp"
 #include "risk/positions.hpp"
 
@@ -27,9 +28,14 @@ struct tape_summary {
 
 class message_writer {
  public:
-    message_writer(matching::engine& engine, order_directory& orders, risk::positions& positions,
+    message_writer(matching::engine& engine, order_directory& orders, risk::positions& positions, quote_table& quotes,
                    std::span<const domain::instrument> instruments, event_consumer& consumer)
-        : engine_(engine), orders_(orders), positions_(positions), buffer_(consumer), tapes_(instruments.size()) {
+        : engine_(engine),
+          orders_(orders),
+          positions_(positions),
+          quotes_(quotes),
+          buffer_(consumer),
+          tapes_(instruments.size()) {
         ids_.reserve(instruments.size());
         for (const domain::instrument& i : instruments) ids_.push_back(i.id);
     }
@@ -64,10 +70,38 @@ class message_writer {
 
     void reject(domain::instrument_id instrument, domain::side side, domain::reject_reason reason,
                 domain::order_id order, domain::price_ticks price, domain::quantity_lots quantity) noexcept {
-        buffer_
-            .append(domain::event_kind::order_rejected, instrument, side, reason, domain::event_flag::last_of_request)
-            .order = {
+        buffer_.append(domain::event_kind::order_rejected, instrument, side, reason, answer_of_quote()).order = {
             order, command_->client_order, price, quantity, command_->account, command_->session, command_->request};
+    }
+    /// The side of a quote is entered or changed; what that does to the book follows.
+    void quote_side(domain::event_kind kind, std::uint32_t book, std::uint32_t slot, domain::price_ticks price,
+                    std::uint32_t open) noexcept {
+        tell(kind, book, slot, engine_.id_of(slot), price, open, domain::reject_reason::none, 0);
+    }
+    /// Both sides of a quote have been dealt with.
+    void quote_entered(std::uint32_t book, std::uint32_t bid_open, std::uint32_t ask_open) noexcept {
+        buffer_
+            .append(domain::event_kind::quote_entered, ids_[book], domain::side::buy, domain::reject_reason::none,
+                    answer_of_quote())
+            .quote = {command_->client_order, domain::quantity_lots{bid_open}, domain::quantity_lots{ask_open},
+                      command_->account,      command_->session,               command_->request,
+                      {}};
+    }
+    /// What an account allows its quotes has changed, or been reached.
+    void protection_changed(const quote_protection& p, domain::account_id account, domain::session_id session,
+                            domain::reject_reason reason, bool answers) noexcept {
+        buffer_
+            .append(domain::event_kind::protection_changed, {}, domain::side::buy, reason,
+                    answers ? domain::event_flag::last_of_request : std::uint8_t{0})
+            .protection = {p.fills,
+                           p.fills_max,
+                           domain::volume_lots{p.lots},
+                           domain::quantity_lots{p.quantity_max},
+                           p.window_ms,
+                           account,
+                           session,
+                           session == command_->session ? command_->request : 0,
+                           {}};
     }
     /// The requested amendment of an open order is done; its consequences for the book follow.
     void amended(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t open) noexcept {
@@ -112,6 +146,14 @@ class message_writer {
                      change.level.price, change.taken, domain::reject_reason::self_match_prevented, 0);
                 break;
             case matching::removal::replaced: break;
+            case matching::removal::withdrawn:
+            case matching::removal::protected_quote:
+                tell(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
+                     change.level.price, change.taken,
+                     cause == matching::removal::withdrawn ? domain::reject_reason::none
+                                                           : domain::reject_reason::quote_protection,
+                     0);
+                break;
         }
         if (!change.level.is_waiting) publish(domain::event_kind::order_deleted, change);
         if (cause != matching::removal::replaced) orders_.remove(change.slot);
@@ -199,6 +241,8 @@ class message_writer {
                          aggressor_buys ? resting.position : aggressor.position, f.quantity);
         out.append(domain::event_kind::statistics, instrument, aggressor_side).volumes = volumes_of(f.level.book);
         buffer_.close(out);
+        if (((aggressor.flags | resting.flags) & quote_mark) != 0) [[unlikely]]
+            quotes_traded(aggressor, resting, f.quantity);
         if (gone && f.resting_hidden == 0) orders_.remove(f.resting_slot);
     }
 
@@ -233,6 +277,17 @@ class message_writer {
     static constexpr std::size_t messages_per_fill = 10;
     static_assert(messages_per_fill <= event_buffer::run_max);
 
+    /// The mark of the event that answers a command, unless it is a quote whose request goes on.
+    [[nodiscard]] std::uint8_t answer_of_quote() const noexcept {
+        const bool goes_on = command_->kind == domain::command_kind::enter_quote &&
+                             (command_->flags & domain::quote_flag::more) != 0;
+        return goes_on ? std::uint8_t{0} : domain::event_flag::last_of_request;
+    }
+    [[gnu::noinline]] void quotes_traded(const order_record& aggressor, const order_record& resting,
+                                         std::uint32_t lots) noexcept {
+        if ((aggressor.flags & quote_mark) != 0) quotes_.traded(aggressor, lots, command_->time);
+        if ((resting.flags & quote_mark) != 0) quotes_.traded(resting, lots, command_->time);
+    }
     /// The limit of a cancelled order; of a waiting one the level knows only the trigger.
     [[nodiscard]] domain::price_ticks price_of(const matching::order_change& change) const noexcept {
         return change.level.is_waiting ? orders_.waiting(change.slot).limit : change.level.price;
@@ -307,6 +362,7 @@ class message_writer {
     matching::engine& engine_;
     order_directory& orders_;
     risk::positions& positions_;
+    quote_table& quotes_;
     const domain::command* command_ = nullptr;
     bool is_entering_ = false;
     std::uint32_t last_answer_slot_ = any_slot;

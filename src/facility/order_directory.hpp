@@ -16,6 +16,9 @@
 
 namespace corro::facility {
 
+/// Set in `order_record::flags`: the order is one side of a quote. It is found by its place, not by a name.
+inline constexpr std::uint8_t quote_mark = 0x80;
+
 struct order_record {
     domain::client_order_id client_order{};
     domain::session_id session{};
@@ -82,6 +85,8 @@ class order_directory {
     }
     void remove(std::uint32_t slot) noexcept {
         const order_record& r = records_[slot];
+        if ((r.flags & quote_mark) != 0) [[unlikely]]
+            return;
         if (r.client_order.value != 0) by_client_order_.erase(hash(r.account, r.client_order), slot);
         if (r.request != 0) by_request_.erase(hash(r.session, r.request), slot);
     }

@@ -27,6 +27,8 @@ struct recorder final : event_consumer {
         case event_kind::order_executed: return "order_executed";
         case event_kind::order_rejected: return "order_rejected";
         case event_kind::trade_capture: return "trade_capture";
+        case event_kind::quote_entered: return "quote_entered";
+        case event_kind::protection_changed: return "protection_changed";
         case event_kind::order_added: return "order_added";
         case event_kind::order_reduced: return "order_reduced";
         case event_kind::order_deleted: return "order_deleted";

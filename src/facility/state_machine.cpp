@@ -53,7 +53,8 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
                .window_bits = options.window_bits}),
       orders_(options.orders_max),
       positions_(options.positions_max, static_cast<std::uint32_t>(instruments.size())),
-      writer_(engine_, orders_, positions_, instruments, consumer) {}
+      quotes_(options.positions_max, options.accounts_max),
+      writer_(engine_, orders_, positions_, quotes_, instruments, consumer) {}
 
 void facility::state_machine::apply(const command& c) noexcept {
     static_assert(none == no_book);
@@ -68,6 +69,9 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::amend_order: amend_order(c); break;
             case command_kind::cancel_order: cancel_order(c); break;
             case command_kind::cancel_orders: cancel_orders(c); break;
+            case command_kind::enter_quote: enter_quote(c); break;
+            case command_kind::set_protection: set_protection(c); break;
+            case command_kind::reset_protection: reset_protection(c); break;
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }
@@ -235,6 +239,8 @@ void facility::state_machine::let_wait(const command& c, std::uint32_t book, std
 void facility::state_machine::enter_triggered(std::uint32_t book) noexcept {
     writer_.announce_entry(false);
     for (;;) {
+        if (!quotes_.trips().empty()) [[unlikely]]
+            withdraw_tripped();
         // By every trade of the command, not by the last alone: a price that traded in the middle of a sweep has
         // traded.
         if (writer_.traded_low() > writer_.traded_high()) return;
@@ -288,7 +294,8 @@ facility::state_machine::resolution facility::state_machine::resolve(const comma
         }
         const std::uint32_t slot = matching::engine::slot_of(c.order);
         if (orders_[slot].account != c.account) return {none, reject_reason::unknown_order};
-        return {slot, reject_reason::none};
+        const bool is_quote = (orders_[slot].flags & quote_mark) != 0;
+        return {is_quote ? none : slot, is_quote ? reject_reason::order_is_quote : reject_reason::none};
     }
     const std::uint32_t slot =
         c.target_request != 0 ? orders_.find(c.session, c.target_request) : orders_.find(c.account, c.client_order);
@@ -374,12 +381,17 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
             return;
         }
     }
-    if (c.scope > domain::cancel_scope::session || c.sides > domain::cancel_sides::sell) {
+    constexpr std::uint8_t flags_known = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
+    if (c.scope > domain::cancel_scope::session || c.sides > domain::cancel_sides::sell ||
+        (c.flags & ~flags_known) != 0 || c.flags == domain::cancel_flag::quotes_only) {
         refuse(c, reject_reason::invalid_combination);
         return;
     }
+    const bool covers_quotes = (c.flags & domain::cancel_flag::quotes_too) != 0;
+    const bool covers_orders = (c.flags & domain::cancel_flag::quotes_only) == 0;
     const auto is_covered = [&](std::uint32_t slot, std::uint32_t at) {
-        return (book == none || at == book) && (c.product.value == 0 || instruments_[at].product == c.product) &&
+        return ((orders_[slot].flags & quote_mark) != 0 ? covers_quotes : covers_orders) &&
+               (book == none || at == book) && (c.product.value == 0 || instruments_[at].product == c.product) &&
                (c.sides == domain::cancel_sides::both ||
                 (c.sides == domain::cancel_sides::buy) == (orders_[slot].side == side::buy)) &&
                (c.scope == domain::cancel_scope::account || orders_[slot].session == c.session);
@@ -453,6 +465,13 @@ std::uint64_t facility::state_machine::state_hash() const {
     // Oldest first, as a mass cancel takes them.
     for (std::uint32_t account = 0; account < engine_.accounts_count(); ++account) {
         engine_.for_each_order_of(account, [&](std::uint32_t slot) { hasher.add(engine_.id_of(slot).value); });
+    }
+    for (const quote_protection& p : quotes_.protections()) {
+        hasher.add((std::uint64_t{p.fills_max} << 32) | p.quantity_max);
+        hasher.add((std::uint64_t{p.window_ms} << 32) | p.fills);
+        hasher.add(p.lots);
+        hasher.add(p.began.value);
+        hasher.add(std::uint64_t{p.is_tripped});
     }
     // In the order in which the pairs first had an order, which is part of the state: their number is limited.
     for (std::uint32_t slot = 0; slot < positions_.count(); ++slot) {

@@ -12,6 +12,7 @@
 #include "facility/facility.hpp"
 #include "facility/message_writer.hpp"
 #include "facility/order_directory.hpp"
+#include "facility/quotes.hpp"
 #include "facility/state_hasher.hpp"
 #include "matching/engine.hpp"
 #include "risk/positions.hpp"
@@ -48,6 +49,23 @@ class facility::state_machine {
     void amend_order(const domain::command& c) noexcept;
     void cancel_order(const domain::command& c) noexcept;
     void cancel_orders(const domain::command& c) noexcept;
+
+    // Quotes: state_machine_quotes.cpp.
+    void enter_quote(const domain::command& c) noexcept;
+    void set_protection(const domain::command& c) noexcept;
+    void reset_protection(const domain::command& c) noexcept;
+    [[nodiscard]] domain::reject_reason check_quote(const domain::command& c) const noexcept;
+    [[nodiscard]] static domain::reject_reason check_quote_side(const domain::instrument& i, domain::price_ticks price,
+                                                                domain::quantity_lots quantity) noexcept;
+    /// Gives a side that stands nowhere yet its order. Before any side leaves, so that the ids do not depend on that.
+    void make_side(const domain::command& c, std::uint32_t position, domain::side side) noexcept;
+    /// Brings one side of a quote to where it only has to enter. Returns its slot, or `none` if it need not.
+    [[nodiscard]] std::uint32_t prepare_side(const domain::command& c, std::uint32_t book, std::uint32_t position,
+                                             domain::side side, bool is_new) noexcept;
+    void enter_side(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
+    /// Withdraws the quotes of the accounts whose protection has tripped.
+    void withdraw_tripped() noexcept;
+
     void let_wait(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
     void amend_waiting(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
     /// Enters the waiting orders whose trigger price has traded, until none is left.
@@ -71,6 +89,7 @@ class facility::state_machine {
     matching::engine engine_;
     order_directory orders_;
     risk::positions positions_;
+    quote_table quotes_;
     message_writer writer_;
 };
 

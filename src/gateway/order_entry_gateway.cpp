@@ -25,6 +25,8 @@ domain::session_id session_of(const domain::event& event) noexcept {
     switch (event.kind) {
         case domain::event_kind::order_executed: return event.execution.session;
         case domain::event_kind::trade_capture: return event.capture.session;
+        case domain::event_kind::quote_entered: return event.quote.session;
+        case domain::event_kind::protection_changed: return event.protection.session;
         default: CORRO_ASSERT(!domain::is_public(event.kind)); return event.order.session;
     }
 }
@@ -148,6 +150,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
             domain::command cancel;
             cancel.kind = domain::command_kind::cancel_orders;
             cancel.scope = domain::cancel_scope::session;
+            cancel.flags = domain::cancel_flag::quotes_too;
             cancel.session = c->session_id;
             cancel.account = c->account;
             static_cast<void>(co_await submit(cancel, 0, 0));
@@ -274,6 +277,11 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
             }
             const wire::frame frame = **next;
             c->input_begin += frame.size();
+            if (frame.message == wire::template_id::mass_quote && frame.sequence != 0) [[unlikely]] {
+                const bool taken = co_await submit_mass_quote(c, frame);
+                if (!taken) break;
+                continue;
+            }
             domain::command command;
             if (!handle(*c, frame, command)) continue;
             ++statistics_.requests;
@@ -303,11 +311,53 @@ io::task<bool> order_entry_gateway::submit(domain::command command, std::uint64_
     co_return true;
 }
 
+// The commands of a mass quote, one after the other. False: stopped before all were taken; the session ends then, and
+// what was taken stands.
+io::task<bool> order_entry_gateway::submit_mass_quote(connection* c, wire::frame frame) {
+    c->heard = true;
+    if (!take_number(*c, frame)) co_return true;
+    wire::mass_quote_commands quotes;
+    if (const wire::refusal refusal = wire::decode_mass_quote(frame, instruments_, quotes)) {
+        refuse(*c, frame, refusal);
+        co_return true;
+    }
+    ++statistics_.requests;
+    for (std::size_t i = 0; i < quotes.count; ++i) {
+        domain::command& command = quotes.commands[i];
+        command.session = c->session_id;
+        command.account = c->account;
+        if (commands_.try_push(command)) continue;
+        const bool taken = co_await submit(command, 0, 0);
+        if (taken) continue;
+        if (i == 0) {
+            // As with every request: not taken and not answered, it was never read.
+            --c->session->next_request;
+            --statistics_.requests;
+        }
+        co_return false;
+    }
+    co_return true;
+}
+
 // One sound frame. True: `command` is to be passed on.
 bool order_entry_gateway::handle(connection& c, const wire::frame& frame, domain::command& command) {
     c.heard = true;
-    session_state& session = *c.session;
     if (frame.sequence == 0) return handle_session_message(c, frame);
+    if (!take_number(c, frame)) return false;
+    if (const wire::refusal refusal = wire::decode_command(frame, instruments_, command)) {
+        refuse(c, frame, refusal);
+        return false;
+    }
+    command.session = c.session_id;
+    command.account = c.account;
+    command.is_operator = c.is_operator ? 1 : 0;
+    command.request = static_cast<std::uint32_t>(frame.sequence);
+    return true;
+}
+
+// Whether a request has the number that it must have; it counts from then on.
+bool order_entry_gateway::take_number(connection& c, const wire::frame& frame) {
+    session_state& session = *c.session;
     if (frame.sequence != session.next_request) {
         const bool repeated = frame.sequence < session.next_request;
         refuse(c, frame,
@@ -320,14 +370,6 @@ bool order_entry_gateway::handle(connection& c, const wire::frame& frame, domain
         return false;
     }
     ++session.next_request;
-    if (const wire::refusal refusal = wire::decode_command(frame, instruments_, command)) {
-        refuse(c, frame, refusal);
-        return false;
-    }
-    command.session = c.session_id;
-    command.account = c.account;
-    command.is_operator = c.is_operator ? 1 : 0;
-    command.request = static_cast<std::uint32_t>(frame.sequence);
     return true;
 }
 

@@ -101,7 +101,9 @@ class order_entry_gateway {
 
     void verify(connection& c, const wire::frame& hello);
     std::vector<std::byte> welcome(const connection& c) const;
+    io::task<bool> submit_mass_quote(connection* c, wire::frame frame);
     bool handle(connection& c, const wire::frame& frame, domain::command& command);
+    bool take_number(connection& c, const wire::frame& frame);
     bool handle_session_message(connection& c, const wire::frame& frame);
     void refuse(connection& c, const wire::frame& frame, wire::refusal refusal);
     void overflow(connection& c) noexcept;

@@ -59,6 +59,8 @@ enum class removal : std::uint8_t {
     cancelled,             ///< by its owner
     self_match_prevented,  ///< by the instruction of an incoming order of the same account
     replaced,              ///< amended with loss of priority; the order lives on
+    withdrawn,             ///< the side of a quote whose successor has none
+    protected_quote,       ///< the side of a quote whose account has traded as much as it allowed
 };
 
 enum class reduction : std::uint8_t { amended, self_match_prevented };

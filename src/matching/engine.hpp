@@ -144,9 +144,9 @@ class engine {
 
     /// Takes an open order out of its book.
     template <class Sink>
-    void cancel(std::uint32_t slot, Sink& sink) noexcept {
+    void cancel(std::uint32_t slot, Sink& sink, removal cause = removal::cancelled) noexcept {
         const std::uint32_t index = nodes_.index_of(slot);
-        remove(index, removal::cancelled, sink);
+        remove(index, cause, sink);
         close(index);
     }
 
@@ -199,20 +199,40 @@ class engine {
     /// the order is from now on; its book, side and account are the order's. The id stays.
     template <class Sink>
     entry_result replace(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
-        const std::uint32_t index = nodes_.index_of(slot);
-        remove(index, removal::replaced, sink);
-        return enter_again(index, e, sink);
+        lift(slot, sink);
+        return enter_lifted(slot, e, sink);
+    }
+
+    // Several orders are replaced as one in two steps: all are taken out of their books, then each enters. Between the
+    // steps nothing else may be done.
+
+    /// Takes an open order out of its book, to be entered again.
+    template <class Sink>
+    void lift(std::uint32_t slot, Sink& sink) noexcept {
+        remove(nodes_.index_of(slot), removal::replaced, sink);
+    }
+    /// A new order that is in no book yet, to be entered. Needs a free order.
+    domain::order_id reserve(std::uint32_t account) noexcept {
+        const std::uint32_t index = nodes_.acquire_order();
+        link_account(index, account);
+        return nodes_.id_of(index);
+    }
+    /// Enters what `lift` or `reserve` has prepared; see `replace`.
+    template <class Sink>
+    entry_result enter_lifted(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
+        return enter_again(nodes_.index_of(slot), e, sink);
     }
 
     /// Cancels the account's orders for which `wanted(slot, book)` holds, oldest first. Returns how many.
     template <class Wanted, class Sink>
-    std::uint32_t cancel_account(std::uint32_t account, Wanted&& wanted, Sink& sink) noexcept {
+    std::uint32_t cancel_account(std::uint32_t account, Wanted&& wanted, Sink& sink,
+                                 removal cause = removal::cancelled) noexcept {
         std::uint32_t count = 0;
         for (std::uint32_t at = nodes_[account].order.account_next; at != account;) {
             const std::uint32_t next = nodes_[at].order.account_next;
             __builtin_prefetch(&nodes_[next]);
             if (wanted(nodes_.slot_of(at), nodes_[nodes_[at].order.level].level.side >> 2)) {
-                remove(at, removal::cancelled, sink);
+                remove(at, cause, sink);
                 close(at);
                 ++count;
             }
@@ -230,8 +250,9 @@ class engine {
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept {
         return nodes_.orders_capacity() - nodes_.orders_free_count();
     }
-    /// The id that the next order will get.
-    [[nodiscard]] domain::order_id next_id() const noexcept { return nodes_.next_id(); }
+    [[nodiscard]] std::uint32_t free_orders_count() const noexcept { return nodes_.orders_free_count(); }
+    /// The id that the next order will get; or the one after it, if both are acquired before another is released.
+    [[nodiscard]] domain::order_id next_id(std::uint32_t ahead = 0) const noexcept { return nodes_.next_id(ahead); }
     /// True if `id` is that of an open order.
     [[nodiscard]] bool is_open(domain::order_id id) const noexcept { return nodes_.find(id) != 0; }
     /// True if `id` was that of an order which is closed by now.

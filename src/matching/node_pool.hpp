@@ -77,10 +77,12 @@ class node_pool {
     [[nodiscard]] domain::order_id id_of(std::uint32_t index) const noexcept {
         return make_id(nodes_[index].order.generation, slot_of(index));
     }
-    /// The id of the order that is acquired next; 0 when none is free.
-    [[nodiscard]] domain::order_id next_id() const noexcept {
-        return orders_free_count_ == 0 ? domain::order_id{}
-                                       : make_id(nodes_[order_free_].order.generation + 1, slot_of(order_free_));
+    /// The id of the order that is acquired next, or `ahead` orders later; 0 when not so many are free.
+    [[nodiscard]] domain::order_id next_id(std::uint32_t ahead = 0) const noexcept {
+        if (orders_free_count_ <= ahead) return domain::order_id{};
+        std::uint32_t free = order_free_;
+        for (std::uint32_t i = 0; i < ahead; ++i) free = nodes_[free].next;
+        return make_id(nodes_[free].order.generation + 1, slot_of(free));
     }
     /// The node of an open order, or 0 if the id is not that of an open order.
     [[nodiscard]] std::uint32_t find(domain::order_id id) const noexcept {

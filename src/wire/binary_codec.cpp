@@ -1,8 +1,11 @@
 #include "wire/binary_codec.hpp"
 
+#include <array>
 #include <cstring>
 #include <limits>
 #include <string_view>
+
+#include "base/assert.hpp"
 
 namespace corro::wire {
 
@@ -129,6 +132,7 @@ refusal take(const cancel_orders_view& view, const instrument_table& instruments
     command.kind = command_kind::cancel_orders;
     command.instrument = view.instrument();
     command.scope = view.cancel_scope();
+    command.flags = view.cancel_flags();
     command.sides = view.cancel_sides();
     command.product = view.product();
     if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
@@ -170,6 +174,54 @@ refusal take(const kill_switch_view& view, domain::command& command) noexcept {
     return {};
 }
 
+/// Both sides of a quote; of a side without quantity the price is not looked at.
+void take_quote(domain::command& command, const instrument_table& instruments, domain::instrument_id id,
+                domain::price_nano bid_price, std::int64_t bid_quantity, domain::price_nano ask_price,
+                std::int64_t ask_quantity) noexcept {
+    command.kind = command_kind::enter_quote;
+    command.instrument = id;
+    const domain::instrument* instrument = instruments.find(id);
+    if (instrument == nullptr) {
+        command.verdict = reject_reason::unknown_instrument;
+        return;
+    }
+    if (bid_quantity != 0) {
+        take_price(command, *instrument, bid_price, command.price);
+        take_quantity(command, *instrument, bid_quantity, command.quantity);
+    }
+    if (ask_quantity != 0) {
+        take_price(command, *instrument, ask_price, command.ask_price);
+        take_quantity(command, *instrument, ask_quantity, command.ask_quantity);
+    }
+}
+
+refusal take(const enter_quote_view& view, const instrument_table& instruments, domain::command& command) noexcept {
+    command.client_order = view.client_order();
+    command.self_match_prevention = view.self_match_prevention();
+    take_quote(command, instruments, view.instrument(), view.bid_price(), view.bid_quantity(), view.ask_price(),
+               view.ask_quantity());
+    return {};
+}
+
+refusal take(const set_protection_view& view, domain::command& command) noexcept {
+    command.kind = command_kind::set_protection;
+    command.fills_max = view.fills_max();
+    command.quantity = domain::quantity_lots{view.lots_max()};
+    command.window_ms = view.window_ms();
+    return {};
+}
+
+/// One side of a quote in the wire's units.
+struct quoted_side {
+    domain::price_nano price = domain::no_price_nano;
+    std::int64_t units = 0;
+};
+[[nodiscard]] quoted_side side_of(const domain::instrument& instrument, domain::price_ticks price,
+                                  domain::quantity_lots lots) noexcept {
+    if (lots.value == 0) return {};
+    return {to_nano(instrument, price), std::int64_t{lots.value} * instrument.lot_size};
+}
+
 }  // namespace
 
 refusal decode_command(const frame& from, const instrument_table& instruments, domain::command& command) noexcept {
@@ -200,6 +252,16 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
         case template_id::kill_switch:
             if (const refusal wrong = kill_switch_view::check(from)) return wrong;
             return take(kill_switch_view{from}, command);
+        case template_id::enter_quote:
+            if (const refusal wrong = enter_quote_view::check(from)) return wrong;
+            return take(enter_quote_view{from}, instruments, command);
+        case template_id::set_protection:
+            if (const refusal wrong = set_protection_view::check(from)) return wrong;
+            return take(set_protection_view{from}, command);
+        case template_id::reset_protection:
+            if (const refusal wrong = reset_protection_view::check(from)) return wrong;
+            command.kind = command_kind::reset_protection;
+            return {};
         default: break;
     }
     const refusal wrong = check(from);
@@ -264,6 +326,7 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
             const cancel_orders message{.instrument = command.instrument,
                                         .cancel_scope = command.scope,
                                         .cancel_sides = command.sides,
+                                        .cancel_flags = command.flags,
                                         .product = command.product};
             return encode(message, command.request, out);
         }
@@ -291,8 +354,99 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                                       .switch_state = command.state};
             return encode(message, command.request, out);
         }
+        case command_kind::enter_quote: {
+            const quoted_side bid = side_of(instrument, command.price, command.quantity);
+            const quoted_side ask = side_of(instrument, command.ask_price, command.ask_quantity);
+            const enter_quote message{
+                .client_order = command.client_order,
+                .bid_price = bid.price,
+                .bid_quantity = bid.units,
+                .ask_price = ask.price,
+                .ask_quantity = ask.units,
+                .instrument = command.instrument,
+                .self_match_prevention = command.self_match_prevention,
+            };
+            return encode(message, command.request, out);
+        }
+        case command_kind::set_protection: {
+            const set_protection message{.fills_max = command.fills_max,
+                                         .lots_max = command.quantity.value,
+                                         .window_ms = command.window_ms};
+            return encode(message, command.request, out);
+        }
+        case command_kind::reset_protection: return encode(reset_protection{}, command.request, out);
     }
     return 0;
+}
+
+namespace {
+
+/// Where a mass_quote has its quotes: one row of members for each.
+struct quote_members {
+    domain::instrument_id mass_quote::*instrument;
+    domain::price_nano mass_quote::*bid_price;
+    std::int64_t mass_quote::*bid_quantity;
+    domain::price_nano mass_quote::*ask_price;
+    std::int64_t mass_quote::*ask_quantity;
+};
+constexpr std::array<quote_members, mass_quote_max> quote_rows{{
+    {&mass_quote::instrument_1, &mass_quote::bid_price_1, &mass_quote::bid_quantity_1, &mass_quote::ask_price_1,
+     &mass_quote::ask_quantity_1},
+    {&mass_quote::instrument_2, &mass_quote::bid_price_2, &mass_quote::bid_quantity_2, &mass_quote::ask_price_2,
+     &mass_quote::ask_quantity_2},
+    {&mass_quote::instrument_3, &mass_quote::bid_price_3, &mass_quote::bid_quantity_3, &mass_quote::ask_price_3,
+     &mass_quote::ask_quantity_3},
+    {&mass_quote::instrument_4, &mass_quote::bid_price_4, &mass_quote::bid_quantity_4, &mass_quote::ask_price_4,
+     &mass_quote::ask_quantity_4},
+    {&mass_quote::instrument_5, &mass_quote::bid_price_5, &mass_quote::bid_quantity_5, &mass_quote::ask_price_5,
+     &mass_quote::ask_quantity_5},
+    {&mass_quote::instrument_6, &mass_quote::bid_price_6, &mass_quote::bid_quantity_6, &mass_quote::ask_price_6,
+     &mass_quote::ask_quantity_6},
+}};
+
+}  // namespace
+
+refusal decode_mass_quote(const frame& from, const instrument_table& instruments, mass_quote_commands& into) noexcept {
+    into.count = 0;
+    if (from.sequence > std::numeric_limits<std::uint32_t>::max()) {
+        return {session_reject_reason::sequence_exhausted, 0};
+    }
+    if (const refusal wrong = mass_quote_view::check(from)) return wrong;
+    const mass_quote message = mass_quote_view{from}.value();
+    into.count = message.quotes_count;
+    for (std::size_t i = 0; i < into.count; ++i) {
+        const quote_members& row = quote_rows[i];
+        domain::command& command = into.commands[i];
+        command = domain::command{};
+        command.request = static_cast<std::uint32_t>(from.sequence);
+        command.client_order = message.client_order;
+        command.self_match_prevention = message.self_match_prevention;
+        command.flags = i + 1 < into.count ? domain::quote_flag::more : std::uint8_t{0};
+        take_quote(command, instruments, message.*row.instrument, message.*row.bid_price, message.*row.bid_quantity,
+                   message.*row.ask_price, message.*row.ask_quantity);
+    }
+    return {};
+}
+
+std::size_t encode_mass_quote(std::span<const domain::command> quotes, const instrument_table& instruments,
+                              std::uint32_t request, std::span<std::byte> out) noexcept {
+    CORRO_ASSERT(!quotes.empty() && quotes.size() <= mass_quote_max);
+    mass_quote message{.client_order = quotes.front().client_order,
+                       .quotes_count = static_cast<std::uint8_t>(quotes.size()),
+                       .self_match_prevention = quotes.front().self_match_prevention};
+    for (std::size_t i = 0; i < quotes.size(); ++i) {
+        const domain::command& command = quotes[i];
+        const domain::instrument& instrument = instruments.find_or_nameless(command.instrument);
+        const quoted_side bid = side_of(instrument, command.price, command.quantity);
+        const quoted_side ask = side_of(instrument, command.ask_price, command.ask_quantity);
+        const quote_members& row = quote_rows[i];
+        message.*row.instrument = command.instrument;
+        message.*row.bid_price = bid.price;
+        message.*row.bid_quantity = bid.units;
+        message.*row.ask_price = ask.price;
+        message.*row.ask_quantity = ask.units;
+    }
+    return encode(message, request, out);
 }
 
 std::array<std::byte, logon_proof_input_bytes> logon_proof_input(const std::array<std::byte, 32>& challenge_nonce,

@@ -52,8 +52,7 @@ template <class Message>
 
 // Requests.
 
-/// Reads a request (enter_order, amend_order, cancel_order, cancel_orders, change_phase, set_limits, kill_switch) into
-/// `command`, all of which is overwritten.
+/// Reads a request into `command`, all of which is overwritten; a mass_quote is read by decode_mass_quote.
 ///
 /// What the protocol forbids is refused here. What the market forbids is not: an unknown instrument, or a price or
 /// quantity that is no number of ticks or lots, becomes the command's verdict, so that the facility answers it.
@@ -70,6 +69,25 @@ template <class Message>
 /// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices).
 [[nodiscard]] std::size_t encode(const domain::command& command, const domain::instrument& instrument,
                                  std::span<std::byte> out) noexcept;
+
+/// Quotes in one mass_quote.
+inline constexpr std::size_t mass_quote_max = 6;
+
+/// The commands that a mass_quote stands for: all but the last have quote_flag::more.
+struct mass_quote_commands {
+    std::array<domain::command, mass_quote_max> commands;
+    std::size_t count = 0;
+};
+
+/// Reads a mass_quote; for the rest as decode_command.
+[[nodiscard]] refusal decode_mass_quote(const frame& from, const instrument_table& instruments,
+                                        mass_quote_commands& into) noexcept;
+
+/// Writes 1 to mass_quote_max commands of kind enter_quote as one mass_quote, numbered `request`. The client's name and
+/// the self-match instruction are those of the first.
+/// @return  Bytes written; 0 when `out` is too short (message_bytes_max always suffices).
+[[nodiscard]] std::size_t encode_mass_quote(std::span<const domain::command> quotes, const instrument_table& instruments,
+                                            std::uint32_t request, std::span<std::byte> out) noexcept;
 
 // Derived messages.
 

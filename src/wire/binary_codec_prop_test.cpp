@@ -37,6 +37,38 @@ TEST(binary_codec_law, every_command_survives_the_wire) {
     }
 }
 
+TEST(binary_codec_law, every_mass_quote_survives_the_wire) {
+    message_maker make{base::test_seed()};
+    const instrument_table instruments = made_instruments();
+    for (int i = 0; i < messages_count / 10; ++i) {
+        std::vector<domain::command> sent;
+        const std::uint32_t count = make.from(1, mass_quote_max);
+        const auto request = make.number<std::uint32_t>();
+        while (sent.size() < count) {
+            domain::command quote = make.command();
+            if (quote.kind != domain::command_kind::enter_quote) continue;
+            quote.request = request;
+            quote.client_order = sent.empty() ? quote.client_order : sent.front().client_order;
+            quote.self_match_prevention =
+                sent.empty() ? quote.self_match_prevention : sent.front().self_match_prevention;
+            sent.push_back(quote);
+        }
+        std::array<std::byte, message_bytes_max> buffer;
+        const std::size_t size = encode_mass_quote(sent, instruments, request, buffer);
+        ASSERT_EQ(size, mass_quote::frame_bytes);
+        const auto found = next_frame(std::span{buffer}.first(size));
+        ASSERT_TRUE(found && *found);
+        mass_quote_commands received;
+        ASSERT_FALSE(decode_mass_quote(**found, instruments, received)) << "message " << i;
+        ASSERT_EQ(received.count, count);
+        for (std::size_t at = 0; at < count; ++at) {
+            domain::command expected = sent[at];
+            if (at + 1 < count) expected.flags = domain::quote_flag::more;
+            ASSERT_TRUE(same_bytes(expected, received.commands[at])) << "message " << i << ", quote " << at;
+        }
+    }
+}
+
 TEST(binary_codec_law, every_event_survives_the_wire) {
     message_maker make{base::test_seed()};
     const instrument_table instruments = made_instruments();

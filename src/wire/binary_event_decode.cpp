@@ -59,7 +59,7 @@ void begin(const View& view, domain::event& e) noexcept {
 }
 
 template <class View>
-    requires requires(const View& view) { view.request(); }
+    requires requires(const View& view) { view.request(); view.order(); }
 void take(const View& view, converter& convert, domain::event& e) noexcept {
     e.order = domain::private_order{
         .order = view.order(),
@@ -103,6 +103,30 @@ void take(const trade_capture_view& view, converter& convert, domain::event& e) 
         .quantity = convert.lots(view.quantity()),
         .account = view.account(),
         .session = view.session(),
+    };
+}
+
+void take(const quote_entered_view& view, converter& convert, domain::event& e) noexcept {
+    e.quote = domain::private_quote{
+        .client_order = view.client_order(),
+        .bid_quantity = convert.lots(view.bid_quantity()),
+        .ask_quantity = convert.lots(view.ask_quantity()),
+        .account = view.account(),
+        .session = view.session(),
+        .request = view.request(),
+    };
+}
+
+void take(const protection_changed_view& view, converter&, domain::event& e) noexcept {
+    e.protection = domain::protection{
+        .fills = view.fills(),
+        .fills_max = view.fills_max(),
+        .quantity = domain::volume_lots{view.lots()},
+        .quantity_max = domain::quantity_lots{view.lots_max()},
+        .window_ms = view.window_ms(),
+        .account = view.account(),
+        .session = view.session(),
+        .request = view.request(),
     };
 }
 
@@ -163,8 +187,9 @@ std::error_code take_event(const frame& from, const instrument_table& instrument
     const View view{from};
     e.kind = static_cast<event_kind>(static_cast<std::uint16_t>(from.message) - 32);
     begin(view, e);
-    if (e.kind != event_kind::order_rejected && e.kind != event_kind::request_done &&
-        instruments.find(e.instrument) == nullptr) {
+    const bool may_be_unknown = e.kind == event_kind::order_rejected || e.kind == event_kind::request_done ||
+                                e.kind == event_kind::protection_changed;
+    if (!may_be_unknown && instruments.find(e.instrument) == nullptr) {
         return wire_errc::unknown_instrument;
     }
     converter convert{instruments.find_or_nameless(e.instrument)};
@@ -183,6 +208,8 @@ std::error_code decode_event(const frame& from, const instrument_table& instrume
         case template_id::order_executed: return take_event<order_executed_view>(from, instruments, event);
         case template_id::order_rejected: return take_event<order_rejected_view>(from, instruments, event);
         case template_id::trade_capture: return take_event<trade_capture_view>(from, instruments, event);
+        case template_id::quote_entered: return take_event<quote_entered_view>(from, instruments, event);
+        case template_id::protection_changed: return take_event<protection_changed_view>(from, instruments, event);
         case template_id::order_added: return take_event<order_added_view>(from, instruments, event);
         case template_id::order_reduced: return take_event<order_reduced_view>(from, instruments, event);
         case template_id::order_deleted: return take_event<order_deleted_view>(from, instruments, event);

@@ -15,6 +15,8 @@ static_assert(message_of(event_kind::order_cancelled) == template_id::order_canc
 static_assert(message_of(event_kind::order_executed) == template_id::order_executed);
 static_assert(message_of(event_kind::order_rejected) == template_id::order_rejected);
 static_assert(message_of(event_kind::trade_capture) == template_id::trade_capture);
+static_assert(message_of(event_kind::quote_entered) == template_id::quote_entered);
+static_assert(message_of(event_kind::protection_changed) == template_id::protection_changed);
 static_assert(message_of(event_kind::order_added) == template_id::order_added);
 static_assert(message_of(event_kind::order_reduced) == template_id::order_reduced);
 static_assert(message_of(event_kind::order_deleted) == template_id::order_deleted);
@@ -104,6 +106,30 @@ template <class Message>
     return message;
 }
 
+inline quote_entered from_quote(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<quote_entered>(e);
+    message.client_order = e.quote.client_order;
+    message.bid_quantity = units(i, e.quote.bid_quantity);
+    message.ask_quantity = units(i, e.quote.ask_quantity);
+    message.account = e.quote.account;
+    message.session = e.quote.session;
+    message.request = e.quote.request;
+    return message;
+}
+
+inline protection_changed from_protection(const domain::event& e) noexcept {
+    auto message = begin<protection_changed>(e);
+    message.fills = e.protection.fills;
+    message.fills_max = e.protection.fills_max;
+    message.lots = e.protection.quantity.value;
+    message.lots_max = e.protection.quantity_max.value;
+    message.window_ms = e.protection.window_ms;
+    message.account = e.protection.account;
+    message.session = e.protection.session;
+    message.request = e.protection.request;
+    return message;
+}
+
 [[gnu::always_inline]] inline level_changed from_level(const domain::event& e, const domain::instrument& i) noexcept {
     auto message = begin<level_changed>(e);
     message.price = to_nano(i, e.level.price);
@@ -172,6 +198,8 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::order_rejected: return encode(from_private_order<order_rejected>(e, i), sequence, out);
         case event_kind::order_executed: return encode(from_execution(e, i), sequence, out);
         case event_kind::trade_capture: return encode(from_capture(e, i), sequence, out);
+        case event_kind::quote_entered: return encode(from_quote(e, i), sequence, out);
+        case event_kind::protection_changed: return encode(from_protection(e), sequence, out);
         case event_kind::order_added: return encode(from_public_order<order_added>(e, i), sequence, out);
         case event_kind::order_reduced: return encode(from_public_order<order_reduced>(e, i), sequence, out);
         case event_kind::order_deleted: return encode(from_public_order<order_deleted>(e, i), sequence, out);

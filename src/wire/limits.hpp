@@ -5,7 +5,7 @@
 
 namespace corro::wire {
 
-/// The longest frame of the Corro Binary protocol that is accepted, header included. Five times the longest message of
+/// The longest frame of the Corro Binary protocol that is accepted, header included. Twice the longest message of
 /// this version, so that later versions may append fields; small enough that thousands of silent connections cost
 /// little.
 inline constexpr std::size_t frame_bytes_max = 512;

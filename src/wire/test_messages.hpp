@@ -50,7 +50,8 @@ class message_maker {
         constexpr std::array kinds{domain::command_kind::enter_order,  domain::command_kind::amend_order,
                                    domain::command_kind::cancel_order, domain::command_kind::cancel_orders,
                                    domain::command_kind::change_phase, domain::command_kind::set_limits,
-                                   domain::command_kind::kill_switch};
+                                   domain::command_kind::kill_switch,  domain::command_kind::enter_quote,
+                                   domain::command_kind::set_protection, domain::command_kind::reset_protection};
         c.kind = kinds[from(0, kinds.size() - 1)];
         c.request = number<std::uint32_t>();
         if (c.kind < domain::command_kind::set_limits) c.instrument = instrument();
@@ -92,6 +93,7 @@ class message_maker {
                 c.scope = static_cast<domain::cancel_scope>(from(0, 1));
                 c.sides = static_cast<domain::cancel_sides>(from(0, 2));
                 c.product = domain::product_id{number<std::uint32_t>()};
+                c.flags = static_cast<std::uint8_t>(from(0, 3));
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
                 break;
             case domain::command_kind::change_phase:
@@ -115,15 +117,28 @@ class message_maker {
                 c.kill_scope = static_cast<domain::kill_scope>(from(0, 2));
                 c.state = static_cast<domain::switch_state>(from(0, 1));
                 break;
+            case domain::command_kind::enter_quote:
+                c.client_order.value = number<std::uint64_t>();
+                c.self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
+                c.quantity = domain::quantity_lots{from(0, 3) == 0 ? 0 : from(1, domain::order_quantity_lots_max)};
+                c.ask_quantity = domain::quantity_lots{from(0, 3) == 0 ? 0 : from(1, domain::order_quantity_lots_max)};
+                if (c.quantity.value != 0) c.price = price();
+                if (c.ask_quantity.value != 0) c.ask_price = price();
+                break;
+            case domain::command_kind::set_protection:
+                c.instrument = domain::instrument_id{0};
+                c.fills_max = number<std::uint32_t>();
+                c.quantity = domain::quantity_lots{number<std::uint32_t>()};
+                c.window_ms = number<std::uint32_t>();
+                break;
+            case domain::command_kind::reset_protection: c.instrument = domain::instrument_id{0}; break;
         }
         return c;
     }
 
     [[nodiscard]] domain::event event() {
-        const std::uint32_t which = from(0, 15);
-        return event(which == 15 ? domain::event_kind::request_done
-                     : which < 6 ? static_cast<domain::event_kind>(which + 1)
-                                 : static_cast<domain::event_kind>(which + 10));
+        const std::uint32_t which = from(0, 17);
+        return event(static_cast<domain::event_kind>(which < 6 ? which + 1 : which < 9 ? which + 4 : which + 7));
     }
 
     [[nodiscard]] domain::event event(domain::event_kind kind) {
@@ -164,6 +179,24 @@ class message_maker {
                              .quantity = lots(),
                              .account = domain::account_id{number<std::uint32_t>()},
                              .session = domain::session_id{number<std::uint32_t>()}};
+                break;
+            case domain::event_kind::quote_entered:
+                e.quote = {.client_order = domain::client_order_id{number<std::uint64_t>()},
+                           .bid_quantity = lots(),
+                           .ask_quantity = lots(),
+                           .account = domain::account_id{number<std::uint32_t>()},
+                           .session = domain::session_id{number<std::uint32_t>()},
+                           .request = number<std::uint32_t>()};
+                break;
+            case domain::event_kind::protection_changed:
+                e.protection = {.fills = number<std::uint32_t>(),
+                                .fills_max = number<std::uint32_t>(),
+                                .quantity = domain::volume_lots{number<std::uint64_t>()},
+                                .quantity_max = domain::quantity_lots{number<std::uint32_t>()},
+                                .window_ms = number<std::uint32_t>(),
+                                .account = domain::account_id{number<std::uint32_t>()},
+                                .session = domain::session_id{number<std::uint32_t>()},
+                                .request = number<std::uint32_t>()};
                 break;
             case domain::event_kind::order_added:
             case domain::event_kind::order_reduced:

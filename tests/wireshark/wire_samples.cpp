@@ -105,10 +105,36 @@ class sampler {
             add(static_cast<wire::template_id>(15 + kind), std::span{buffer}.first(size));
             ++kind;
         }
+        for (std::uint8_t kind = 11; kind <= 13;) {
+            const domain::command command = make_.command();
+            if (command.kind != static_cast<domain::command_kind>(kind)) continue;
+            std::array<std::byte, wire::message_bytes_max> buffer;
+            const auto size = wire::encode(command, instruments_.find_or_nameless(command.instrument), buffer);
+            add(static_cast<wire::template_id>(16 + kind), std::span{buffer}.first(size));
+            ++kind;
+        }
+        add_quotes();
+    }
+
+    void add_quotes() {
+        std::vector<domain::command> quotes;
+        while (quotes.size() < wire::mass_quote_max) {
+            const domain::command command = make_.command();
+            if (command.kind == domain::command_kind::enter_quote) quotes.push_back(command);
+        }
+        std::array<std::byte, wire::message_bytes_max> buffer;
+        const auto one = wire::encode(quotes[0], instruments_.find_or_nameless(quotes[0].instrument), buffer);
+        add(wire::template_id::enter_quote, std::span{buffer}.first(one));
+        const auto all = wire::encode_mass_quote(quotes, instruments_, make_.number<std::uint32_t>(), buffer);
+        add(wire::template_id::mass_quote, std::span{buffer}.first(all));
+        add(wire::set_protection{.fills_max = make_.number<std::uint32_t>(),
+                                 .lots_max = make_.number<std::uint32_t>(),
+                                 .window_ms = make_.number<std::uint32_t>()});
+        add(wire::reset_protection{});
     }
 
     void events() {
-        for (const int kind : {1, 2, 3, 4, 5, 6, 16, 17, 18, 19, 20, 21, 22, 23}) {
+        for (const int kind : {1, 2, 3, 4, 5, 6, 10, 11, 12, 16, 17, 18, 19, 20, 21, 22, 23, 24}) {
             const domain::event event = make_.event(static_cast<domain::event_kind>(kind));
             std::array<std::byte, wire::message_bytes_max> buffer;
             const auto size = wire::encode(event, instruments_.find_or_nameless(event.instrument),

@@ -16,7 +16,8 @@ STRONG_TYPES = {
 DOMAIN_ENUMS = {"side", "order_type", "time_in_force", "self_match_prevention", "cancel_scope", "cancel_sides", "kill_scope",
                 "switch_state", "trading_phase", "instrument_kind",
                 "reject_reason"}
-DOMAIN_SETS = {"order_flags": "domain::order_flag", "amend_flags": "domain::amend_flag", "event_flags": "domain::event_flag"}
+DOMAIN_SETS = {"order_flags": "domain::order_flag", "amend_flags": "domain::amend_flag", "cancel_flags": "domain::cancel_flag",
+               "event_flags": "domain::event_flag"}
 
 
 def flag_namespace(made: Type) -> str:
@@ -102,8 +103,10 @@ def store_line(leaf, header_bytes: int) -> str:
 
 def store(message, header_bytes: int) -> str:
     lines = "".join(store_line(leaf, header_bytes) for leaf in message.leaves)
+    has_fields = any(leaf.type.kind != "reserved" for leaf in message.leaves)
+    unused = "" if has_fields else "[[maybe_unused]] "
     return (f"/// Writes header and block: {message.name}::frame_bytes bytes from `out` on.\n"
-            f"[[gnu::always_inline]] inline void store(const {message.name}& message, std::uint64_t sequence,\n"
+            f"[[gnu::always_inline]] inline void store({unused}const {message.name}& message, std::uint64_t sequence,\n"
             f"                                         std::byte* out) noexcept {{\n"
             f"    store_header({message.name}::message_id, {message.name}::block_bytes, sequence, out);\n"
             f"{lines}}}\n\n")

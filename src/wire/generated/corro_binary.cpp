@@ -19,6 +19,10 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::change_phase: return "change_phase";
         case template_id::set_limits: return "set_limits";
         case template_id::kill_switch: return "kill_switch";
+        case template_id::enter_quote: return "enter_quote";
+        case template_id::mass_quote: return "mass_quote";
+        case template_id::set_protection: return "set_protection";
+        case template_id::reset_protection: return "reset_protection";
         case template_id::order_entered: return "order_entered";
         case template_id::order_amended: return "order_amended";
         case template_id::order_cancelled: return "order_cancelled";
@@ -26,6 +30,8 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::order_rejected: return "order_rejected";
         case template_id::trade_capture: return "trade_capture";
         case template_id::request_done: return "request_done";
+        case template_id::quote_entered: return "quote_entered";
+        case template_id::protection_changed: return "protection_changed";
         case template_id::order_added: return "order_added";
         case template_id::order_reduced: return "order_reduced";
         case template_id::order_deleted: return "order_deleted";
@@ -93,6 +99,10 @@ refusal check(const frame& from) noexcept {
         case template_id::change_phase: return change_phase_view::check(from);
         case template_id::set_limits: return set_limits_view::check(from);
         case template_id::kill_switch: return kill_switch_view::check(from);
+        case template_id::enter_quote: return enter_quote_view::check(from);
+        case template_id::mass_quote: return mass_quote_view::check(from);
+        case template_id::set_protection: return set_protection_view::check(from);
+        case template_id::reset_protection: return reset_protection_view::check(from);
         case template_id::order_entered: return order_entered_view::check(from);
         case template_id::order_amended: return order_amended_view::check(from);
         case template_id::order_cancelled: return order_cancelled_view::check(from);
@@ -100,6 +110,8 @@ refusal check(const frame& from) noexcept {
         case template_id::order_rejected: return order_rejected_view::check(from);
         case template_id::trade_capture: return trade_capture_view::check(from);
         case template_id::request_done: return request_done_view::check(from);
+        case template_id::quote_entered: return quote_entered_view::check(from);
+        case template_id::protection_changed: return protection_changed_view::check(from);
         case template_id::order_added: return order_added_view::check(from);
         case template_id::order_reduced: return order_reduced_view::check(from);
         case template_id::order_deleted: return order_deleted_view::check(from);

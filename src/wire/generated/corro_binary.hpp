@@ -25,7 +25,7 @@ inline constexpr std::uint16_t schema_id = 4125;
 inline constexpr std::uint16_t schema_version = 1;
 static_assert(header_bytes == 16);
 /// Bytes of the longest message, header included.
-inline constexpr std::size_t message_bytes_max = 96;
+inline constexpr std::size_t message_bytes_max = 248;
 
 /// Which message a frame holds.
 enum class template_id : std::uint16_t {
@@ -43,6 +43,10 @@ enum class template_id : std::uint16_t {
     change_phase = 27,
     set_limits = 28,
     kill_switch = 29,
+    enter_quote = 24,
+    mass_quote = 25,
+    set_protection = 26,
+    reset_protection = 30,
     order_entered = 33,
     order_amended = 34,
     order_cancelled = 35,
@@ -50,6 +54,8 @@ enum class template_id : std::uint16_t {
     order_rejected = 37,
     trade_capture = 38,
     request_done = 44,
+    quote_entered = 42,
+    protection_changed = 43,
     order_added = 48,
     order_reduced = 49,
     order_deleted = 50,
@@ -255,6 +261,9 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_size_limit)
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::notional_limit) == 61);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::open_orders_limit) == 62);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::position_limit) == 63);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_is_quote) == 50);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_crossed) == 51);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection) == 52);
 [[nodiscard]] constexpr bool is_known(domain::reject_reason value) noexcept {
     switch (value) {
         case domain::reject_reason::none:
@@ -294,6 +303,9 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::position_limit) =
         case domain::reject_reason::notional_limit:
         case domain::reject_reason::open_orders_limit:
         case domain::reject_reason::position_limit:
+        case domain::reject_reason::order_is_quote:
+        case domain::reject_reason::quote_crossed:
+        case domain::reject_reason::quote_protection:
             return true;
     }
     return false;
@@ -414,6 +426,11 @@ static_assert(domain::amend_flag::display_quantity == 4);
 static_assert(domain::amend_flag::account == 8);
 /// All bits that mean something.
 inline constexpr std::uint8_t amend_flags_mask = 15;
+
+static_assert(domain::cancel_flag::quotes_too == 1);
+static_assert(domain::cancel_flag::quotes_only == 2);
+/// All bits that mean something.
+inline constexpr std::uint8_t cancel_flags_mask = 3;
 
 static_assert(domain::event_flag::last_of_command == 1);
 static_assert(domain::event_flag::last_of_request == 2);
@@ -1242,6 +1259,8 @@ struct cancel_orders {
     domain::instrument_id instrument{};
     domain::cancel_scope cancel_scope = domain::cancel_scope::account;
     domain::cancel_sides cancel_sides = domain::cancel_sides::both;
+    /// Without any: orders, no quotes.
+    std::uint8_t cancel_flags{};
     /// Only orders of this product; 0 for every product.
     domain::product_id product{};
 
@@ -1255,7 +1274,8 @@ struct cancel_orders {
     store_field(out + 16, message.instrument);
     store_field(out + 20, message.cancel_scope);
     store_field(out + 21, message.cancel_sides);
-    std::memset(out + 22, 0, 2);
+    store_field(out + 22, message.cancel_flags);
+    std::memset(out + 23, 0, 1);
     store_field(out + 24, message.product);
     std::memset(out + 28, 0, 4);
 }
@@ -1278,6 +1298,9 @@ class cancel_orders_view {
         if (!is_known(view.cancel_sides())) {
             return {session_reject_reason::invalid_value, 78};
         }
+        if ((view.cancel_flags() & ~cancel_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 99};
+        }
         return {};
     }
 
@@ -1290,6 +1313,7 @@ class cancel_orders_view {
     [[nodiscard]] domain::cancel_sides cancel_sides() const noexcept {
         return load_field<domain::cancel_sides>(block_ + 5);
     }
+    [[nodiscard]] std::uint8_t cancel_flags() const noexcept { return load_field<std::uint8_t>(block_ + 6); }
     [[nodiscard]] domain::product_id product() const noexcept { return load_field<domain::product_id>(block_ + 8); }
 
     [[nodiscard]] wire::cancel_orders value() const noexcept {
@@ -1297,6 +1321,7 @@ class cancel_orders_view {
             .instrument = instrument(),
             .cancel_scope = cancel_scope(),
             .cancel_sides = cancel_sides(),
+            .cancel_flags = cancel_flags(),
             .product = product(),
         };
     }
@@ -1518,6 +1543,415 @@ class kill_switch_view {
             .firm = firm(),
             .kill_scope = kill_scope(),
             .switch_state = switch_state(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Replaces both sides of the account's quote in an instrument. A side of quantity 0 is withdrawn; one that only
+/// shrinks at its price keeps its priority. Answered by the messages of the sides and then quote_entered, or by
+/// order_rejected.
+struct enter_quote {
+    static constexpr template_id message_id = template_id::enter_quote;
+    static constexpr std::size_t block_bytes = 48;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The client's name of the quote, repeated in what is said of it. It finds no order.
+    domain::client_order_id client_order{};
+    /// Ignored when bid_quantity is 0; so with the ask.
+    domain::price_nano bid_price{};
+    /// What is to be open from now on, whatever has been filled before.
+    std::int64_t bid_quantity{};
+    domain::price_nano ask_price{};
+    std::int64_t ask_quantity{};
+    domain::instrument_id instrument{};
+    domain::self_match_prevention self_match_prevention = domain::self_match_prevention::none;
+
+    friend bool operator==(const wire::enter_quote&, const wire::enter_quote&) = default;
+};
+
+/// Writes header and block: enter_quote::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const enter_quote& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(enter_quote::message_id, enter_quote::block_bytes, sequence, out);
+    store_field(out + 16, message.client_order);
+    store_field(out + 24, message.bid_price);
+    store_field(out + 32, message.bid_quantity);
+    store_field(out + 40, message.ask_price);
+    store_field(out + 48, message.ask_quantity);
+    store_field(out + 56, message.instrument);
+    store_field(out + 60, message.self_match_prevention);
+    std::memset(out + 61, 0, 3);
+}
+
+/// enter_quote in a received buffer; valid as long as the buffer.
+class enter_quote_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit enter_quote_view(const frame& from) noexcept : block_(block_of<wire::enter_quote>(from)) {}
+
+    /// What keeps a frame whose message is enter_quote from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < enter_quote::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const enter_quote_view view{from};
+        if (!is_known(view.self_match_prevention())) {
+            return {session_reject_reason::invalid_value, 39};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::client_order_id client_order() const noexcept {
+        return load_field<domain::client_order_id>(block_ + 0);
+    }
+    [[nodiscard]] domain::price_nano bid_price() const noexcept { return load_field<domain::price_nano>(block_ + 8); }
+    [[nodiscard]] std::int64_t bid_quantity() const noexcept { return load_field<std::int64_t>(block_ + 16); }
+    [[nodiscard]] domain::price_nano ask_price() const noexcept { return load_field<domain::price_nano>(block_ + 24); }
+    [[nodiscard]] std::int64_t ask_quantity() const noexcept { return load_field<std::int64_t>(block_ + 32); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 40);
+    }
+    [[nodiscard]] domain::self_match_prevention self_match_prevention() const noexcept {
+        return load_field<domain::self_match_prevention>(block_ + 44);
+    }
+
+    [[nodiscard]] wire::enter_quote value() const noexcept {
+        return {
+            .client_order = client_order(),
+            .bid_price = bid_price(),
+            .bid_quantity = bid_quantity(),
+            .ask_price = ask_price(),
+            .ask_quantity = ask_quantity(),
+            .instrument = instrument(),
+            .self_match_prevention = self_match_prevention(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Quotes in several instruments, each as by an enter_quote, in this order. One that is refused does not hinder the
+/// others. Each is answered; the answer of the last completes the request.
+struct mass_quote {
+    static constexpr template_id message_id = template_id::mass_quote;
+    static constexpr std::size_t block_bytes = 232;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The client's name of all these quotes.
+    domain::client_order_id client_order{};
+    /// Fields of later quotes are ignored.
+    std::uint8_t quotes_count{};
+    domain::self_match_prevention self_match_prevention = domain::self_match_prevention::none;
+    domain::price_nano bid_price_1{};
+    std::int64_t bid_quantity_1{};
+    domain::price_nano ask_price_1{};
+    std::int64_t ask_quantity_1{};
+    domain::price_nano bid_price_2{};
+    std::int64_t bid_quantity_2{};
+    domain::price_nano ask_price_2{};
+    std::int64_t ask_quantity_2{};
+    domain::price_nano bid_price_3{};
+    std::int64_t bid_quantity_3{};
+    domain::price_nano ask_price_3{};
+    std::int64_t ask_quantity_3{};
+    domain::price_nano bid_price_4{};
+    std::int64_t bid_quantity_4{};
+    domain::price_nano ask_price_4{};
+    std::int64_t ask_quantity_4{};
+    domain::price_nano bid_price_5{};
+    std::int64_t bid_quantity_5{};
+    domain::price_nano ask_price_5{};
+    std::int64_t ask_quantity_5{};
+    domain::price_nano bid_price_6{};
+    std::int64_t bid_quantity_6{};
+    domain::price_nano ask_price_6{};
+    std::int64_t ask_quantity_6{};
+    domain::instrument_id instrument_1{};
+    domain::instrument_id instrument_2{};
+    domain::instrument_id instrument_3{};
+    domain::instrument_id instrument_4{};
+    domain::instrument_id instrument_5{};
+    domain::instrument_id instrument_6{};
+
+    friend bool operator==(const wire::mass_quote&, const wire::mass_quote&) = default;
+};
+
+/// Writes header and block: mass_quote::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const mass_quote& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(mass_quote::message_id, mass_quote::block_bytes, sequence, out);
+    store_field(out + 16, message.client_order);
+    store_field(out + 24, message.quotes_count);
+    store_field(out + 25, message.self_match_prevention);
+    std::memset(out + 26, 0, 2);
+    std::memset(out + 28, 0, 4);
+    store_field(out + 32, message.bid_price_1);
+    store_field(out + 40, message.bid_quantity_1);
+    store_field(out + 48, message.ask_price_1);
+    store_field(out + 56, message.ask_quantity_1);
+    store_field(out + 64, message.bid_price_2);
+    store_field(out + 72, message.bid_quantity_2);
+    store_field(out + 80, message.ask_price_2);
+    store_field(out + 88, message.ask_quantity_2);
+    store_field(out + 96, message.bid_price_3);
+    store_field(out + 104, message.bid_quantity_3);
+    store_field(out + 112, message.ask_price_3);
+    store_field(out + 120, message.ask_quantity_3);
+    store_field(out + 128, message.bid_price_4);
+    store_field(out + 136, message.bid_quantity_4);
+    store_field(out + 144, message.ask_price_4);
+    store_field(out + 152, message.ask_quantity_4);
+    store_field(out + 160, message.bid_price_5);
+    store_field(out + 168, message.bid_quantity_5);
+    store_field(out + 176, message.ask_price_5);
+    store_field(out + 184, message.ask_quantity_5);
+    store_field(out + 192, message.bid_price_6);
+    store_field(out + 200, message.bid_quantity_6);
+    store_field(out + 208, message.ask_price_6);
+    store_field(out + 216, message.ask_quantity_6);
+    store_field(out + 224, message.instrument_1);
+    store_field(out + 228, message.instrument_2);
+    store_field(out + 232, message.instrument_3);
+    store_field(out + 236, message.instrument_4);
+    store_field(out + 240, message.instrument_5);
+    store_field(out + 244, message.instrument_6);
+}
+
+/// mass_quote in a received buffer; valid as long as the buffer.
+class mass_quote_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit mass_quote_view(const frame& from) noexcept : block_(block_of<wire::mass_quote>(from)) {}
+
+    /// What keeps a frame whose message is mass_quote from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < mass_quote::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const mass_quote_view view{from};
+        if (view.quotes_count() < 1 || view.quotes_count() > 6) {
+            return {session_reject_reason::out_of_range, 150};
+        }
+        if (!is_known(view.self_match_prevention())) {
+            return {session_reject_reason::invalid_value, 39};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::client_order_id client_order() const noexcept {
+        return load_field<domain::client_order_id>(block_ + 0);
+    }
+    [[nodiscard]] std::uint8_t quotes_count() const noexcept { return load_field<std::uint8_t>(block_ + 8); }
+    [[nodiscard]] domain::self_match_prevention self_match_prevention() const noexcept {
+        return load_field<domain::self_match_prevention>(block_ + 9);
+    }
+    [[nodiscard]] domain::price_nano bid_price_1() const noexcept {
+        return load_field<domain::price_nano>(block_ + 16);
+    }
+    [[nodiscard]] std::int64_t bid_quantity_1() const noexcept { return load_field<std::int64_t>(block_ + 24); }
+    [[nodiscard]] domain::price_nano ask_price_1() const noexcept {
+        return load_field<domain::price_nano>(block_ + 32);
+    }
+    [[nodiscard]] std::int64_t ask_quantity_1() const noexcept { return load_field<std::int64_t>(block_ + 40); }
+    [[nodiscard]] domain::price_nano bid_price_2() const noexcept {
+        return load_field<domain::price_nano>(block_ + 48);
+    }
+    [[nodiscard]] std::int64_t bid_quantity_2() const noexcept { return load_field<std::int64_t>(block_ + 56); }
+    [[nodiscard]] domain::price_nano ask_price_2() const noexcept {
+        return load_field<domain::price_nano>(block_ + 64);
+    }
+    [[nodiscard]] std::int64_t ask_quantity_2() const noexcept { return load_field<std::int64_t>(block_ + 72); }
+    [[nodiscard]] domain::price_nano bid_price_3() const noexcept {
+        return load_field<domain::price_nano>(block_ + 80);
+    }
+    [[nodiscard]] std::int64_t bid_quantity_3() const noexcept { return load_field<std::int64_t>(block_ + 88); }
+    [[nodiscard]] domain::price_nano ask_price_3() const noexcept {
+        return load_field<domain::price_nano>(block_ + 96);
+    }
+    [[nodiscard]] std::int64_t ask_quantity_3() const noexcept { return load_field<std::int64_t>(block_ + 104); }
+    [[nodiscard]] domain::price_nano bid_price_4() const noexcept {
+        return load_field<domain::price_nano>(block_ + 112);
+    }
+    [[nodiscard]] std::int64_t bid_quantity_4() const noexcept { return load_field<std::int64_t>(block_ + 120); }
+    [[nodiscard]] domain::price_nano ask_price_4() const noexcept {
+        return load_field<domain::price_nano>(block_ + 128);
+    }
+    [[nodiscard]] std::int64_t ask_quantity_4() const noexcept { return load_field<std::int64_t>(block_ + 136); }
+    [[nodiscard]] domain::price_nano bid_price_5() const noexcept {
+        return load_field<domain::price_nano>(block_ + 144);
+    }
+    [[nodiscard]] std::int64_t bid_quantity_5() const noexcept { return load_field<std::int64_t>(block_ + 152); }
+    [[nodiscard]] domain::price_nano ask_price_5() const noexcept {
+        return load_field<domain::price_nano>(block_ + 160);
+    }
+    [[nodiscard]] std::int64_t ask_quantity_5() const noexcept { return load_field<std::int64_t>(block_ + 168); }
+    [[nodiscard]] domain::price_nano bid_price_6() const noexcept {
+        return load_field<domain::price_nano>(block_ + 176);
+    }
+    [[nodiscard]] std::int64_t bid_quantity_6() const noexcept { return load_field<std::int64_t>(block_ + 184); }
+    [[nodiscard]] domain::price_nano ask_price_6() const noexcept {
+        return load_field<domain::price_nano>(block_ + 192);
+    }
+    [[nodiscard]] std::int64_t ask_quantity_6() const noexcept { return load_field<std::int64_t>(block_ + 200); }
+    [[nodiscard]] domain::instrument_id instrument_1() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 208);
+    }
+    [[nodiscard]] domain::instrument_id instrument_2() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 212);
+    }
+    [[nodiscard]] domain::instrument_id instrument_3() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 216);
+    }
+    [[nodiscard]] domain::instrument_id instrument_4() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 220);
+    }
+    [[nodiscard]] domain::instrument_id instrument_5() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 224);
+    }
+    [[nodiscard]] domain::instrument_id instrument_6() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 228);
+    }
+
+    [[nodiscard]] wire::mass_quote value() const noexcept {
+        return {
+            .client_order = client_order(),
+            .quotes_count = quotes_count(),
+            .self_match_prevention = self_match_prevention(),
+            .bid_price_1 = bid_price_1(),
+            .bid_quantity_1 = bid_quantity_1(),
+            .ask_price_1 = ask_price_1(),
+            .ask_quantity_1 = ask_quantity_1(),
+            .bid_price_2 = bid_price_2(),
+            .bid_quantity_2 = bid_quantity_2(),
+            .ask_price_2 = ask_price_2(),
+            .ask_quantity_2 = ask_quantity_2(),
+            .bid_price_3 = bid_price_3(),
+            .bid_quantity_3 = bid_quantity_3(),
+            .ask_price_3 = ask_price_3(),
+            .ask_quantity_3 = ask_quantity_3(),
+            .bid_price_4 = bid_price_4(),
+            .bid_quantity_4 = bid_quantity_4(),
+            .ask_price_4 = ask_price_4(),
+            .ask_quantity_4 = ask_quantity_4(),
+            .bid_price_5 = bid_price_5(),
+            .bid_quantity_5 = bid_quantity_5(),
+            .ask_price_5 = ask_price_5(),
+            .ask_quantity_5 = ask_quantity_5(),
+            .bid_price_6 = bid_price_6(),
+            .bid_quantity_6 = bid_quantity_6(),
+            .ask_price_6 = ask_price_6(),
+            .ask_quantity_6 = ask_quantity_6(),
+            .instrument_1 = instrument_1(),
+            .instrument_2 = instrument_2(),
+            .instrument_3 = instrument_3(),
+            .instrument_4 = instrument_4(),
+            .instrument_5 = instrument_5(),
+            .instrument_6 = instrument_6(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Limits what the account's quotes may trade within a window of time; see the rules of matching. Answered by
+/// protection_changed.
+struct set_protection {
+    static constexpr template_id message_id = template_id::set_protection;
+    static constexpr std::size_t block_bytes = 16;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// Fills within a window that withdraw the quotes; 0 for no such limit.
+    std::uint32_t fills_max{};
+    /// Lots within a window, over all instruments, that withdraw the quotes; 0 for no such limit.
+    std::uint32_t lots_max{};
+    /// How long a window lasts, in milliseconds; above 0 when there is a limit.
+    std::uint32_t window_ms{};
+
+    friend bool operator==(const wire::set_protection&, const wire::set_protection&) = default;
+};
+
+/// Writes header and block: set_protection::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const set_protection& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(set_protection::message_id, set_protection::block_bytes, sequence, out);
+    store_field(out + 16, message.fills_max);
+    store_field(out + 20, message.lots_max);
+    store_field(out + 24, message.window_ms);
+    std::memset(out + 28, 0, 4);
+}
+
+/// set_protection in a received buffer; valid as long as the buffer.
+class set_protection_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit set_protection_view(const frame& from) noexcept : block_(block_of<wire::set_protection>(from)) {}
+
+    /// What keeps a frame whose message is set_protection from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < set_protection::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::uint32_t fills_max() const noexcept { return load_field<std::uint32_t>(block_ + 0); }
+    [[nodiscard]] std::uint32_t lots_max() const noexcept { return load_field<std::uint32_t>(block_ + 4); }
+    [[nodiscard]] std::uint32_t window_ms() const noexcept { return load_field<std::uint32_t>(block_ + 8); }
+
+    [[nodiscard]] wire::set_protection value() const noexcept {
+        return {
+            .fills_max = fills_max(),
+            .lots_max = lots_max(),
+            .window_ms = window_ms(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Lets the account quote again after its protection has withdrawn its quotes. Answered by protection_changed.
+struct reset_protection {
+    static constexpr template_id message_id = template_id::reset_protection;
+    static constexpr std::size_t block_bytes = 16;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+
+    friend bool operator==(const wire::reset_protection&, const wire::reset_protection&) = default;
+};
+
+/// Writes header and block: reset_protection::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store([[maybe_unused]] const reset_protection& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(reset_protection::message_id, reset_protection::block_bytes, sequence, out);
+    std::memset(out + 16, 0, 7);
+    std::memset(out + 23, 0, 1);
+    std::memset(out + 24, 0, 7);
+    std::memset(out + 31, 0, 1);
+}
+
+/// reset_protection in a received buffer; valid as long as the buffer.
+class reset_protection_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit reset_protection_view(const frame& from) noexcept : block_(block_of<wire::reset_protection>(from)) {}
+
+    /// What keeps a frame whose message is reset_protection from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < reset_protection::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        return {};
+    }
+
+
+    [[nodiscard]] wire::reset_protection value() const noexcept {
+        return {
         };
     }
 
@@ -2335,6 +2769,249 @@ class request_done_view {
             .side = side(),
             .reason = reason(),
             .flags = flags(),
+            .account = account(),
+            .session = session(),
+            .request = request(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// A quote is done: the messages of its sides precede it.
+struct quote_entered {
+    static constexpr template_id message_id = template_id::quote_entered;
+    static constexpr std::size_t block_bytes = 64;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    /// The quote's.
+    domain::client_order_id client_order{};
+    /// Open quantity.
+    std::int64_t bid_quantity{};
+    /// Open quantity.
+    std::int64_t ask_quantity{};
+    domain::account_id account{};
+    /// The session that is told.
+    domain::session_id session{};
+    /// The header's sequence of the request that caused it.
+    std::uint32_t request{};
+
+    friend bool operator==(const wire::quote_entered&, const wire::quote_entered&) = default;
+};
+
+/// Writes header and block: quote_entered::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const quote_entered& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(quote_entered::message_id, quote_entered::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.client_order);
+    store_field(out + 48, message.bid_quantity);
+    store_field(out + 56, message.ask_quantity);
+    store_field(out + 64, message.account);
+    store_field(out + 68, message.session);
+    store_field(out + 72, message.request);
+    std::memset(out + 76, 0, 4);
+}
+
+/// quote_entered in a received buffer; valid as long as the buffer.
+class quote_entered_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit quote_entered_view(const frame& from) noexcept : block_(block_of<wire::quote_entered>(from)) {}
+
+    /// What keeps a frame whose message is quote_entered from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < quote_entered::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const quote_entered_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::client_order_id client_order() const noexcept {
+        return load_field<domain::client_order_id>(block_ + 24);
+    }
+    [[nodiscard]] std::int64_t bid_quantity() const noexcept { return load_field<std::int64_t>(block_ + 32); }
+    [[nodiscard]] std::int64_t ask_quantity() const noexcept { return load_field<std::int64_t>(block_ + 40); }
+    [[nodiscard]] domain::account_id account() const noexcept { return load_field<domain::account_id>(block_ + 48); }
+    [[nodiscard]] domain::session_id session() const noexcept { return load_field<domain::session_id>(block_ + 52); }
+    [[nodiscard]] std::uint32_t request() const noexcept { return load_field<std::uint32_t>(block_ + 56); }
+
+    [[nodiscard]] wire::quote_entered value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .client_order = client_order(),
+            .bid_quantity = bid_quantity(),
+            .ask_quantity = ask_quantity(),
+            .account = account(),
+            .session = session(),
+            .request = request(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// What the account allows its quotes, as set or reset; with reason quote_protection: it has been reached, the messages
+/// of the quotes' withdrawal follow, and the account may not quote until it resets its protection. The header's
+/// instrument is 0.
+struct protection_changed {
+    static constexpr template_id message_id = template_id::protection_changed;
+    static constexpr std::size_t block_bytes = 64;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    /// Fills in the window that runs.
+    std::uint32_t fills{};
+    std::uint32_t fills_max{};
+    /// Lots traded in the window that runs.
+    std::uint64_t lots{};
+    std::uint32_t lots_max{};
+    std::uint32_t window_ms{};
+    domain::account_id account{};
+    /// The session that is told: when the limit was reached, the one whose quote reached it.
+    domain::session_id session{};
+    /// The header's sequence of the request that caused it, when this session sent it; otherwise 0.
+    std::uint32_t request{};
+
+    friend bool operator==(const wire::protection_changed&, const wire::protection_changed&) = default;
+};
+
+/// Writes header and block: protection_changed::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const protection_changed& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(protection_changed::message_id, protection_changed::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.fills);
+    store_field(out + 44, message.fills_max);
+    store_field(out + 48, message.lots);
+    store_field(out + 56, message.lots_max);
+    store_field(out + 60, message.window_ms);
+    store_field(out + 64, message.account);
+    store_field(out + 68, message.session);
+    store_field(out + 72, message.request);
+    std::memset(out + 76, 0, 4);
+}
+
+/// protection_changed in a received buffer; valid as long as the buffer.
+class protection_changed_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit protection_changed_view(const frame& from) noexcept : block_(block_of<wire::protection_changed>(from)) {}
+
+    /// What keeps a frame whose message is protection_changed from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < protection_changed::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const protection_changed_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] std::uint32_t fills() const noexcept { return load_field<std::uint32_t>(block_ + 24); }
+    [[nodiscard]] std::uint32_t fills_max() const noexcept { return load_field<std::uint32_t>(block_ + 28); }
+    [[nodiscard]] std::uint64_t lots() const noexcept { return load_field<std::uint64_t>(block_ + 32); }
+    [[nodiscard]] std::uint32_t lots_max() const noexcept { return load_field<std::uint32_t>(block_ + 40); }
+    [[nodiscard]] std::uint32_t window_ms() const noexcept { return load_field<std::uint32_t>(block_ + 44); }
+    [[nodiscard]] domain::account_id account() const noexcept { return load_field<domain::account_id>(block_ + 48); }
+    [[nodiscard]] domain::session_id session() const noexcept { return load_field<domain::session_id>(block_ + 52); }
+    [[nodiscard]] std::uint32_t request() const noexcept { return load_field<std::uint32_t>(block_ + 56); }
+
+    [[nodiscard]] wire::protection_changed value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .fills = fills(),
+            .fills_max = fills_max(),
+            .lots = lots(),
+            .lots_max = lots_max(),
+            .window_ms = window_ms(),
             .account = account(),
             .session = session(),
             .request = request(),

@@ -1,0 +1,84 @@
+// Where quotes stand, and how much they have traded: one place per maker, instrument and side.
+//
+// A place holds the order id of the side that stands in it. Ids are never used twice, so a place whose order was filled
+// or cancelled empties itself: its id is no longer that of an open order.
+//
+// A maker may limit what its quotes trade in a window of time, by fills and by lots. A window begins with a fill and
+// lasts as long as the maker said; the first fill after its end begins the next one. So a window takes constant room.
+//
+// Limits: as many places as positions, as many windows as accounts.
+// Cost: allocates at construction only; constant time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "domain/types.hpp"
+#include "facility/order_directory.hpp"
+
+namespace corro::facility {
+
+/// What an account allows its quotes, and what they have traded.
+struct quote_protection {
+    std::uint32_t fills_max = 0;     ///< 0 for any number
+    std::uint32_t quantity_max = 0;  ///< lots; 0 for any number
+    std::uint32_t window_ms = 0;
+    std::uint32_t fills = 0;  ///< 0: no window runs
+    std::uint64_t lots = 0;
+    domain::time_ns began{};  ///< of the window
+    bool is_tripped = false;  ///< until it is reset, the account may not quote
+};
+
+class quote_table {
+ public:
+    /// An account whose limit has been reached, and the session whose quote reached it.
+    struct trip {
+        domain::account_id account{};
+        domain::session_id session{};
+    };
+
+    quote_table(std::uint32_t positions_max, std::uint32_t accounts_max)
+        : places_(positions_max), protections_(accounts_max) {
+        trips_.reserve(accounts_max);
+    }
+
+    /// The place of a side; `position` is the maker's in the instrument (risk::positions).
+    [[nodiscard]] domain::order_id& place(std::uint32_t position, domain::side side) noexcept {
+        return places_[position][static_cast<std::size_t>(side)];
+    }
+    [[nodiscard]] quote_protection& protection(domain::account_id account) noexcept {
+        return protections_[account.value];
+    }
+    [[nodiscard]] const std::vector<quote_protection>& protections() const noexcept { return protections_; }
+
+    /// A side of a quote has traded. An account that reaches its limit by that joins the trips.
+    void traded(const order_record& quote, std::uint32_t lots, domain::time_ns now) noexcept {
+        quote_protection& p = protections_[quote.account.value];
+        if (p.is_tripped || (p.fills_max == 0 && p.quantity_max == 0)) return;
+        // Without sign, so that a clock that runs backwards ends the window instead of keeping it open for ever.
+        const std::uint64_t age = static_cast<std::uint64_t>(now.value) - static_cast<std::uint64_t>(p.began.value);
+        if (p.fills == 0 || age >= std::uint64_t{p.window_ms} * 1'000'000) {
+            p.began = now;
+            p.fills = 0;
+            p.lots = 0;
+        }
+        ++p.fills;
+        p.lots += lots;
+        p.is_tripped =
+            (p.fills_max != 0 && p.fills >= p.fills_max) || (p.quantity_max != 0 && p.lots >= p.quantity_max);
+        if (p.is_tripped) trips_.push_back({quote.account, quote.session});
+    }
+
+    /// The accounts that have reached their limits and whose quotes have not been withdrawn yet, in this order.
+    [[nodiscard]] const std::vector<trip>& trips() const noexcept { return trips_; }
+    void clear_trips() noexcept { trips_.clear(); }
+
+ private:
+    std::vector<std::array<domain::order_id, 2>> places_;
+    std::vector<quote_protection> protections_;
+    std::vector<trip> trips_;
+};
+
+}  // namespace corro::facility

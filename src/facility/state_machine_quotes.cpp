@@ -1,0 +1,189 @@
+// Quotes and their protection; the rules are docs/spec/matching.md.
+
+#include <array>
+
+#include "facility/state_machine.hpp"
+
+namespace corro::facility {
+
+using domain::command;
+using domain::reject_reason;
+using domain::side;
+
+reject_reason facility::state_machine::check_quote_side(const domain::instrument& i, domain::price_ticks price,
+                                                        domain::quantity_lots quantity) noexcept {
+    if (quantity.value == 0) return reject_reason::none;
+    if (quantity > i.order_quantity_max) return reject_reason::invalid_quantity;
+    return check_price(i, price);
+}
+
+reject_reason facility::state_machine::check_quote(const command& c) const noexcept {
+    const std::uint32_t book = book_of(c.instrument);
+    if (book == none) return reject_reason::unknown_instrument;
+    if (c.self_match_prevention > domain::self_match_prevention::decrement) {
+        return reject_reason::invalid_self_match_prevention;
+    }
+    if ((c.flags & ~domain::quote_flag::more) != 0) return reject_reason::invalid_combination;
+    const domain::instrument& instrument = instruments_[book];
+    if (const auto reason = check_quote_side(instrument, c.price, c.quantity); reason != reject_reason::none) {
+        return reason;
+    }
+    if (const auto reason = check_quote_side(instrument, c.ask_price, c.ask_quantity); reason != reject_reason::none) {
+        return reason;
+    }
+    const bool has_bid = c.quantity.value != 0;
+    const bool has_ask = c.ask_quantity.value != 0;
+    if (has_bid && has_ask && c.price >= c.ask_price) return reject_reason::quote_crossed;
+    if ((has_bid || has_ask) && quotes_.protections()[c.account.value].is_tripped) {
+        return reject_reason::quote_protection;
+    }
+    return reject_reason::none;
+}
+
+void facility::state_machine::enter_quote(const command& c) noexcept {
+    if (const reject_reason reason = check_quote(c); reason != reject_reason::none) {
+        refuse(c, reason);
+        return;
+    }
+    const std::uint32_t book = book_of(c.instrument);
+    const std::array<std::uint32_t, 2> wanted{c.quantity.value, c.ask_quantity.value};
+    std::uint32_t position = positions_.find(c.account.value, book);
+    std::array<bool, 2> is_new{};
+    std::uint32_t standing_count = 0;
+    std::uint32_t new_count = 0;
+    for (const side s : {side::buy, side::sell}) {
+        const auto i = static_cast<std::size_t>(s);
+        const bool stands = position != risk::positions::none && engine_.is_open(quotes_.place(position, s));
+        is_new[i] = !stands && wanted[i] != 0;
+        standing_count += stands ? 1U : 0U;
+        new_count += is_new[i] ? 1U : 0U;
+    }
+    if (standing_count + new_count == 0) {
+        refuse(c, reject_reason::nothing_to_cancel);
+        return;
+    }
+    if (new_count > engine_.free_orders_count()) {
+        refuse(c, reject_reason::book_full);
+        return;
+    }
+    if (position == risk::positions::none) position = positions_.acquire(c.account.value, book);
+    if (position == risk::positions::none) {
+        refuse(c, reject_reason::book_full);
+        return;
+    }
+    for (const side s : {side::buy, side::sell}) {
+        if (is_new[static_cast<std::size_t>(s)]) make_side(c, position, s);
+    }
+    // Both sides leave before either enters: a quote that moves by more than its width must not meet its old self.
+    const std::uint32_t bid = prepare_side(c, book, position, side::buy, is_new[0]);
+    const std::uint32_t ask = prepare_side(c, book, position, side::sell, is_new[1]);
+    const std::uint64_t trades_before = writer_.trades_count();
+    if (bid != none) enter_side(c, book, bid);
+    if (ask != none) enter_side(c, book, ask);
+    const auto open_at = [&](side s) {
+        const domain::order_id id = quotes_.place(position, s);
+        return engine_.is_open(id) ? engine_.order_at(matching::engine::slot_of(id)).open : 0U;
+    };
+    writer_.quote_entered(book, open_at(side::buy), open_at(side::sell));
+    if (writer_.trades_count() != trades_before) enter_triggered(book);
+}
+
+void facility::state_machine::make_side(const command& c, std::uint32_t position, side s) noexcept {
+    domain::order_id& place = quotes_.place(position, s);
+    place = engine_.reserve(c.account.value);
+    orders_[matching::engine::slot_of(place)] = {.client_order = c.client_order,
+                                                 .session = c.session,
+                                                 .account = c.account,
+                                                 .total = s == side::buy ? c.quantity.value : c.ask_quantity.value,
+                                                 .position = position,
+                                                 .side = s,
+                                                 .self_match = c.self_match_prevention,
+                                                 .flags = quote_mark};
+}
+
+std::uint32_t facility::state_machine::prepare_side(const command& c, std::uint32_t book, std::uint32_t position,
+                                                    side s, bool is_new) noexcept {
+    const domain::price_ticks price = s == side::buy ? c.price : c.ask_price;
+    const std::uint32_t wanted = s == side::buy ? c.quantity.value : c.ask_quantity.value;
+    const domain::order_id place = quotes_.place(position, s);
+    if (!engine_.is_open(place)) return none;
+    const std::uint32_t slot = matching::engine::slot_of(place);
+    if (is_new) {
+        writer_.quote_side(domain::event_kind::order_entered, book, slot, price, wanted);
+        return slot;
+    }
+    order_record& record = orders_[slot];
+    record.client_order = c.client_order;
+    record.session = c.session;
+    record.self_match = c.self_match_prevention;
+    if (wanted == 0) {
+        engine_.cancel(slot, writer_, matching::removal::withdrawn);
+        return none;
+    }
+    const std::uint32_t open = engine_.order_at(slot).open;
+    const bool stays = price == engine_.level_of(slot).price && wanted <= open;
+    if (stays && wanted == open) return none;
+    record.total = wanted;
+    writer_.quote_side(domain::event_kind::order_amended, book, slot, price, wanted);
+    if (stays) {
+        engine_.reduce(slot, wanted, writer_);
+        return none;
+    }
+    engine_.lift(slot, writer_);
+    return slot;
+}
+
+void facility::state_machine::enter_side(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
+    const order_record& record = orders_[slot];
+    const domain::price_ticks price = record.side == side::buy ? c.price : c.ask_price;
+    const domain::order_id order = engine_.id_of(slot);
+    writer_.incoming(book, price);
+    const matching::entry_result result = engine_.enter_lifted(
+        slot,
+        {.book = book,
+         .account = c.account.value,
+         .side = record.side,
+         .self_match = c.self_match_prevention,
+         .price = price,
+         .quantity = record.side == side::buy ? c.quantity : c.ask_quantity},
+        writer_);
+    if (result.what == matching::outcome::cancelled) {
+        writer_.remainder_cancelled(book, slot, order, price, result.quantity, result.reason);
+    }
+}
+
+void facility::state_machine::withdraw_tripped() noexcept {
+    for (const quote_table::trip& t : quotes_.trips()) {
+        writer_.protection_changed(quotes_.protection(t.account), t.account, t.session,
+                                   reject_reason::quote_protection, false);
+        engine_.cancel_account(
+            t.account.value, [&](std::uint32_t slot, std::uint32_t) { return (orders_[slot].flags & quote_mark) != 0; },
+            writer_, matching::removal::protected_quote);
+    }
+    quotes_.clear_trips();
+}
+
+void facility::state_machine::set_protection(const command& c) noexcept {
+    const bool is_limited = c.fills_max != 0 || c.quantity.value != 0;
+    if (is_limited && c.window_ms == 0) {
+        refuse(c, reject_reason::invalid_combination);
+        return;
+    }
+    quote_protection& p = quotes_.protection(c.account);
+    p = {.fills_max = c.fills_max,
+         .quantity_max = c.quantity.value,
+         .window_ms = is_limited ? c.window_ms : 0,
+         .is_tripped = p.is_tripped};
+    writer_.protection_changed(p, c.account, c.session, reject_reason::none, true);
+}
+
+void facility::state_machine::reset_protection(const command& c) noexcept {
+    quote_protection& p = quotes_.protection(c.account);
+    p.fills = 0;
+    p.lots = 0;
+    p.began = {};
+    p.is_tripped = false;
+    writer_.protection_changed(p, c.account, c.session, reject_reason::none, true);
+}
+
+}  // namespace corro::facility
