@@ -70,8 +70,8 @@ class order_session {
     /// @pre     The command's instrument is one of `instruments()`, or it names none (asserted).
     [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
 
-    /// Queues 1 to wire::mass_quote_max quotes (commands of kind enter_quote) as one mass quote; otherwise as `send`. Each
-    /// is answered by a quote_entered or an order_rejected with the number that this returns.
+    /// Queues 1 to wire::mass_quote_max quotes (commands of kind enter_quote) as one mass quote; otherwise as `send`.
+    /// Each is answered by a quote_entered or an order_rejected with the number that this returns.
     [[nodiscard]] std::uint32_t send_mass_quote(std::span<const domain::command> quotes) noexcept;
 
     /// Queues raw bytes as they are; for tests of the venue. False when the output buffer is full.

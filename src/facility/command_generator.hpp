@@ -23,8 +23,8 @@ struct run_profile {
     std::int64_t price_spread = 5;  ///< prices lie within this many ticks of the middle
     std::uint32_t quantity_max = 10;
     std::uint32_t entries_percent = 50;
-    bool walks = false;  ///< the middle moves
-    std::uint32_t quotes_percent = 0;   ///< of the commands
+    bool walks = false;                ///< the middle moves
+    std::uint32_t quotes_percent = 0;  ///< of the commands
     std::int64_t step_ns_max = 1'000;  ///< between commands
 };
 

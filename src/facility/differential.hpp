@@ -23,7 +23,8 @@ class twin {
     /// Executes a command on both. Returns an empty text when they agree, otherwise what differs.
     [[nodiscard]] std::string apply(const domain::command& c) {
         recorder_.events.clear();
-        const std::vector<domain::event>& expected = reference_.apply(c, venue_.next_order_id(), venue_.next_order_id(1));
+        const std::vector<domain::event>& expected =
+            reference_.apply(c, venue_.next_order_id(), venue_.next_order_id(1));
         venue_.apply(c);
         const std::vector<domain::event>& actual = recorder_.events;
         for (std::size_t i = 0; i < expected.size() || i < actual.size(); ++i) {

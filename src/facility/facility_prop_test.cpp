@@ -50,8 +50,8 @@ class law_checker {
         EXPECT_GT(e.execution.quantity.value, 0U);
         if ((e.flags & domain::event_flag::aggressor) != 0) {
             const bool is_quote = c.kind == domain::command_kind::enter_quote;
-            if (is_command_itself_ && (c.type == domain::order_type::limit || is_quote ||
-                                       c.kind == domain::command_kind::amend_order)) {
+            if (is_command_itself_ &&
+                (c.type == domain::order_type::limit || is_quote || c.kind == domain::command_kind::amend_order)) {
                 const domain::price_ticks limit = is_quote && e.side == side::sell ? c.ask_price : c.price;
                 const bool within = e.side == side::buy ? e.execution.price <= limit : e.execution.price >= limit;
                 EXPECT_TRUE(within) << "a fill is never worse than the aggressor's limit";
@@ -131,7 +131,8 @@ TEST(facility_prop, keeps_the_laws_of_the_market_in_every_message) {
                 ASSERT_EQ((e.flags & domain::event_flag::last_of_command) != 0,
                           &e == &seen.events.back() || &e == last_public);
             }
-            const bool goes_on = c.kind == domain::command_kind::enter_quote && (c.flags & domain::quote_flag::more) != 0;
+            const bool goes_on =
+                c.kind == domain::command_kind::enter_quote && (c.flags & domain::quote_flag::more) != 0;
             ASSERT_EQ(answers, goes_on ? 0U : 1U) << "every request is answered exactly once, by its last command";
         }
         for (const domain::instrument& instrument : generator.profile().instruments) {

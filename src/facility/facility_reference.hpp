@@ -261,8 +261,8 @@ class facility_reference {
         hasher.add((std::uint64_t{o.session.value} << 32) | o.account.value);
         hasher.add((std::uint64_t{o.request} << 32) | (std::uint64_t{o.is_quote ? 0x80U : o.flags} << 24) |
                    (static_cast<std::uint64_t>(o.time_in_force) << 16) |
-                   (static_cast<std::uint64_t>(o.self_match) << 8) | (o.client_order.value != 0 && !o.is_quote ? 2U : 0U) |
-                   (by_request ? 1U : 0U));
+                   (static_cast<std::uint64_t>(o.self_match) << 8) |
+                   (o.client_order.value != 0 && !o.is_quote ? 2U : 0U) | (by_request ? 1U : 0U));
     }
     void hash_order(state_hasher& hasher, const order& o) const {
         const auto at = by_request_.find({o.session.value, o.request});
@@ -1038,9 +1038,8 @@ class facility_reference {
         protection& p = protections_[quote.account.value];
         if (p.is_tripped || (p.fills_max == 0 && p.quantity_max == 0)) return;
         const base::int128 elapsed = static_cast<base::int128>(command_.time.value) - p.began;
-        const bool is_over =
-            (elapsed < 0 || elapsed >= static_cast<base::int128>(p.window_ms) * 1'000'000) &&
-            mistake_ != defect::protection_window_never_ends;
+        const bool is_over = (elapsed < 0 || elapsed >= static_cast<base::int128>(p.window_ms) * 1'000'000) &&
+                             mistake_ != defect::protection_window_never_ends;
         if (p.fills == 0 || is_over) {
             p.restart();
             p.began = command_.time.value;

@@ -83,8 +83,12 @@ class message_writer {
         buffer_
             .append(domain::event_kind::quote_entered, ids_[book], domain::side::buy, domain::reject_reason::none,
                     answer_of_quote())
-            .quote = {command_->client_order, domain::quantity_lots{bid_open}, domain::quantity_lots{ask_open},
-                      command_->account,      command_->session,               command_->request,
+            .quote = {command_->client_order,
+                      domain::quantity_lots{bid_open},
+                      domain::quantity_lots{ask_open},
+                      command_->account,
+                      command_->session,
+                      command_->request,
                       {}};
     }
     /// What an account allows its quotes has changed, or been reached.
@@ -279,8 +283,8 @@ class message_writer {
 
     /// The mark of the event that answers a command, unless it is a quote whose request goes on.
     [[nodiscard]] std::uint8_t answer_of_quote() const noexcept {
-        const bool goes_on = command_->kind == domain::command_kind::enter_quote &&
-                             (command_->flags & domain::quote_flag::more) != 0;
+        const bool goes_on =
+            command_->kind == domain::command_kind::enter_quote && (command_->flags & domain::quote_flag::more) != 0;
         return goes_on ? std::uint8_t{0} : domain::event_flag::last_of_request;
     }
     [[gnu::noinline]] void quotes_traded(const order_record& aggressor, const order_record& resting,

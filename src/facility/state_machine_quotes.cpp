@@ -138,15 +138,15 @@ void facility::state_machine::enter_side(const command& c, std::uint32_t book, s
     const domain::price_ticks price = record.side == side::buy ? c.price : c.ask_price;
     const domain::order_id order = engine_.id_of(slot);
     writer_.incoming(book, price);
-    const matching::entry_result result = engine_.enter_lifted(
-        slot,
-        {.book = book,
-         .account = c.account.value,
-         .side = record.side,
-         .self_match = c.self_match_prevention,
-         .price = price,
-         .quantity = record.side == side::buy ? c.quantity : c.ask_quantity},
-        writer_);
+    const matching::entry_result result =
+        engine_.enter_lifted(slot,
+                             {.book = book,
+                              .account = c.account.value,
+                              .side = record.side,
+                              .self_match = c.self_match_prevention,
+                              .price = price,
+                              .quantity = record.side == side::buy ? c.quantity : c.ask_quantity},
+                             writer_);
     if (result.what == matching::outcome::cancelled) {
         writer_.remainder_cancelled(book, slot, order, price, result.quantity, result.reason);
     }
@@ -154,8 +154,8 @@ void facility::state_machine::enter_side(const command& c, std::uint32_t book, s
 
 void facility::state_machine::withdraw_tripped() noexcept {
     for (const quote_table::trip& t : quotes_.trips()) {
-        writer_.protection_changed(quotes_.protection(t.account), t.account, t.session,
-                                   reject_reason::quote_protection, false);
+        writer_.protection_changed(quotes_.protection(t.account), t.account, t.session, reject_reason::quote_protection,
+                                   false);
         engine_.cancel_account(
             t.account.value, [&](std::uint32_t slot, std::uint32_t) { return (orders_[slot].flags & quote_mark) != 0; },
             writer_, matching::removal::protected_quote);

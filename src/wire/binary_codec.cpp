@@ -369,9 +369,8 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
             return encode(message, command.request, out);
         }
         case command_kind::set_protection: {
-            const set_protection message{.fills_max = command.fills_max,
-                                         .lots_max = command.quantity.value,
-                                         .window_ms = command.window_ms};
+            const set_protection message{
+                .fills_max = command.fills_max, .lots_max = command.quantity.value, .window_ms = command.window_ms};
             return encode(message, command.request, out);
         }
         case command_kind::reset_protection: return encode(reset_protection{}, command.request, out);
@@ -383,11 +382,11 @@ namespace {
 
 /// Where a mass_quote has its quotes: one row of members for each.
 struct quote_members {
-    domain::instrument_id mass_quote::*instrument;
-    domain::price_nano mass_quote::*bid_price;
-    std::int64_t mass_quote::*bid_quantity;
-    domain::price_nano mass_quote::*ask_price;
-    std::int64_t mass_quote::*ask_quantity;
+    domain::instrument_id mass_quote::* instrument;
+    domain::price_nano mass_quote::* bid_price;
+    std::int64_t mass_quote::* bid_quantity;
+    domain::price_nano mass_quote::* ask_price;
+    std::int64_t mass_quote::* ask_quantity;
 };
 constexpr std::array<quote_members, mass_quote_max> quote_rows{{
     {&mass_quote::instrument_1, &mass_quote::bid_price_1, &mass_quote::bid_quantity_1, &mass_quote::ask_price_1,

@@ -86,8 +86,9 @@ struct mass_quote_commands {
 /// Writes 1 to mass_quote_max commands of kind enter_quote as one mass_quote, numbered `request`. The client's name and
 /// the self-match instruction are those of the first.
 /// @return  Bytes written; 0 when `out` is too short (message_bytes_max always suffices).
-[[nodiscard]] std::size_t encode_mass_quote(std::span<const domain::command> quotes, const instrument_table& instruments,
-                                            std::uint32_t request, std::span<std::byte> out) noexcept;
+[[nodiscard]] std::size_t encode_mass_quote(std::span<const domain::command> quotes,
+                                            const instrument_table& instruments, std::uint32_t request,
+                                            std::span<std::byte> out) noexcept;
 
 // Derived messages.
 

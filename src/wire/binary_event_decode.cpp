@@ -59,7 +59,10 @@ void begin(const View& view, domain::event& e) noexcept {
 }
 
 template <class View>
-    requires requires(const View& view) { view.request(); view.order(); }
+    requires requires(const View& view) {
+        view.request();
+        view.order();
+    }
 void take(const View& view, converter& convert, domain::event& e) noexcept {
     e.order = domain::private_order{
         .order = view.order(),

@@ -47,10 +47,10 @@ class message_maker {
     /// A request: the fields that its kind has are random, the others are zero.
     [[nodiscard]] domain::command command() {
         domain::command c;
-        constexpr std::array kinds{domain::command_kind::enter_order,  domain::command_kind::amend_order,
-                                   domain::command_kind::cancel_order, domain::command_kind::cancel_orders,
-                                   domain::command_kind::change_phase, domain::command_kind::set_limits,
-                                   domain::command_kind::kill_switch,  domain::command_kind::enter_quote,
+        constexpr std::array kinds{domain::command_kind::enter_order,    domain::command_kind::amend_order,
+                                   domain::command_kind::cancel_order,   domain::command_kind::cancel_orders,
+                                   domain::command_kind::change_phase,   domain::command_kind::set_limits,
+                                   domain::command_kind::kill_switch,    domain::command_kind::enter_quote,
                                    domain::command_kind::set_protection, domain::command_kind::reset_protection};
         c.kind = kinds[from(0, kinds.size() - 1)];
         c.request = number<std::uint32_t>();
