@@ -60,18 +60,21 @@ enum class socket_option : std::uint8_t {
 /// A socket as its backend knows it. Each backend derives its own.
 struct descriptor {
     explicit descriptor(context& on) noexcept : owner(&on) {}
+    /// The context that it belongs to.
     context* owner;
 
  protected:
     ~descriptor() = default;
 };
 
+/// What a backend can be asked to do with a descriptor.
 enum class operation_kind : std::uint8_t { receive, send, accept, connect, receive_batch, send_batch };
 
 /// One datagram: of a batch that is sent, or of the room for a batch that is received.
 struct datagram {
     datagram() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
     explicit datagram(std::span<std::byte> room) noexcept : data(room) {}
+    /// One to be sent.
     datagram(std::span<const std::byte> contents, const socket_address& to) noexcept
         : data(const_cast<std::byte*>(contents.data()), contents.size()),  // NOLINT: sending never writes
           bytes(contents.size()),
@@ -92,28 +95,38 @@ class operation : public ready_item, public stop_callback {
     /// `status` of an operation that met the end of the stream; positive values are errno numbers.
     static constexpr int status_end_of_stream = -1;
 
+    /// Not started yet.
     operation(operation_kind what, descriptor* on) noexcept : stop_callback(&on_stop), target(on), kind(what) {}
     ~operation();
 
     // What to do.
+    /// What it acts on.
     descriptor* target;
+    /// What is to be done.
     operation_kind kind;
     bool parked = false;  // the backend holds a pointer to this operation
+    /// The buffer: filled by a receive, read by a send.
     std::byte* data = nullptr;
+    /// Bytes in the buffer.
     std::size_t size = 0;
     std::size_t minimum = 1;  // go on until so many bytes are transferred
+    /// Where to connect to; null otherwise.
     const socket_address* address = nullptr;
     std::span<datagram> batch;  // `bytes` counts the datagrams of a batch that were sent or received
 
     // What came of it.
+    /// 0, an error number of the system, or `status_end_of_stream`.
     int status = 0;
+    /// What was moved; datagrams for batches.
     std::size_t bytes = 0;
+    /// The new connection, owned by whoever takes it from here.
     descriptor* accepted = nullptr;
 
  private:
     static void on_stop(stop_callback& self) noexcept;
 };
 
+/// A kernel, real or simulated, for one context.
 class backend {
  public:
     backend() noexcept = default;
@@ -136,14 +149,22 @@ class backend {
     }
 
     // Set-up calls: done at once, never waiting, never throwing.
+    /// Opens a socket; `close` gives it back. @error what the system reports.
     [[nodiscard]] virtual std::expected<descriptor*, std::error_code> open(transport kind) noexcept = 0;
+    /// Binds to `address`. @error address_in_use and what else the system reports.
     [[nodiscard]] virtual std::error_code bind(descriptor& on, const socket_address& address) noexcept = 0;
+    /// Starts to take connections, of which `backlog` may wait. @error what the system reports.
     [[nodiscard]] virtual std::error_code listen(descriptor& on, int backlog) noexcept = 0;
+    /// Sets an option, in the option's own unit. @error what the system reports.
     [[nodiscard]] virtual std::error_code set_option(descriptor& on, socket_option option, int value) noexcept = 0;
+    /// Reads an option, in the option's own unit. @error what the system reports.
     [[nodiscard]] virtual std::expected<int, std::error_code> get_option(descriptor& on,
                                                                          socket_option option) noexcept = 0;
+    /// Where the socket is bound. @error what the system reports.
     [[nodiscard]] virtual std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept = 0;
+    /// Whom the socket is connected to. @error not_connected and what else the system reports.
     [[nodiscard]] virtual std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept = 0;
+    /// Tells the peer that nothing more will be sent. @error what the system reports.
     [[nodiscard]] virtual std::error_code shutdown_send(descriptor& on) noexcept = 0;
 
     /// Two sockets that are connected to each other; `kind` is unix_stream or unix_datagram.

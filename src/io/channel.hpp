@@ -25,6 +25,7 @@
 
 namespace corro::io {
 
+/// A bounded queue between tasks, with an end.
 template <class T, class Waiters>
 class basic_channel {
     using section = typename Waiters::section;
@@ -174,8 +175,10 @@ class basic_channel {
 };
 
 template <class T>
+/// Between tasks of one context.
 using channel = basic_channel<T, detail::wait_list>;
 template <class T>
+/// Between tasks of any contexts; `try_send`, `try_receive` and `close` from any thread.
 using shared_channel = basic_channel<T, detail::shared_wait_list>;
 
 }  // namespace corro::io

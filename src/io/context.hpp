@@ -30,10 +30,12 @@ class task_scope;
 /// Which kernel interface a context stands on; `automatic` takes the best that works here.
 enum class backend_kind : std::uint8_t { automatic, epoll, uring };
 
+/// How a context is made.
 struct context_options {
     context_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
     explicit context_options(backend_kind kind) noexcept : backend(kind) {}
 
+    /// The kernel interface.
     backend_kind backend = backend_kind::automatic;
     /// How long an idle loop polls before it sleeps. Costs a core, saves the wake-up.
     std::chrono::nanoseconds busy_poll{0};
@@ -41,12 +43,14 @@ struct context_options {
     std::chrono::system_clock::time_point (*wall_clock)() = nullptr;
 };
 
+/// One event loop and the tasks that run on it.
 class context {
  public:
     /// Most resumptions in one turn before I/O and timers get their chance.
     static constexpr unsigned ready_batch_max = 256;
     /// What one resumption may complete without suspending: bytes moved, plus a fixed charge per operation.
     static constexpr std::int64_t inline_credit_bytes = std::int64_t{1} << 20;
+    /// What one operation is charged besides its bytes.
     static constexpr std::int64_t inline_charge_bytes = std::int64_t{1} << 14;
 
     /// @throws std::system_error if the kernel refuses the backend (start-up).

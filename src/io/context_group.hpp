@@ -26,6 +26,7 @@
 
 namespace corro::io {
 
+/// Contexts that share one queue of new tasks.
 class context_group {
  public:
     /// Makes `contexts_count` contexts (at least 1). @throws std::system_error if the kernel refuses one (start-up).
@@ -100,6 +101,7 @@ class context_pool {
     ~context_pool();
 
     [[nodiscard]] context_group& group() noexcept { return group_; }
+    /// Gives `child` to the next thread that has time. Any thread.
     void spawn(task<void> child) noexcept { group_.spawn(std::move(child)); }
     void stop() noexcept { group_.stop(); }
 

@@ -15,9 +15,12 @@ namespace corro::io {
 
 /// What came in: how much of the buffer is filled, and from where.
 struct received_datagram {
+    /// Made by the socket.
     received_datagram(std::size_t filled, const socket_address& from, bool cut) noexcept
         : bytes(filled), peer(from), truncated(cut) {}
+    /// How much of the buffer is filled.
     std::size_t bytes;
+    /// Where it came from.
     socket_address peer;
     bool truncated;  // it was larger than the buffer; the rest is lost
 };
@@ -66,8 +69,10 @@ class send_to_awaiter : public plain_awaiter {
 
 }  // namespace detail
 
+/// A socket for datagrams, whatever its family.
 class datagram_socket : public socket_base {
  public:
+    /// What sending and receiving batches return; awaiting it gives how many.
     using batch_transfer = lazily<detail::batch_awaiter, operation_kind, descriptor*, std::span<datagram>>;
 
     /// Receives one datagram.

@@ -14,8 +14,10 @@
 
 namespace corro::io {
 
+/// The kinds of internet addresses.
 enum class address_family : std::uint8_t { ipv4, ipv6 };
 
+/// An internet address with a port.
 class endpoint {
  public:
     /// 0.0.0.0:0

@@ -15,11 +15,15 @@ namespace corro::io {
 
 class context;
 
+/// What a task inherits from the one that awaits it.
 struct environment {
     environment() noexcept = default;
+    /// For a task on `on` that `token` may stop.
     environment(context* on, stop_token token) noexcept : where(on), stop(token) {}
 
+    /// The context that runs the task.
     context* where = nullptr;
+    /// What may stop it.
     stop_token stop;
 };
 
@@ -42,6 +46,7 @@ class context_query {
     [[nodiscard]] context& await_resume() const noexcept { return *where_; }
 
  private:
+    /// The context that runs the task.
     context* where_ = nullptr;
 };
 

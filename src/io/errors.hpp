@@ -30,7 +30,9 @@ enum class condition {
 
 /// The category of `errc`, named "corro.io".
 [[nodiscard]] const std::error_category& error_category() noexcept;
+/// For comparisons and conversions; found by the standard library.
 [[nodiscard]] std::error_code make_error_code(errc code) noexcept;
+/// For comparisons; found by the standard library.
 [[nodiscard]] std::error_condition make_error_condition(condition which) noexcept;
 
 /// The code of an operation that was stopped: `std::errc::operation_canceled`.

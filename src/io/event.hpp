@@ -20,6 +20,7 @@
 
 namespace corro::io {
 
+/// Stays set until it is reset, and releases everybody.
 template <class Waiters>
 class basic_manual_event {
     using section = typename Waiters::section;
@@ -76,6 +77,7 @@ class basic_manual_event {
     bool set_;
 };
 
+/// Releases one waiter per `set`; remembers one `set` that found nobody.
 template <class Waiters>
 class basic_auto_event {
     using section = typename Waiters::section;
@@ -138,9 +140,13 @@ class basic_auto_event {
     bool set_;
 };
 
+/// For tasks of one context.
 using manual_event = basic_manual_event<detail::wait_list>;
+/// For tasks of one context.
 using auto_event = basic_auto_event<detail::wait_list>;
+/// For tasks of any contexts; `set` and `reset` from any thread.
 using shared_manual_event = basic_manual_event<detail::shared_wait_list>;
+/// For tasks of any contexts; `set` and `reset` from any thread.
 using shared_auto_event = basic_auto_event<detail::shared_wait_list>;
 
 }  // namespace corro::io

@@ -81,8 +81,10 @@ class guard_awaiter : public lock_awaiter<Mutex> {
 
 }  // namespace detail
 
+/// For tasks of one context.
 class mutex {
  public:
+    /// Who waits for the lock.
     using waiters = detail::wait_list;
 
     mutex() noexcept = default;
@@ -126,8 +128,10 @@ class mutex {
     waiters waiters_;
 };
 
+/// For tasks of any contexts.
 class shared_mutex {
  public:
+    /// Who waits for the lock.
     using waiters = detail::shared_wait_list;
 
     shared_mutex() noexcept = default;

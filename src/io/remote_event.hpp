@@ -20,6 +20,7 @@
 
 namespace corro::io {
 
+/// A signal from any thread to one task.
 class remote_event {
  public:
     explicit remote_event(context& on) noexcept : context_(&on) {}

@@ -18,6 +18,7 @@
 
 namespace corro::io {
 
+/// Lookups of names at a time, in one process.
 inline constexpr unsigned lookups_max = 32;
 
 /// Looks up `host`, a name or an address in figures, and gives its endpoints with `port`, in the system's order.

@@ -21,9 +21,13 @@ namespace corro::io {
 struct retry_options {
     retry_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
+    /// Attempts, the first included.
     unsigned attempts_max = 5;
+    /// After the first failure.
     std::chrono::nanoseconds first_pause = std::chrono::milliseconds(50);
+    /// Pauses do not grow beyond this.
     std::chrono::nanoseconds longest_pause = std::chrono::seconds(5);
+    /// How much of a pause chance may take off.
     unsigned jitter_percent = 50;
     /// Seed of the jitter; the same seed gives the same pauses.
     std::uint64_t seed = 1;

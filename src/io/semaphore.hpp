@@ -132,9 +132,13 @@ class basic_latch {
     std::size_t left_count_;
 };
 
+/// For tasks of one context.
 using semaphore = basic_semaphore<detail::wait_list>;
+/// For tasks of one context.
 using latch = basic_latch<detail::wait_list>;
+/// For tasks of any contexts; `release` and `try_acquire` from any thread.
 using shared_semaphore = basic_semaphore<detail::shared_wait_list>;
+/// For tasks of any contexts; `count_down` from any thread.
 using shared_latch = basic_latch<detail::shared_wait_list>;
 
 }  // namespace corro::io

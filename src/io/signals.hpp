@@ -18,8 +18,10 @@
 
 namespace corro::io {
 
+/// Some signals of the process, to be waited for.
 class signal_set {
  public:
+    /// Sets at a time, in one process.
     static constexpr std::size_t sets_max = 16;
 
     /// Takes over `numbers` (1 to 64). Set-up: throws std::system_error if the system refuses a number, or if there are

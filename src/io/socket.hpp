@@ -102,6 +102,7 @@ class shutdown_awaiter {
 /// A connected stream of bytes: what TCP and Unix streams share. Satisfies `stream` (stream.hpp).
 class stream_socket : public socket_base {
  public:
+    /// What reads and writes return; awaiting it gives an io_result.
     using transfer = lazily<detail::transfer_awaiter, operation_kind, descriptor*, std::span<std::byte>, std::size_t>;
 
     /// Reads what is there, at least one byte.

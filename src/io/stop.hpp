@@ -25,6 +25,7 @@ struct stop_link {
 /// Something to do once when a stop is requested. Registered with at most one source at a time.
 class stop_callback : detail::stop_link {
  public:
+    /// What a stop calls, on the context's thread; it must not resume a coroutine.
     using function = void (*)(stop_callback&) noexcept;
 
     explicit stop_callback(function invoke) noexcept : invoke_(invoke) {}
@@ -125,6 +126,7 @@ class stop_token {
 class stop_relay : stop_callback {
  public:
     explicit stop_relay(stop_source& inner) noexcept : stop_callback(&pass_on), inner_(&inner) {}
+    /// Registers with `outer`; at once a stop, if one was requested there.
     void listen(stop_token outer) noexcept { outer.add(*this); }
     using stop_callback::unregister;
 

@@ -118,15 +118,19 @@ class any_stream {
     [[nodiscard]] task<io_result> read_some(std::span<std::byte> into) {
         return hidden_ != nullptr ? hidden_->read_some(into) : refused();
     }
+    /// As `read_some`, until `into` is full.
     [[nodiscard]] task<io_result> read_exact(std::span<std::byte> into) {
         return hidden_ != nullptr ? hidden_->read_exact(into) : refused();
     }
+    /// As the hidden stream's own.
     [[nodiscard]] task<io_result> write_some(std::span<const std::byte> from) {
         return hidden_ != nullptr ? hidden_->write_some(from) : refused();
     }
+    /// As `write_some`, until all of `from` is taken.
     [[nodiscard]] task<io_result> write_all(std::span<const std::byte> from) {
         return hidden_ != nullptr ? hidden_->write_all(from) : refused();
     }
+    /// As the hidden stream's own.
     [[nodiscard]] task<std::error_code> shutdown() {
         return hidden_ != nullptr ? hidden_->shutdown() : refused_shutdown();
     }

@@ -185,8 +185,11 @@ class task_promise<void> final : public promise_base {
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
  public:
+    /// As the language requires.
     using promise_type = detail::task_promise<T>;
+    /// Refers to the coroutine.
     using handle = std::coroutine_handle<promise_type>;
+    /// What awaiting gives.
     using value_type = T;
 
     task() noexcept = default;

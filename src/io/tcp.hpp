@@ -14,6 +14,7 @@
 
 namespace corro::io {
 
+/// A TCP connection.
 class tcp_stream : public stream_socket {
  public:
     /// A closed stream.
@@ -41,6 +42,7 @@ class tcp_stream : public stream_socket {
     static task<std::expected<tcp_stream, std::error_code>> connect_on(context* on, endpoint peer);
 };
 
+/// How an acceptor listens.
 struct listen_options {
     listen_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
@@ -54,6 +56,7 @@ struct listen_options {
     bool ipv6_only = true;
 };
 
+/// Listens for TCP connections.
 class tcp_acceptor : public socket_base {
  public:
     /// A closed acceptor.

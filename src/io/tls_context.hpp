@@ -21,8 +21,10 @@
 
 namespace corro::io {
 
+/// Versions of the protocol.
 enum class tls_version : std::uint8_t { tls_1_2, tls_1_3 };
 
+/// What a client context is made from.
 struct tls_client_options {
     tls_client_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
@@ -36,19 +38,24 @@ struct tls_client_options {
     std::vector<std::string> protocols;
     /// Certificate chain and key (PEM text) to show to a server that asks for them.
     std::string certificate_chain;
+    /// The key that belongs to `certificate_chain` (PEM text).
     std::string private_key;
     /// Resume earlier sessions with the same host.
     bool resume = true;
+    /// The oldest version spoken.
     tls_version version_min = tls_version::tls_1_2;
+    /// The newest version spoken.
     tls_version version_max = tls_version::tls_1_3;
 };
 
+/// What a server context is made from.
 struct tls_server_options {
     tls_server_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
     /// The server's certificate, followed by those of its issuers up to the one that clients know (PEM text), and its
     /// key.
     std::string certificate_chain;
+    /// The key that belongs to `certificate_chain` (PEM text).
     std::string private_key;
     /// Application protocols understood (ALPN), the most wanted first. A client that offers only others is refused; one
     /// that offers none is not.
@@ -57,13 +64,18 @@ struct tls_server_options {
     std::string client_issuers;
     /// Give out tickets for resuming sessions.
     bool resume = true;
+    /// The oldest version spoken.
     tls_version version_min = tls_version::tls_1_2;
+    /// The newest version spoken.
     tls_version version_max = tls_version::tls_1_3;
 };
 
+/// What several TLS connections have in common.
 class tls_context {
  public:
+    /// Sessions that a client context remembers.
     static constexpr std::size_t sessions_max = 1024;
+    /// Of them, for one host.
     static constexpr std::size_t sessions_per_host_max = 4;
 
     /// A context for connections that we open. Never throws.

@@ -7,6 +7,7 @@
 
 namespace corro::io {
 
+/// What is wrong with a peer, its certificate or our own settings.
 enum class tls_errc {
     truncated = 1,              // the connection ended without a close_notify: what came may not be all of it
     host_name_mismatch,         // the certificate belongs to somebody else
@@ -31,6 +32,7 @@ enum class tls_errc {
 
 /// The category of `tls_errc`, named "corro.io.tls".
 [[nodiscard]] const std::error_category& tls_category() noexcept;
+/// For comparisons and conversions; found by the standard library.
 [[nodiscard]] std::error_code make_error_code(tls_errc code) noexcept;
 
 }  // namespace corro::io

@@ -32,6 +32,7 @@
 
 namespace corro::io {
 
+/// An encrypted stream over another one, `Next`.
 template <stream Next>
 class tls_stream {
  public:

@@ -20,6 +20,7 @@ using multicast_hops = number_option<socket_option::multicast_hops>;
 /// The index of the interface that multicast leaves by.
 using multicast_interface = number_option<socket_option::multicast_interface>;
 
+/// How a UDP socket is bound.
 struct udp_options {
     udp_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
@@ -27,6 +28,7 @@ struct udp_options {
     bool reuse_address = false;
 };
 
+/// A UDP socket.
 class udp_socket : public datagram_socket {
  public:
     /// A closed socket.
@@ -39,6 +41,7 @@ class udp_socket : public datagram_socket {
 
     /// Joins `group` on the interface with this index (0: the system's choice). @error what the system reports.
     [[nodiscard]] std::error_code join_group(const endpoint& group, std::uint32_t interface = 0) noexcept;
+    /// Leaves `group` again. @error what the system reports, if it was not joined there.
     [[nodiscard]] std::error_code leave_group(const endpoint& group, std::uint32_t interface = 0) noexcept;
 
     [[nodiscard]] std::expected<endpoint, std::error_code> local_endpoint() const noexcept;

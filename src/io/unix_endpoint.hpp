@@ -14,8 +14,10 @@
 
 namespace corro::io {
 
+/// The address of a Unix domain socket.
 class unix_endpoint {
  public:
+    /// The longest address, in bytes; the kernel's limit.
     static constexpr std::size_t size_max = 107;
 
     /// The unnamed address, that of a socket which was never bound.

@@ -17,6 +17,7 @@
 
 namespace corro::io {
 
+/// A connection between two processes of one machine.
 class unix_stream : public stream_socket {
  public:
     /// A closed stream.
@@ -36,6 +37,7 @@ class unix_stream : public stream_socket {
     static task<std::expected<unix_stream, std::error_code>> connect_on(context* on, unix_endpoint peer);
 };
 
+/// Listens for Unix domain connections.
 class unix_acceptor : public socket_base {
  public:
     /// A closed acceptor.

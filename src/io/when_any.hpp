@@ -21,16 +21,21 @@ namespace corro::io {
 template <class... Ts>
 class any_of_result {
  public:
+    /// Who ended first, counted from 0.
     std::size_t index;
+    /// What each returned; empty for a child that never started.
     std::tuple<std::optional<detail::stored<Ts>>...> values;
 
     explicit any_of_result(std::size_t first) noexcept : index(first) {}
 };
 
+/// The same for a vector of children.
 template <class T>
 class any_in_result {
  public:
+    /// Who ended first, counted from 0.
     std::size_t index;
+    /// What each returned; empty for a child that never started.
     std::vector<std::optional<detail::stored<T>>> values;
 
     explicit any_in_result(std::size_t first) noexcept : index(first) {}

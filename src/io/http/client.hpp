@@ -28,15 +28,19 @@
 
 namespace corro::io::http {
 
+/// How a client behaves.
 struct client_options {
     client_options() noexcept { limits.body_bytes = 64U << 20U; }
 
+    /// How large a response may be.
     message_limits limits;
+    /// How slow a server may be.
     time_limits time;
     /// From the end of a request to the first byte of its response.
     std::chrono::nanoseconds response = std::chrono::seconds(30);
 };
 
+/// Requests over one connection, one after the other.
 class client {
  public:
     /// Requests that may be on their way at a time.

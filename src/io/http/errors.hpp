@@ -34,7 +34,9 @@ enum class errc : std::uint8_t {
     not_upgraded,        // the peer did not agree to change the protocol
 };
 
+/// The category of `errc`.
 [[nodiscard]] const std::error_category& error_category() noexcept;
+/// For comparisons and conversions; found by the standard library.
 [[nodiscard]] std::error_code make_error_code(errc code) noexcept;
 
 /// The status that a server answers a request with that is wrong in this way: 400, 413, 414, 417, 431, 501 or 505.

@@ -34,10 +34,13 @@ namespace corro::io::http {
 
 class server;
 
+/// How a server behaves.
 struct server_options {
     server_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
+    /// How large a request may be.
     message_limits limits;
+    /// How slow a client may be.
     time_limits time;
     /// Connections at a time; when there are as many, further ones wait in the system's queue.
     std::size_t connections_max = 10'000;
@@ -49,8 +52,10 @@ struct server_options {
     std::size_t discarded_bytes_max = 64 * 1024;
 };
 
+/// One request after the other of one connection, each with its response.
 class exchange {
  public:
+    /// Made by the server.
     exchange(any_stream& stream, context& on, server& owner);
     exchange(const exchange&) = delete;
     exchange& operator=(const exchange&) = delete;

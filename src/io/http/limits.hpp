@@ -17,6 +17,7 @@ struct message_limits {
     std::size_t start_line_bytes = 8 * 1024;
     /// All field lines with their ends. Browsers' cookies stay below it.
     std::size_t fields_bytes = 16 * 1024;
+    /// Fields of a head.
     std::size_t fields_count = 100;
     /// The body, after chunks are taken off.
     std::uint64_t body_bytes = 1U << 20U;
@@ -24,6 +25,7 @@ struct message_limits {
     std::size_t chunk_line_bytes = 256;
     /// All trailer lines of a chunked body.
     std::size_t trailers_bytes = 4 * 1024;
+    /// Fields after a chunked body.
     std::size_t trailers_count = 16;
 
     /// How much a connection holds of a head, at most.
@@ -39,7 +41,9 @@ struct time_limits {
     std::chrono::nanoseconds idle = std::chrono::seconds(60);
     /// From a head's first byte to its last.
     std::chrono::nanoseconds head = std::chrono::seconds(10);
+    /// How long a transfer may go on before its speed is looked at.
     std::chrono::nanoseconds transfer_grace = std::chrono::seconds(10);
+    /// What a transfer has to reach after that, on the average.
     std::uint64_t bytes_per_second_min = 1024;
     /// How long a connection that is to be closed still reads, so that its last response is not lost to a reset.
     std::chrono::nanoseconds linger = std::chrono::seconds(2);

@@ -16,13 +16,18 @@
 
 namespace corro::io::http {
 
+/// Handlers by method and path.
 class router {
  public:
     /// @pre `pattern` begins with a slash (asserted).
     router& add(method which, std::string_view pattern, handler answer);
+    /// Adds a route for GET and HEAD.
     router& get(std::string_view pattern, handler answer) { return add(method::get, pattern, std::move(answer)); }
+    /// Adds a route for POST.
     router& post(std::string_view pattern, handler answer) { return add(method::post, pattern, std::move(answer)); }
+    /// Adds a route for PUT.
     router& put(std::string_view pattern, handler answer) { return add(method::put, pattern, std::move(answer)); }
+    /// Adds a route for DELETE.
     router& del(std::string_view pattern, handler answer) { return add(method::del, pattern, std::move(answer)); }
 
     /// Answers a request. The routes must not change meanwhile. A body that the route does not want is read first, so

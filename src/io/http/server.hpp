@@ -38,8 +38,10 @@ using handler = std::function<task<>(exchange*)>;
 /// task and time. A connection that it fails for is dropped.
 using securing = std::function<task<std::error_code>(tcp_stream, any_stream*)>;
 
+/// Serves the connections of any number of acceptors.
 class server {
  public:
+    /// Serves on `on`, whose tasks then call `answer`.
     server(context& on, handler answer, server_options options = server_options());
     server(const server&) = delete;
     server& operator=(const server&) = delete;

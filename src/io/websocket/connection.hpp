@@ -42,10 +42,13 @@
 
 namespace corro::io::websocket {
 
+/// How a connection behaves.
 struct connection_options {
     connection_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
+    /// Sizes and times.
     connection_limits limits;
+    /// Whether and how to compress.
     deflate_options deflate;
     /// Subprotocols that are spoken here, the dearest first.
     std::vector<std::string> protocols;
@@ -53,16 +56,20 @@ struct connection_options {
     origin_rules origins;
 };
 
+/// A message as it was received.
 struct message {
     message() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
+    /// Text (UTF-8, checked) or bytes.
     bool is_text = false;
+    /// Its contents.
     std::span<const std::byte> data;
     [[nodiscard]] std::string_view text() const noexcept {
         return {reinterpret_cast<const char*>(data.data()), data.size()};
     }
 };
 
+/// One end of an open WebSocket.
 class connection {
  public:
     /// Over `stream`, which outlives the connection, after the handshake.
@@ -92,6 +99,7 @@ class connection {
     /// @overlap Any number of sends; their messages leave whole, in the order of the calls.
     /// @cancel  Observes the task's stop token; the connection is of no further use if a message was cut.
     [[nodiscard]] task<std::error_code> send(bool is_text, std::span<const std::byte> data);
+    /// Sends a text message. Otherwise as `send`. @param text  UTF-8.
     [[nodiscard]] task<std::error_code> send_text(std::string_view text);
 
     /// Queues a message for the next `flush`, `send` or `receive` that waits. @return Whether the connection is open.

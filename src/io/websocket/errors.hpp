@@ -25,6 +25,7 @@ enum class close_code : std::uint16_t {
     try_again_later = 1013,
 };
 
+/// What a peer did wrong, and what became of the connection.
 enum class errc : std::uint8_t {
     closed = 1,         // the connection was closed by its handshake; not a failure
     reserved_bits,      // a reserved bit is set that no extension gave a meaning
@@ -42,7 +43,9 @@ enum class errc : std::uint8_t {
     not_open,           // the connection has failed or is being closed
 };
 
+/// The category of `errc`.
 [[nodiscard]] const std::error_category& error_category() noexcept;
+/// For comparisons and conversions; found by the standard library.
 [[nodiscard]] std::error_code make_error_code(errc code) noexcept;
 
 /// The code that a connection is closed with after this error.

@@ -15,9 +15,13 @@ namespace corro::io::websocket {
 struct deflate_parameters {
     deflate_parameters() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
 
+    /// The server forgets what it has sent after each message.
     bool server_no_context_takeover = false;
+    /// The client forgets what it has sent after each message.
     bool client_no_context_takeover = false;
+    /// The logarithm of how far back the server refers.
     std::uint8_t server_max_window_bits = 15;
+    /// The logarithm of how far back the client refers.
     std::uint8_t client_max_window_bits = 15;
 };
 
@@ -25,6 +29,7 @@ struct deflate_parameters {
 struct deflate_options {
     deflate_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
 
+    /// Offer compression, or accept it.
     bool enabled = true;
     /// Forget the window between messages: worse compression, 300 KiB less memory per connection.
     bool no_context_takeover = false;
@@ -39,6 +44,7 @@ struct deflate_options {
 /// The answer of a server to the Sec-WebSocket-Extensions of a request.
 struct deflate_answer {
     deflate_answer() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
+    /// What was agreed on.
     deflate_parameters parameters;
     std::string text;  // for the response's Sec-WebSocket-Extensions
 };

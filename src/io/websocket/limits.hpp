@@ -12,6 +12,7 @@
 
 namespace corro::io::websocket {
 
+/// What a peer may send.
 struct receive_limits {
     receive_limits() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
 
@@ -21,9 +22,11 @@ struct receive_limits {
     std::uint64_t fragments_count = 4U << 20U;
 };
 
+/// Sizes and times of one connection.
 struct connection_limits {
     connection_limits() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
 
+    /// What the peer may send.
     receive_limits receive;
     /// A peer that was silent for so long is sent a ping; if it stays silent for as long again, it is gone. Zero:
     /// never.
@@ -36,6 +39,7 @@ struct connection_limits {
 
 /// Bytes of one read; the buffer of a connection grows to this size for a peer that fills it.
 inline constexpr std::size_t read_bytes_initial = 4 * 1024;
+/// What is read at once.
 inline constexpr std::size_t read_bytes_max = 64 * 1024;
 /// Payloads that are longer are sent from where they lie.
 inline constexpr std::size_t copied_bytes_max = 64 * 1024;
