@@ -45,7 +45,8 @@ using namespace std::chrono_literals;
     co_await on->wait();
 }
 [[gnu::noinline]] io::task<> lock_and_unlock(io::mutex* lock) {
-    if (!co_await lock->lock()) lock->unlock();
+    const std::error_code error = co_await lock->lock();
+    if (!error) lock->unlock();
 }
 
 /// Awaits `make(i)` again and again; `take(result, i)` returns i if the result is right.

@@ -53,6 +53,7 @@ using namespace std::chrono_literals;
 class steady_state : public on_backend {
  protected:
     void SetUp() override {
+        on_backend::SetUp();
         if (!counts_allocations) GTEST_SKIP() << "a sanitizer's allocator cannot be replaced, so nothing is counted";
     }
     /// Runs `round` often enough to warm up, then counts.

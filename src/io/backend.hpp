@@ -129,6 +129,10 @@ class operation : public ready_item, public stop_callback {
 /// A kernel, real or simulated, for one context.
 class backend {
  public:
+    /// No backend's descriptor is larger than this (asserted where they are defined): with its handle, what an open
+    /// socket costs beside the kernel's own memory.
+    static constexpr std::size_t socket_bytes_max = 128;
+
     backend() noexcept = default;
     backend(const backend&) = delete;
     backend& operator=(const backend&) = delete;

@@ -1,4 +1,5 @@
-// Test support: a fixture whose tests run once per backend.
+// Test support: a fixture whose tests run once per backend. Where the kernel lacks or forbids io_uring, its tests are
+// skipped and say why.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,12 +18,16 @@ inline auto all_backends() {
 }
 
 inline std::string backend_test_name(const testing::TestParamInfo<backend_kind>& info) {
-    return std::string(context(context_options(info.param)).backend_name());
+    return info.param == backend_kind::uring ? "uring" : "epoll";
 }
 
 class on_backend : public testing::TestWithParam<backend_kind> {
  protected:
-    context ctx{context_options(GetParam())};
+    void SetUp() override {
+        if (!ctx.backend_notice().empty()) GTEST_SKIP() << ctx.backend_notice();
+    }
+
+    context ctx{context_options(GetParam() == backend_kind::uring ? backend_kind::uring_if_possible : GetParam())};
 };
 
 }  // namespace corro::io

@@ -10,25 +10,30 @@
 #include "io/uring/uring_backend.hpp"
 
 namespace corro::io {
-namespace {
 
-std::unique_ptr<backend> make_backend(backend_kind kind) {
+context::chosen_backend context::choose(backend_kind kind) {
     switch (kind) {
         case backend_kind::automatic:
-        case backend_kind::epoll: return make_epoll_backend();
-        case backend_kind::uring: return make_uring_backend();
+        case backend_kind::epoll: return {make_epoll_backend(), {}};
+        case backend_kind::uring: return {make_uring_backend(), {}};
+        case backend_kind::uring_if_possible: try { return {make_uring_backend(), {}};
+            } catch (const std::system_error& refused) {
+                return {make_epoll_backend(), std::string(refused.what()) + "; epoll takes its place"};
+            }
     }
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "no such backend");
 }
-
-}  // namespace
 
 void operation::on_stop(stop_callback& self) noexcept {
     auto& stopped = static_cast<operation&>(self);
     stopped.target->owner->io().cancel(stopped);
 }
 
-context::context(context_options options) : context(make_backend(options.backend), options) {}
+context::context(context_options options) : context(choose(options.backend), options) {}
+
+context::context(chosen_backend chosen, context_options options) : context(std::move(chosen.own), options) {
+    backend_notice_ = std::move(chosen.notice);
+}
 
 context::context(std::unique_ptr<backend> own, context_options options)
     : busy_poll_(options.busy_poll),
@@ -95,6 +100,7 @@ void context::run_until_done(std::coroutine_handle<> root) noexcept {
 void context::resume_ready() noexcept {
     for (unsigned count = 0; count != ready_batch_max && !ready_.empty(); ++count) {
         inline_credit_ = inline_credit_bytes;
+        resumed_since_look_ = true;
         ready_.pop().waiter.resume();
         // Plain code waits for one coroutine: it goes on as soon as that has ended.
         if (until_ && until_.done()) return;
@@ -113,6 +119,12 @@ void context::turn() noexcept {
     steady_time now{};
     if (!timers_.empty() || busy_poll_.count() > 0) {
         now = backend_->now();
+        if (resumed_since_look_ && backend_->parked_count() != 0 && timers_.is_due(now)) {
+            // What has arrived by now counts before the timers that fire now: data beats its own timeout.
+            resumed_since_look_ = false;
+            backend_->wait(std::chrono::nanoseconds(0));
+            while (backend_->collected_count() != 0) backend_->dispatch_one();
+        }
         timers_.advance(now);
     }
     if (!ready_.empty()) {
@@ -147,6 +159,7 @@ void context::poll_or_sleep(steady_time now) noexcept {
         return;
     }
     backend_->wait(timeout);
+    resumed_since_look_ = false;
     take_in(deliveries_.exchange(nullptr, std::memory_order_acquire), true);
 }
 

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "io/backend.hpp"
@@ -27,8 +28,10 @@ namespace corro::io {
 
 class task_scope;
 
-/// Which kernel interface a context stands on; `automatic` takes the best that works here.
-enum class backend_kind : std::uint8_t { automatic, epoll, uring };
+/// Which kernel interface a context stands on. `automatic` takes what suits every kernel and thread: epoll. `uring`
+/// takes io_uring or refuses; `uring_if_possible` takes epoll where the kernel lacks or forbids io_uring, and says so
+/// (`context::backend_notice`).
+enum class backend_kind : std::uint8_t { automatic, epoll, uring, uring_if_possible };
 
 /// How a context is made.
 struct context_options {
@@ -73,6 +76,8 @@ class context {
 
     [[nodiscard]] bool running() const noexcept { return running_; }
     [[nodiscard]] std::string_view backend_name() const noexcept { return backend_->name(); }
+    /// Why the context does not stand on what was asked for, in words for a log; empty if it does.
+    [[nodiscard]] const std::string& backend_notice() const noexcept { return backend_notice_; }
     [[nodiscard]] steady_time now() const noexcept { return backend_->now(); }
     [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept {
         return wall_clock_ != nullptr ? wall_clock_() : backend_->wall_now();
@@ -123,6 +128,13 @@ class context {
     void leave() noexcept { running_ = false; }
 
  private:
+    struct chosen_backend {
+        std::unique_ptr<backend> own;
+        std::string notice;
+    };
+    [[nodiscard]] static chosen_backend choose(backend_kind kind);
+    context(chosen_backend chosen, context_options options);
+
     void turn() noexcept;
     void resume_ready() noexcept;
     void poll_or_sleep(steady_time now) noexcept;
@@ -138,12 +150,14 @@ class context {
     bool running_ = false;
     bool tearing_down_ = false;
     bool stopped_ = false;
+    bool resumed_since_look_ = false;  // tasks have run since the backend was last asked for events
     std::uint64_t wake_ups_owed_count_ = 0;
     std::chrono::nanoseconds busy_poll_;
     std::chrono::system_clock::time_point (*wall_clock_)();
     std::unique_ptr<backend> backend_;
     std::unique_ptr<task_scope> roots_;
     timer_wheel timers_;
+    std::string backend_notice_;
 
     // Shared with other threads, away from what the loop writes all the time.
     // deliveries_: null (awake, nothing there) -> asleep (the loop, before it blocks) -> null (the loop, after);

@@ -56,8 +56,8 @@ void give_back(int number) noexcept {
     if (--users_count[index] == 0) ::sigaction(number, &earlier_actions[index], nullptr);
 }
 
-/// Takes the signals over; on failure gives back what was taken and throws.
-void take_over(std::uint64_t wanted) {
+/// Takes the signals over; on failure gives back what was taken.
+std::error_code take_over(std::uint64_t wanted) {
     std::uint64_t taken = 0;
     for (std::uint64_t left = wanted; left != 0; left &= left - 1) {
         const int number = std::countr_zero(left) + 1;
@@ -70,36 +70,54 @@ void take_over(std::uint64_t wanted) {
             if (::sigaction(number, &action, &earlier_actions[index]) != 0) {
                 const int error = errno;
                 for (; taken != 0; taken &= taken - 1) give_back(std::countr_zero(taken) + 1);
-                throw std::system_error(error, std::generic_category(), "sigaction");
+                return {error, std::generic_category()};
             }
         }
         ++users_count[index];
         taken |= bit_of(number);
     }
+    return {};
 }
 
 }  // namespace
 
-signal_set::signal_set(context& on, std::initializer_list<int> numbers) {
+std::expected<std::unique_ptr<signal_set::shared>, std::error_code> signal_set::register_set(
+    context& on, std::initializer_list<int> numbers) noexcept {
     std::uint64_t wanted = 0;
     for (const int number : numbers) {
         if (number < 1 || number > signals_max) {
-            throw std::system_error(std::make_error_code(std::errc::invalid_argument), "signal number");
+            return std::unexpected(std::make_error_code(std::errc::invalid_argument));
         }
         wanted |= bit_of(number);
     }
-    shared_ = std::make_unique<shared>(on, wanted);
+    auto set = std::make_unique<shared>(on, wanted);
     const std::scoped_lock lock(registry);
     for (auto& place : visible_sets) {
         if (place.load(std::memory_order_relaxed) != nullptr) continue;
-        take_over(wanted);
-        place.store(shared_.get(), std::memory_order_seq_cst);
-        return;
+        if (const std::error_code refused = take_over(wanted)) return std::unexpected(refused);
+        place.store(set.get(), std::memory_order_seq_cst);
+        return set;
     }
-    throw std::system_error(std::make_error_code(std::errc::device_or_resource_busy), "too many signal sets");
+    return std::unexpected(std::make_error_code(std::errc::device_or_resource_busy));
 }
 
+std::expected<signal_set, std::error_code> signal_set::open(context& on, std::initializer_list<int> numbers) noexcept {
+    auto registered = register_set(on, numbers);
+    if (!registered) return std::unexpected(registered.error());
+    return signal_set(std::move(*registered));
+}
+
+signal_set::signal_set(context& on, std::initializer_list<int> numbers) {
+    auto registered = register_set(on, numbers);
+    if (!registered) throw std::system_error(registered.error(), "signals");
+    shared_ = std::move(*registered);
+}
+
+signal_set::signal_set(std::unique_ptr<shared> registered) noexcept : shared_(std::move(registered)) {}
+signal_set::signal_set(signal_set&& other) noexcept = default;
+
 signal_set::~signal_set() {
+    if (shared_ == nullptr) return;
     const std::scoped_lock lock(registry);
     for (std::uint64_t left = shared_->wanted; left != 0; left &= left - 1) give_back(std::countr_zero(left) + 1);
     for (auto& place : visible_sets) {

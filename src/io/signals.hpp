@@ -24,11 +24,15 @@ class signal_set {
     /// Sets at a time, in one process.
     static constexpr std::size_t sets_max = 16;
 
-    /// Takes over `numbers` (1 to 64). Set-up: throws std::system_error if the system refuses a number, or if there are
-    /// too many sets.
+    /// Takes over `numbers` (1 to 64).
+    /// @error invalid_argument for a number that the system does not give away; device_or_resource_busy if there are
+    ///        `sets_max` sets already.
+    [[nodiscard]] static std::expected<signal_set, std::error_code> open(context& on,
+                                                                         std::initializer_list<int> numbers) noexcept;
+    /// The same for the start of a program: throws std::system_error instead.
     signal_set(context& on, std::initializer_list<int> numbers);
-    signal_set(const signal_set&) = delete;
-    signal_set& operator=(const signal_set&) = delete;
+    signal_set(signal_set&& other) noexcept;
+    signal_set& operator=(signal_set&&) = delete;
     /// Gives the signals their earlier effect back, unless another set still wants them.
     ~signal_set();
 
@@ -45,6 +49,10 @@ class signal_set {
     struct shared;
 
  private:
+    explicit signal_set(std::unique_ptr<shared> registered) noexcept;
+    static std::expected<std::unique_ptr<shared>, std::error_code> register_set(
+        context& on, std::initializer_list<int> numbers) noexcept;
+
     std::unique_ptr<shared> shared_;
 };
 

@@ -43,6 +43,7 @@ void timer_wheel::place(timer_node& timer) noexcept {
 }
 
 void timer_wheel::settle_newcomers(std::int64_t now_ns, timer_link& due) noexcept {
+    newcomer_may_be_due_ = false;
     while (newcomers_.next != &newcomers_) {
         auto& timer = static_cast<timer_node&>(*newcomers_.next);
         unlink(timer);

@@ -73,6 +73,11 @@ class timer_wheel {
     /// Fires what is due at `now`, ordered by deadline and then by the order of arming.
     void advance(steady_time now) noexcept;
 
+    /// Whether `advance(now)` may have something to fire; it may say so in vain, but never the other way round.
+    [[nodiscard]] bool is_due(steady_time now) const noexcept {
+        return newcomer_may_be_due_ || (settled() && next_due() <= now);
+    }
+
     /// A lower bound of the next deadline; exact unless the timer that set it was disarmed. @pre not empty, and no
     /// timer was armed since the last `advance`.
     [[nodiscard]] steady_time next_due() const noexcept;
@@ -98,6 +103,7 @@ class timer_wheel {
         timer.relative_ = relative;
         timer.sequence_ = ++armings_count_;
         timer.slot_ = no_slot;
+        if (!relative || due_ns <= 0) newcomer_may_be_due_ = true;
         append(newcomers_, timer);
         ++armed_count_;
     }
@@ -125,7 +131,15 @@ class timer_wheel {
     void empty_slot(unsigned index, std::int64_t now_ns, detail::timer_link& due) noexcept;
     static void sort_by_deadline(detail::timer_link& list) noexcept;
 
+    /// Whether the wheel itself holds a timer.
+    [[nodiscard]] bool settled() const noexcept {
+        std::uint64_t any = 0;
+        for (const std::uint64_t level : occupied_) any |= level;
+        return any != 0;
+    }
+
     detail::timer_link newcomers_;
+    bool newcomer_may_be_due_ = false;
     std::size_t armed_count_ = 0;
     std::uint64_t armings_count_ = 0;
     std::uint64_t tick_ = 0;  // every timer in the wheel is placed relative to this tick

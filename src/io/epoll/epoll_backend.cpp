@@ -31,6 +31,8 @@ struct epoll_descriptor final : descriptor {
     operation* writer = nullptr;  // a parked send or connect
 };
 
+static_assert(sizeof(epoll_descriptor) <= backend::socket_bytes_max);
+
 /// An entry of the table that turns the kernel's event data back into a descriptor. The generation tells a descriptor
 /// from the previous user of its entry: a file that a forked child still holds may report events after we closed it.
 struct table_entry {

@@ -39,6 +39,8 @@ struct uring_descriptor final : descriptor {
     std::vector<int> kept;
 };
 
+static_assert(sizeof(uring_descriptor) <= backend::socket_bytes_max);
+
 /// What an answer from the ring is about, in the low bits of its user data; the rest is a pointer.
 enum class subject : std::uint64_t { nobody = 0, operation_done = 1, accepted = 2, wake_up = 3 };
 constexpr std::uint64_t subject_mask = 3;
