@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     corro::app::add_replay_command(app, exit_code);
     corro::app::add_watch_command(app, exit_code);
     corro::app::add_demo_command(app, exit_code);
+    corro::app::add_rules_command(app, exit_code);
     corro::app::add_lab_command(app, exit_code);
     try {
         app.parse(argc, argv);

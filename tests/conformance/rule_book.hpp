@@ -20,7 +20,13 @@
 // Accounts are capital letters, orders have names. Behind `buys N` or `sells N` may stand, in any order: `at P`,
 // `as NAME`, `market`, `to-limit`, `within N` (protected market), `stop T`, `stop-limit T`, `if-touched T`, `ioc`,
 // `fok`, `post-only`, `repricing`, `showing N`, `minimum N`, `prevent newest|resting|both|decrement`. Further commands
-// are `A amends NAME to N at P`, `A cancels NAME`, `A cancels all` and `A cancels all buys|sells`.
+// are `A amends NAME to N at P`, `A cancels NAME`, `A cancels all` and `A cancels all buys|sells`; behind the last two
+// may stand `with quotes` or `quotes only`.
+//
+// `A quotes 5 at 99 and 5 at 101` enters a quote; `none` instead of `N at P` is a side without quantity. Its sides are
+// called `A's bid` and `A's ask`; `A cancels bid` and `A amends bid to N at P` try to change one as if it were an
+// order. `A allows 3 fills in 100 ms`, `A allows 20 lots in 100 ms` or both (`3 fills 20 lots in 100 ms`) sets the
+// protection of A's quotes, `A resets` lets A quote again. `time passes 50 ms` moves the clock, which otherwise stands.
 #pragma once
 
 #include <cstdint>
@@ -84,15 +90,26 @@ class player final : facility::event_consumer {
         std::istringstream words(line);
         std::string who, verb;
         words >> who >> verb;
+        if (who == "time" && verb == "passes") {
+            std::int64_t ms = 0;
+            std::string unit;
+            words >> ms >> unit;
+            now_ms_ += ms;
+            return words && unit == "ms" && ms > 0 ? "" : "not understood: " + line;
+        }
         if (who.size() != 1 || who[0] < 'A' || who[0] > 'Z') return "no account: " + line;
         domain::command c;
         c.sequence = domain::sequence_number{++sequence_};
         c.account = domain::account_id{static_cast<std::uint32_t>(who[0] - 'A')};
         c.session = domain::session_id{c.account.value};
         c.instrument = domain::instrument_id{1};
+        c.time = domain::time_ns{now_ms_ * 1'000'000};
         const bool sound = verb == "buys" || verb == "sells" ? enter(words, verb == "buys", c)
                            : verb == "amends"                ? amend(words, c)
                            : verb == "cancels"               ? cancel(words, c)
+                           : verb == "quotes"                ? quote(words, c)
+                           : verb == "allows"                ? allow(words, c)
+                           : verb == "resets"                ? reset(c)
                                                              : false;
         if (!sound) return "not understood: " + line;
         venue_.apply(c);
@@ -210,10 +227,62 @@ class player final : facility::event_consumer {
         c.sides = sides == "buys"    ? domain::cancel_sides::buy
                   : sides == "sells" ? domain::cancel_sides::sell
                                      : domain::cancel_sides::both;
+        if (c.sides != domain::cancel_sides::both) words >> sides;
+        std::string quotes;
+        words >> quotes;
+        if (sides == "with" && quotes == "quotes") c.flags = domain::cancel_flag::quotes_too;
+        if (sides == "quotes" && quotes == "only") {
+            c.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
+        }
+        return true;
+    }
+    bool quote(std::istringstream& words, domain::command& c) {
+        c.kind = domain::command_kind::enter_quote;
+        c.client_order = domain::client_order_id{quotes_from + c.account.value};
+        std::string between, prevent, mode;
+        if (!quote_side(words, c.price, c.quantity)) return false;
+        if (!(words >> between) || between != "and" || !quote_side(words, c.ask_price, c.ask_quantity)) return false;
+        if (words >> prevent) {
+            if (prevent != "prevent" || !(words >> mode) || mode != "resting") return false;
+            c.self_match_prevention = domain::self_match_prevention::cancel_resting;
+        }
+        return true;
+    }
+    static bool quote_side(std::istringstream& words, domain::price_ticks& price, domain::quantity_lots& quantity) {
+        std::string first, at;
+        if (!(words >> first)) return false;
+        if (first == "none") return true;
+        std::istringstream(first) >> quantity.value;
+        return (words >> at >> price.value) && at == "at" && quantity.value != 0;
+    }
+    static bool allow(std::istringstream& words, domain::command& c) {
+        c.kind = domain::command_kind::set_protection;
+        c.instrument = {};
+        std::uint32_t number = 0;
+        std::string what, ms;
+        while (words >> number >> what) {
+            if (what == "fills") c.fills_max = number;
+            if (what == "lots") c.quantity = domain::quantity_lots{number};
+            if (what != "fills" && what != "lots") return false;
+            if (words >> std::ws && words.peek() == 'i') break;
+        }
+        words.clear();
+        return (words >> what >> c.window_ms >> ms) && what == "in" && ms == "ms";
+    }
+    static bool reset(domain::command& c) {
+        c.kind = domain::command_kind::reset_protection;
+        c.instrument = {};
         return true;
     }
     /// By order id, so that an order which is closed by now can be named too.
     bool find(const std::string& name, domain::command& c) const {
+        if (name == "bid" || name == "ask") {
+            const std::string side = std::string{static_cast<char>('A' + c.account.value)} + "'s " + name;
+            for (const auto& [id, known] : quote_sides_) {
+                if (known == side) c.order = domain::order_id{id};
+            }
+            return c.order.value != 0;
+        }
         const auto number = numbers_.find(name);
         if (number == numbers_.end()) return false;
         const auto id = ids_.find(number->second);
@@ -222,6 +291,7 @@ class player final : facility::event_consumer {
         return true;
     }
     [[nodiscard]] std::string name_of(domain::order_id id) const {
+        if (const auto quote = quote_sides_.find(id.value); quote != quote_sides_.end()) return quote->second;
         for (const auto& [number, known] : ids_) {
             if (known == id) return names_.at(number);
         }
@@ -234,32 +304,55 @@ class player final : facility::event_consumer {
         using domain::event_kind;
         const std::string because =
             e.reason == domain::reject_reason::none ? "" : ", " + std::string(domain::to_string(e.reason));
+        const auto name = [&](domain::client_order_id client_order, domain::account_id account, domain::order_id id) {
+            if (client_order.value < quotes_from) return names_.at(client_order.value);
+            const std::string side = e.side == domain::side::buy ? "'s bid" : "'s ask";
+            return quote_sides_[id.value] = std::string{static_cast<char>('A' + account.value)} + side;
+        };
         const auto terms = [&](const char* verb) {
-            return names_.at(e.order.client_order.value) + " " + verb + " " + std::to_string(e.order.quantity.value) +
+            return name(e.order.client_order, e.order.account, e.order.order) + " " + verb + " " +
+                   std::to_string(e.order.quantity.value) +
                    (e.order.price == domain::no_price ? "" : " at " + std::to_string(e.order.price.value)) + because;
         };
         switch (e.kind) {
             case event_kind::order_entered:
-                ids_[e.order.client_order.value] = e.order.order;
+                if (e.order.client_order.value < quotes_from) ids_[e.order.client_order.value] = e.order.order;
                 said_.push_back(terms("entered"));
                 break;
             case event_kind::order_amended: said_.push_back(terms("amended")); break;
             case event_kind::order_cancelled: said_.push_back(terms("cancelled")); break;
             case event_kind::order_rejected: said_.push_back("rejected" + because); break;
             case event_kind::order_executed:
-                ids_[e.execution.client_order.value] = e.execution.order;
+                if (e.execution.client_order.value < quotes_from) {
+                    ids_[e.execution.client_order.value] = e.execution.order;
+                }
                 if ((e.flags & domain::event_flag::aggressor) != 0) {
-                    aggressor_ = names_.at(e.execution.client_order.value);
+                    aggressor_ = name(e.execution.client_order, e.execution.account, e.execution.order);
                 } else {
                     said_.push_back("trade " + std::to_string(e.execution.quantity.value) + " at " +
                                     std::to_string(e.execution.price.value) + ": " + aggressor_ + " with " +
-                                    names_.at(e.execution.client_order.value));
+                                    name(e.execution.client_order, e.execution.account, e.execution.order));
                 }
+                break;
+            case event_kind::quote_entered:
+                said_.push_back(std::string{static_cast<char>('A' + e.quote.account.value)} + "'s quote stands with " +
+                                std::to_string(e.quote.bid_quantity.value) + " and " +
+                                std::to_string(e.quote.ask_quantity.value));
+                break;
+            case event_kind::protection_changed:
+                said_.push_back(std::string{static_cast<char>('A' + e.protection.account.value)} +
+                                "'s protection: " + std::to_string(e.protection.fills) + " fills, " +
+                                std::to_string(e.protection.quantity.value) + " lots" + because);
                 break;
             default: break;
         }
     }
 
+    /// Client order ids from here on are of quotes; orders count up from 1.
+    static constexpr std::uint64_t quotes_from = 1'000'000;
+
+    std::int64_t now_ms_ = 0;
+    std::map<std::uint64_t, std::string> quote_sides_;  // order id to name
     std::uint64_t sequence_ = 0;
     std::uint64_t entries_ = 0;
     std::map<std::uint64_t, std::string> names_;    // client order id to name
