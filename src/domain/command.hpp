@@ -169,6 +169,9 @@ struct command {
     };
     account_id other_account{};            ///< amend: see amend_flag; set_limits, kill_switch: the account concerned
     std::array<std::byte, 16> reserved{};  ///< zero
+
+    /// Spelled out because g++ 12 deletes the implicit one of a struct with these unions.
+    constexpr command() noexcept {}
 };
 
 static_assert(sizeof(command) == 128);

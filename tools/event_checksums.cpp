@@ -1,0 +1,144 @@
+// Proves that the same commands give the same event bytes with every compiler, optimisation and sanitizer.
+//
+//     event_checksums FILE           compares with the committed checksums; exit code 1 and the lines when they differ
+//     event_checksums FILE --write   writes them anew, after a change of the rules that is meant to change events
+//
+// Each line is a seed and the CRC-32C of all event bytes of 20,000 commands drawn from it. The stream is made here, of
+// plain fields, so that it changes only when somebody changes it on purpose: the generator of the differential test
+// grows with every rule.
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/crc32c.hpp"
+#include "base/random.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "facility/facility.hpp"
+
+namespace {
+
+using namespace corro;
+
+constexpr int commands_per_seed = 20'000;
+constexpr std::uint64_t seeds_count = 16;
+
+class checksum final : public facility::event_consumer {
+ public:
+    void consume(std::span<const domain::event> events) noexcept override {
+        value_ = base::crc32c(std::as_bytes(events), value_);
+        for (const domain::event& e : events) {
+            if (e.kind == domain::event_kind::order_entered) known_[entered_++ % known_.size()] = e.order.order;
+        }
+    }
+    [[nodiscard]] std::uint32_t value() const noexcept { return value_; }
+    [[nodiscard]] domain::order_id order(std::uint64_t draw) const noexcept { return known_[draw % known_.size()]; }
+
+ private:
+    std::uint32_t value_ = 0;
+    std::array<domain::order_id, 64> known_{};
+    std::size_t entered_ = 0;
+};
+
+/// Quotes and their protection, changes of orders and entries of every type, around a price of 1,000.
+domain::command draw(base::prng& random, std::uint64_t number, const checksum& seen) {
+    const auto below = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random.below(n)); };
+    domain::command c;
+    c.sequence = domain::sequence_number{number};
+    c.time = domain::time_ns{static_cast<std::int64_t>(number) * 300'000};
+    c.account = domain::account_id{below(4)};
+    c.session = domain::session_id{c.account.value + 10 * below(2)};
+    c.instrument = domain::instrument_id{1 + below(2)};
+    c.request = static_cast<std::uint32_t>(number);
+    c.client_order = domain::client_order_id{number};
+    c.price = domain::price_ticks{990 + static_cast<std::int64_t>(below(21))};
+    c.quantity = domain::quantity_lots{1 + below(20)};
+    const std::uint32_t dice = below(100);
+    if (dice < 55) {
+        constexpr std::array types{domain::order_type::limit,           domain::order_type::limit,
+                                   domain::order_type::limit,           domain::order_type::market,
+                                   domain::order_type::market_to_limit, domain::order_type::stop,
+                                   domain::order_type::stop_limit,      domain::order_type::market_if_touched};
+        c.side = below(2) == 0 ? domain::side::buy : domain::side::sell;
+        c.type = types[below(types.size())];
+        c.time_in_force = below(4) == 0 ? static_cast<domain::time_in_force>(1 + below(4)) : domain::time_in_force::gtc;
+        c.self_match_prevention = static_cast<domain::self_match_prevention>(below(5));
+        c.trigger_price = domain::price_ticks{990 + static_cast<std::int64_t>(below(21))};
+        if (below(6) == 0) c.display_quantity = domain::quantity_lots{1 + below(5)};
+        if (below(6) == 0) c.flags = domain::order_flag::post_only;
+    } else if (dice < 75) {
+        c.kind = below(2) == 0 ? domain::command_kind::amend_order : domain::command_kind::cancel_order;
+        c.client_order = {};
+        c.order = seen.order(random());
+    } else if (dice < 78) {
+        c.kind = domain::command_kind::cancel_orders;
+        c.sides = static_cast<domain::cancel_sides>(below(3));
+        c.flags = below(2) == 0 ? domain::cancel_flag::quotes_too : std::uint8_t{0};
+    } else if (dice < 96) {
+        c.kind = domain::command_kind::enter_quote;
+        c.ask_price = domain::price_ticks{c.price.value + 1 + static_cast<std::int64_t>(below(3))};
+        c.ask_quantity = domain::quantity_lots{below(20)};
+    } else {
+        c.kind = dice < 98 ? domain::command_kind::set_protection : domain::command_kind::reset_protection;
+        c.fills_max = 1 + below(5);
+        c.window_ms = 1 + below(20);
+    }
+    return c;
+}
+
+std::string lines() {
+    std::vector<domain::instrument> instruments(2);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        instruments[i].id = domain::instrument_id{i + 1};
+        instruments[i].name = domain::symbol{"CHECK"};
+        instruments[i].price_low = domain::price_ticks{992};
+    }
+    std::string text;
+    for (std::uint64_t seed = 1; seed <= seeds_count; ++seed) {
+        base::prng random{seed};
+        checksum seen;
+        facility::facility venue({.orders_max = 400, .accounts_max = 4, .positions_max = 16}, instruments, seen);
+        for (int i = 1; i <= commands_per_seed; ++i) {
+            venue.apply(draw(random, static_cast<std::uint64_t>(i), seen));
+        }
+        std::array<char, 32> line{};
+        std::snprintf(line.data(), line.size(), "%llu %08x\n", static_cast<unsigned long long>(seed), seen.value());
+        text += line.data();
+    }
+    return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const bool writes = argc == 3 && std::string_view{argv[2]} == "--write";
+    if (argc != 2 && !writes) {
+        std::fprintf(stderr, "usage: event_checksums FILE [--write]\n");
+        return 2;
+    }
+    const std::string computed = lines();
+    if (writes) {
+        std::ofstream file(argv[1]);
+        file << computed;
+        return file.flush() ? 0 : 1;
+    }
+    std::ifstream file(argv[1]);
+    const std::string committed{std::istreambuf_iterator<char>(file), {}};
+    if (computed == committed) {
+        std::printf("%llu seeds, %d commands each: the event bytes are the committed ones\n",
+                    static_cast<unsigned long long>(seeds_count), commands_per_seed);
+        return 0;
+    }
+    std::printf(
+        "the event bytes are not the committed ones; if a rule was meant to change, write them anew with\n"
+        "  event_checksums %s --write\nnow:\n%s",
+        argv[1], computed.c_str());
+    return 1;
+}
