@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Keeps the guide true: the code that a page shows is compiled code, and what a program prints is what the page prints.
 
-    guide.py check            every C++ block of a page equals the region of the file that it names
+    guide.py check            every C++ block of a page equals the region of the file that it names, and every
+                              program of examples/ that uses the I/O library is run by some page
     guide.py fix              rewrites the blocks from the files
     guide.py run FOLDER PAGE  runs the sessions of PAGE with the programs in FOLDER, and compares what they print
     guide.py --self-test      proves on small pages that each rule catches its violation
@@ -94,7 +95,8 @@ def check(root: pathlib.Path, fix: bool = False) -> tuple[list[str], int]:
             before = text[: block.start()]
             if page.name != "README.md" and not SESSION.search(before):
                 found.append(f"{name}:{before.count(chr(10)) + 1}: a console block outside of any session")
-    programs = {path.stem for path in (root / "examples").glob("*.cpp") if "int main(" in path.read_text(encoding="utf-8")}
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in (root / "examples").glob("*.cpp")}
+    programs = [name for name, source in sources.items() if "int main(" in source and '#include "io/' in source]
     guide = "".join(page.read_text(encoding="utf-8") for page in root.glob("docs/guide/*.md"))
     for program in sorted(programs):
         if not re.search(rf"^\$ .*\./{program}\b", guide, re.MULTILINE):
@@ -241,8 +243,8 @@ def run(folder: pathlib.Path, page: pathlib.Path) -> int:
 
 def self_test() -> int:
     wrong = 0
-    source = "int a;\n// [b]\n  int b;\n// [/b]\nint main() {}\n"
-    whole = "int a;\n  int b;\nint main() {}\n"
+    source = "#include \"io/x.hpp\"\nint a;\n// [b]\n  int b;\n// [/b]\nint main() {}\n"
+    whole = "#include \"io/x.hpp\"\nint a;\n  int b;\nint main() {}\n"
     shown = "<!-- session -->\n```console\n$ ./x\n```\n"
     cases = [
         ("a true region", f"<!-- from examples/x.cpp: b -->\n```cpp\nint b;\n```\n{shown}", 0),
