@@ -172,7 +172,9 @@ TEST(head_parser, finds_the_same_end_however_the_bytes_arrive) {
         const auto result = scanner.scan(std::string_view(text).substr(0, size), message_limits());
         ASSERT_TRUE(result);
         found = *result;
-        if (found != 0) EXPECT_EQ(size, found);
+        if (found != 0) {
+            EXPECT_EQ(size, found);
+        }
     }
     EXPECT_EQ(found, text.size() - 4);
 }

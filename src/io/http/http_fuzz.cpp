@@ -31,7 +31,7 @@ message_limits small_limits() {
     return limits;
 }
 
-/// One header line, seen by the simplest reader that there is.
+/// A head that was accepted, seen by the simplest reader that there is.
 void check_lines(std::string_view head) {
     CORRO_ASSERT(head.ends_with("\r\n\r\n"));
     for (std::size_t at = 0; at != head.size(); ++at) {
@@ -68,7 +68,6 @@ transcript read(std::string_view bytes, std::size_t step, bool as_server) {
                 auto text = buffer.find_head();
                 if (!text) return seen.error = text.error(), false;
                 if (text->empty()) return true;
-                check_lines(*text);
                 message_head head;
                 std::string copy(*text);
                 for (int pass = 0; pass != 2; ++pass) {
@@ -88,6 +87,7 @@ transcript read(std::string_view bytes, std::size_t step, bool as_server) {
                     text = buffer.find_head();
                     CORRO_ASSERT(text && *text == copy, "moving a head does not change it");
                 }
+                check_lines(copy);
                 check_head(head);
                 if (const auto begun = buffer.begin_body(head); !begun) return seen.error = begun.error(), false;
                 seen.messages.push_back(std::move(copy));

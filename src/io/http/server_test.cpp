@@ -222,7 +222,9 @@ TEST_P(http_server, slow_senders_meet_a_deadline_wherever_they_drip) {
             },
             options);
         EXPECT_TRUE(got.starts_with(one.expected)) << one.start << " -> " << got;
-        if (one.expected.empty()) EXPECT_EQ(got, "");
+        if (one.expected.empty()) {
+            EXPECT_EQ(got, "");
+        }
     }
 }
 

@@ -170,8 +170,8 @@ class connection {
     bool close_received_ = false;
     bool broken_ = false;
     bool receiving_ = false;
-    bool ping_owed_ = false;  // a ping of ours was not answered, by whatever
-    std::error_code end_;     // why nothing more is received
+    std::uint8_t silences_count_ = 0;  // waits in a row in which nothing came
+    std::error_code end_;              // why nothing more is received
 };
 
 /// Answers a request for a WebSocket, in a handler of an `http::server`. The connection lives no longer than the
