@@ -1,5 +1,6 @@
 // Random commands that favour the hard places: equal prices, tiny quantities, empty sides, ids that are dead or belong
-// to somebody else, orders that meet their own account, prices at the edges of the engine's window. For tests.
+// to somebody else, orders that meet their own account or group, prices at the edges of the engine's window, times at
+// which something expires, limits that are nearly reached, halts in the middle of a cascade. For tests.
 #pragma once
 
 #include <array>
@@ -26,6 +27,7 @@ struct run_profile {
     bool walks = false;                ///< the middle moves
     std::uint32_t quotes_percent = 0;  ///< of the commands
     std::int64_t step_ns_max = 1'000;  ///< between commands
+    bool operates = false;             ///< operators' commands are among the others
 };
 
 class command_generator {
@@ -45,17 +47,29 @@ class command_generator {
         profile_.options.accounts_max = profile_.accounts + 1;
         profile_.options.positions_max = random_.below(4) == 0 ? 3 : 64;
         profile_.options.window_bits = windows[random_.below(windows.size())];
+        profile_.operates = random_.below(2) == 0;
         const std::uint64_t count = 1 + random_.below(3);
         for (std::uint32_t i = 0; i < count; ++i) {
             domain::instrument instrument;
             instrument.id = domain::instrument_id{2 * i + 1};
             instrument.name = domain::symbol{"TEST"};
-            instrument.tick_size = domain::price_nano{1};
+            instrument.tick_size = domain::price_nano{random_.below(2) == 0 ? 1 : 1'000'000'000};
             instrument.product = domain::product_id{i % 2 + 1};
             if (random_.below(8) == 0) {
                 instrument.price_low = domain::price_ticks{-profile_.price_spread / 2};
                 instrument.price_high = domain::price_ticks{profile_.price_spread};
             }
+            if (random_.below(2) == 0) {
+                instrument.dynamic_band =
+                    1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.price_spread)));
+            }
+            if (random_.below(3) == 0) {
+                instrument.breaker_move =
+                    1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.price_spread)));
+                instrument.breaker_window = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(40));
+                instrument.breaker_halt = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(20));
+            }
+            if (random_.below(8) == 0) instrument.product = {};
             if (random_.below(8) == 0)
                 instrument.order_quantity_max = domain::quantity_lots{profile_.quantity_max / 2 + 1};
             profile_.instruments.push_back(instrument);
@@ -67,8 +81,13 @@ class command_generator {
     [[nodiscard]] domain::command next() {
         domain::command c;
         c.sequence = domain::sequence_number{++sequence_};
-        time_ += 1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.step_ns_max)));
+        const auto step = static_cast<std::uint64_t>(profile_.step_ns_max);
+        time_ += one_in(8) ? 0 : static_cast<std::int64_t>((one_in(20) ? 30 : 1) * (1 + random_.below(step)));
+        // Often exactly when something expires or a halt ends.
+        const std::int64_t unit = 5 * profile_.step_ns_max;
+        if (one_in(8)) time_ = (time_ / unit + 1) * unit;
         c.time = domain::time_ns{time_};
+        c.is_operator = one_in(8) ? 0 : 1;
         c.account = domain::account_id{static_cast<std::uint32_t>(random_.below(profile_.accounts))};
         c.session = domain::session_id{c.account.value * 10 + (one_in(6) ? 1U : 0U)};
         c.instrument = profile_.instruments[random_.below(profile_.instruments.size())].id;
@@ -88,6 +107,14 @@ class command_generator {
             const domain::event& known = some_order();
             c.price = one_in(2) ? known.order.price : price();
             c.quantity = one_in(3) ? known.order.quantity : quantity();
+            if (one_in(2)) amend_more(c);
+            if (one_in(4)) {
+                // Nothing but what is shown, or but who owns it.
+                c.price = known.order.price;
+                c.quantity = known.order.quantity;
+                c.flags = one_in(8) ? domain::amend_flag::account : domain::amend_flag::display_quantity;
+                c.flags |= one_in(2) ? domain::amend_flag::open_quantity : std::uint8_t{0};
+            }
         } else if (dice < 97) {
             c.kind = domain::command_kind::cancel_order;
             name_an_order(c);
@@ -98,6 +125,8 @@ class command_generator {
             if (one_in(3)) c.sides = static_cast<domain::cancel_sides>(random_.below(4));
             c.scope = one_in(2) ? domain::cancel_scope::session : domain::cancel_scope::account;
             if (one_in(2)) c.flags = static_cast<std::uint8_t>(random_.below(one_in(4) ? 8 : 4));
+        } else if (profile_.operates && !one_in(3)) {
+            operate(c);
         } else {
             enter(c);
             spoil(c);
@@ -127,12 +156,67 @@ class command_generator {
     [[nodiscard]] domain::quantity_lots quantity() {
         return domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(profile_.quantity_max))};
     }
+    [[nodiscard]] domain::account_id account() {
+        return domain::account_id{static_cast<std::uint32_t>(random_.below(profile_.accounts + (one_in(20) ? 3 : 0)))};
+    }
+    void amend_more(domain::command& c) {
+        c.flags = static_cast<std::uint8_t>(one_in(40) ? random_.below(256) : random_.below(16));
+        if ((c.flags & domain::amend_flag::account) != 0 && !one_in(3)) c.flags &= 7;
+        c.trigger_price = price();
+        c.display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(random_.below(5))};
+        c.other_account = account();
+    }
+    void operate(domain::command& c) {
+        c.other_account = account();
+        c.firm = static_cast<std::uint32_t>(random_.below(one_in(20) ? 9 : 3));
+        const auto rarely = [&](std::uint64_t value) { return one_in(2) ? 0 : static_cast<std::uint32_t>(value); };
+        switch (random_.below(4)) {
+            case 0:
+            case 1:
+                c.kind = domain::command_kind::set_limits;
+                c.quantity = domain::quantity_lots{rarely(1 + random_.below(2 * profile_.quantity_max))};
+                c.position_max = domain::quantity_lots{rarely(1 + random_.below(8 * profile_.quantity_max))};
+                c.open_orders_max = rarely(1 + random_.below(10));
+                c.notional_max =
+                    one_in(2) ? 0
+                              : 1 + static_cast<std::int64_t>(random_.below(
+                                        static_cast<std::uint64_t>(profile_.price_spread) * profile_.quantity_max));
+                break;
+            case 2:
+                // Mostly back to trading, so that most of a run is not spent in halts.
+                c.kind = domain::command_kind::change_phase;
+                c.phase = one_in(3) ? domain::trading_phase::halted : domain::trading_phase::continuous;
+                if (one_in(40)) c.phase = static_cast<domain::trading_phase>(random_.below(256));
+                if (!one_in(4))
+                    c.resume_time =
+                        domain::time_ns{time_ + static_cast<std::int64_t>(random_.below(
+                                                    20 * static_cast<std::uint64_t>(profile_.step_ns_max)))};
+                if (one_in(2)) c.instrument = {};
+                c.product = domain::product_id{static_cast<std::uint32_t>(random_.below(4))};
+                break;
+            default:
+                c.kind = domain::command_kind::kill_switch;
+                c.kill_scope = static_cast<domain::kill_scope>(random_.below(one_in(20) ? 5 : 3));
+                c.state = one_in(3) ? domain::switch_state::on : domain::switch_state::off;
+                if (c.kill_scope == domain::kill_scope::session) {
+                    c.other_session = domain::session_id{c.other_account.value * 10 + (one_in(3) ? 1U : 0U)};
+                }
+                if (one_in(3)) c.other_account = c.account;
+                break;
+        }
+    }
     void enter(domain::command& c) {
         c.kind = domain::command_kind::enter_order;
         c.side = one_in(2) ? domain::side::buy : domain::side::sell;
         c.type = one_in(4) ? static_cast<domain::order_type>(2 + random_.below(6)) : domain::order_type::limit;
         c.time_in_force =
-            one_in(5) ? static_cast<domain::time_in_force>(1 + random_.below(4)) : domain::time_in_force::gtc;
+            one_in(4) ? static_cast<domain::time_in_force>(1 + random_.below(5)) : domain::time_in_force::gtc;
+        if (c.time_in_force == domain::time_in_force::gtd) {
+            // Few distinct times, so that several orders expire together and halts end with them.
+            const std::int64_t unit = 5 * profile_.step_ns_max;
+            c.expire_time = domain::time_ns{(time_ / unit + static_cast<std::int64_t>(random_.below(8))) * unit};
+        }
+        if (one_in(3)) c.self_match_group = static_cast<std::uint32_t>(1 + random_.below(2));
         c.price = price();
         // Most orders stay on their side of the middle, so that books fill up.
         const bool is_aggressive = (c.price.value > middle_) == (c.side == domain::side::buy);
@@ -175,11 +259,11 @@ class command_generator {
         if (one_in(20)) spoil(c);
     }
     [[nodiscard]] static bool is_plain(const domain::command& c) {
-        return c.type == domain::order_type::limit && c.time_in_force <= domain::time_in_force::gtc;
+        return c.type == domain::order_type::limit && domain::is_lasting(c.time_in_force);
     }
     /// One field goes wrong.
     void spoil(domain::command& c) {
-        switch (random_.below(12)) {
+        switch (random_.below(13)) {
             case 0: c.side = static_cast<domain::side>(random_.below(256)); break;
             case 1: c.type = static_cast<domain::order_type>(random_.below(256)); break;
             case 2: c.time_in_force = static_cast<domain::time_in_force>(random_.below(256)); break;
@@ -197,6 +281,7 @@ class command_generator {
                     domain::instrument_id{static_cast<std::uint32_t>(one_in(2) ? random_() : random_.below(8))};
                 break;
             case 10: c.verdict = domain::reject_reason::price_off_tick; break;
+            case 11: c.expire_time = domain::time_ns{static_cast<std::int64_t>(random_())}; break;
             default: c.scope = static_cast<domain::cancel_scope>(random_.below(256)); break;
         }
     }

@@ -19,6 +19,7 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
     std::map<domain::reject_reason, std::uint64_t> cancellations;
     std::map<domain::reject_reason, std::uint64_t> amendments;
     std::uint64_t open_orders_sum = 0;
+    std::uint64_t circuit_breaks = 0;
     constexpr std::uint64_t runs_count = 60;
     for (std::uint64_t run = 0; run < runs_count; ++run) {
         command_generator generator(seeds());
@@ -30,6 +31,7 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
             generator.learn(seen.events);
             for (const domain::event& e : seen.events) {
                 ++kinds[e.kind];
+                if (e.reason == domain::reject_reason::circuit_breaker) ++circuit_breaks;
                 if (e.kind == domain::event_kind::order_rejected) ++refusals[e.reason];
                 if (e.kind == domain::event_kind::order_cancelled) ++cancellations[e.reason];
                 if (e.kind == domain::event_kind::order_amended) ++amendments[e.reason];
@@ -62,16 +64,28 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
                               reject_reason::would_take_liquidity,
                               reject_reason::self_match_prevented,
                               reject_reason::book_full,
-                              reject_reason::not_authorised}) {
+                              reject_reason::not_authorised,
+                              reject_reason::invalid_expire_time,
+                              reject_reason::price_outside_dynamic_band,
+                              reject_reason::order_not_waiting,
+                              reject_reason::instrument_halted,
+                              reject_reason::killed,
+                              reject_reason::order_size_limit,
+                              reject_reason::notional_limit,
+                              reject_reason::open_orders_limit,
+                              reject_reason::position_limit}) {
         EXPECT_GT(refusals[reason], 10U) << domain::to_string(reason);
     }
-    for (const auto reason :
-         {reject_reason::none, reject_reason::no_counterparty, reject_reason::self_match_prevented}) {
+    for (const auto reason : {reject_reason::none, reject_reason::no_counterparty, reject_reason::self_match_prevented,
+                              reject_reason::expired, reject_reason::killed}) {
         EXPECT_GT(cancellations[reason], 100U) << domain::to_string(reason);
     }
     for (const auto reason : {reject_reason::triggered, reject_reason::self_match_prevented}) {
         EXPECT_GT(amendments[reason], 300U) << domain::to_string(reason);
     }
+    EXPECT_GT(cancellations[reject_reason::price_outside_dynamic_band], 0U);
+    EXPECT_GT(circuit_breaks, 100U);
+    EXPECT_GT(kinds[event_kind::request_done], 300U);
     EXPECT_GT(open_orders_sum / (runs_count * 2'000), 10U) << "books are not empty on average";
 }
 

@@ -22,15 +22,18 @@ using namespace corro;
         for (std::size_t i = 0; i < 31; ++i) whole[(bytes[1 + i] * 7 + i) % sizeof(command)] = bytes[31 - i];
         return c;
     }
-    c.kind = static_cast<domain::command_kind>(bytes[0] % 12);
+    c.kind = static_cast<domain::command_kind>(bytes[0] % 15);
+    c.is_operator = bytes[12] & 1;
+    c.other_account = domain::account_id{bytes[6] % 4U};
     c.account = domain::account_id{bytes[1] % 4U};
     c.session = domain::session_id{bytes[2] % 4U};
     c.instrument = domain::instrument_id{bytes[3] % 4U};
     c.side = static_cast<domain::side>(bytes[4] & 1);
     c.type = static_cast<domain::order_type>(bytes[5] < 128 ? 1 : bytes[5] % 9);
-    c.time_in_force = static_cast<domain::time_in_force>(bytes[6] % 6);
+    c.time_in_force = static_cast<domain::time_in_force>(bytes[6] % 7);
+    c.self_match_group = bytes[7] < 128 ? 0U : bytes[7] % 3U;
     c.self_match_prevention = static_cast<domain::self_match_prevention>(bytes[7] % 6);
-    c.flags = bytes[8] < 200 ? 0 : bytes[8] & 7;
+    c.flags = bytes[8] < 200 ? 0 : bytes[8] & 31;
     c.scope = static_cast<domain::cancel_scope>(bytes[9] % 3);
     c.client_order = domain::client_order_id{bytes[10] % 8U};
     c.request = bytes[11] % 16;
@@ -60,6 +63,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     banded.price_low = domain::price_ticks{-5};
     banded.price_high = domain::price_ticks{500'000};
     banded.order_quantity_max = domain::quantity_lots{100};
+    banded.dynamic_band = 6;
+    banded.breaker_move = 4;
+    banded.breaker_window = 10;
+    banded.breaker_halt = 5;
     const domain::instrument instruments[]{facility::testing::wide_instrument(1), banded};
     facility::testing::twin both({.orders_max = 16, .accounts_max = 3, .positions_max = 5, .window_bits = 6},
                                  instruments);
@@ -71,6 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         c.sequence = domain::sequence_number{at / record_size + 1};
         now += std::int64_t{data[at + 29]} * 20'000;
         if (data[at] != 0xff) c.time = domain::time_ns{now};
+        if (c.time_in_force == domain::time_in_force::gtd) c.expire_time.value = c.time.value + data[at + 19] % 8;
         const std::string difference = both.apply(c);
         if (!difference.empty()) {
             std::fprintf(stderr, "%s\n", difference.c_str());

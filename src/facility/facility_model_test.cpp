@@ -29,7 +29,7 @@ TEST(facility_model, notices_each_of_the_defects_that_can_be_put_in) {
     base::prng seeds{base::test_seed()};
     for (int mistake = 1; mistake < static_cast<int>(defect::count_); ++mistake) {
         bool is_noticed = false;
-        for (int run = 0; run < 50 && !is_noticed; ++run) {
+        for (int run = 0; run < 400 && !is_noticed; ++run) {
             is_noticed = !run_differential(seeds(), 2'000, static_cast<defect>(mistake)).empty();
         }
         EXPECT_TRUE(is_noticed) << "defect " << mistake;

@@ -67,7 +67,7 @@ class law_checker {
     void added(const command& c, const event& e) {
         const bool is_refresh = leaving_.contains(e.book.order);
         if (is_command_itself_ && !is_refresh && c.kind == domain::command_kind::enter_order) {
-            EXPECT_TRUE(c.type != domain::order_type::market && c.time_in_force <= domain::time_in_force::gtc)
+            EXPECT_TRUE(c.type != domain::order_type::market && domain::is_lasting(c.time_in_force))
                 << "what is immediate never rests";
         }
         queues_[{e.instrument.value, e.side, e.book.price.value}].push_back(e.book.order);

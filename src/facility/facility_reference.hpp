@@ -1,13 +1,15 @@
 // The rules of the venue a second time, written to be read: plain maps and lists, no thought of speed.
 //
 // It must agree with `facility` on every byte of every event and on the state hash after every command. It is for tests
-// only. Order ids are names without meaning, so it is told which id the next order gets.
+// only. Order ids are names without meaning, so it is told which id a new order gets.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <list>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
+#include "facility/limits.hpp"
 #include "facility/state_hasher.hpp"
 
 namespace corro::facility::testing {
@@ -45,6 +48,14 @@ enum class defect : std::uint8_t {
     protection_counts_no_lots,
     tripped_quotes_stay,
     mass_cancel_takes_quotes_unasked,
+    orders_expire_at_their_time,
+    showing_more_keeps_priority,
+    self_match_group_is_ignored,
+    open_orders_are_forgotten_by_position_limits,
+    killed_sessions_may_enter,
+    halts_forget_what_has_triggered,
+    circuit_breaker_spares_the_product,
+    dynamic_band_does_not_move,
     count_,
 };
 
@@ -65,6 +76,7 @@ class facility_reference {
         command_ = c;
         next_id_ = next_id;
         second_id_ = second_id;
+        settle_due();
         if (c.verdict != domain::reject_reason::none) {
             refuse(c.verdict);
         } else if (c.account.value >= options_.accounts_max) {
@@ -90,6 +102,12 @@ class facility_reference {
             protections_[c.account.value].restart();
             protections_[c.account.value].is_tripped = false;
             say_protection(c.account, c.session, reject_reason::none, true);
+        } else if (c.kind == domain::command_kind::change_phase) {
+            change_phase();
+        } else if (c.kind == domain::command_kind::set_limits) {
+            set_limits();
+        } else if (c.kind == domain::command_kind::kill_switch) {
+            kill_switch();
         } else {
             refuse(domain::reject_reason::unknown_command);
         }
@@ -158,9 +176,33 @@ class facility_reference {
             hasher.add((std::uint64_t{account} << 32) | instrument);
             hasher.add(positions_.at({account, instrument}));
         }
+        for (const book& b : books_) {
+            hasher.add(b.is_halted ? std::uint64_t{1} : std::uint64_t{0});
+            hasher.add(b.resume_time);
+            hasher.add(b.pending_low);
+            hasher.add(b.pending_high);
+            hasher.add(b.window_end);
+            hasher.add(b.reference.value);
+            hasher.add(b.last_seen.value);
+        }
+        for (std::uint32_t account = 0; account < options_.accounts_max; ++account) {
+            const auto at = limits_.find(account);
+            const limits l = at == limits_.end() ? limits{} : at->second;
+            hasher.add(l.notional);
+            hasher.add((std::uint64_t{l.quantity} << 32) | l.position);
+            hasher.add((std::uint64_t{l.orders} << 32) | l.firm);
+            hasher.add((killed_accounts_.contains(account) ? std::uint64_t{1} : 0U) |
+                       (killed_firms_.contains(account) ? 2U : 0U));
+        }
+        for (const auto& [account, session] : killed_sessions_) hasher.add((std::uint64_t{account} << 32) | session);
         return hasher.value();
     }
 
+    /// True if somebody was told of an order with this id.
+    [[nodiscard]] bool was_given(domain::order_id id) const {
+        const auto at = given_.find(id.value);
+        return at != given_.end() && at->second;
+    }
     [[nodiscard]] std::size_t open_orders_count() const { return open_.size(); }
 
  private:
@@ -187,7 +229,15 @@ class facility_reference {
         domain::time_in_force time_in_force{};
         domain::self_match_prevention self_match{};
         std::uint8_t flags = 0;
+        domain::price_ticks edge = domain::no_price;  // how far a market order may go
+        std::int64_t expire_time = 0;
+        std::uint64_t expiring_before = 0;                // how many expiring orders there had been when it came
+        std::pair<std::uint64_t, std::uint32_t> group{};  // whose group, and its number; 0 for none
         bool is_quote = false;
+    };
+    struct limits {
+        std::int64_t notional = 0;
+        std::uint32_t quantity = 0, position = 0, orders = 0, firm = 0;
     };
     /// What an account allows its quotes.
     struct protection {
@@ -212,6 +262,12 @@ class facility_reference {
         domain::price_summary prices{domain::no_price, domain::no_price, domain::no_price, domain::no_price, {}};
         std::uint64_t volume = 0;
         std::int64_t turnover = 0;
+        bool is_halted = false;
+        std::int64_t resume_time = 0;
+        std::int64_t pending_low = INT64_MAX, pending_high = INT64_MIN;  // what waiting orders have not seen
+        std::int64_t window_end = INT64_MIN;
+        domain::price_ticks reference = domain::no_price, last_seen = domain::no_price;
+        std::uint64_t volume_seen = 0;
     };
 
     // --- Small words -------------------------------------------------------------------------------------------------
@@ -248,7 +304,8 @@ class facility_reference {
         return sum;
     }
     static bool is_lasting(const domain::command& c) {
-        return c.time_in_force == domain::time_in_force::day || c.time_in_force == domain::time_in_force::gtc;
+        return c.time_in_force == domain::time_in_force::day || c.time_in_force == domain::time_in_force::gtc ||
+               c.time_in_force == domain::time_in_force::gtd;
     }
     static bool is_waiting_type(domain::order_type type) {
         return type == domain::order_type::stop || type == domain::order_type::stop_limit ||
@@ -259,6 +316,10 @@ class facility_reference {
         hasher.add((std::uint64_t{o.filled + o.open} << 32) | o.open);
         hasher.add(o.client_order.value);
         hasher.add((std::uint64_t{o.session.value} << 32) | o.account.value);
+        const bool expires = o.time_in_force == domain::time_in_force::gtd;
+        hasher.add(expires ? o.expire_time : 0);
+        hasher.add(expires ? o.expiring_before : 0);
+        hasher.add(o.group.second == 0 ? 0 : (o.group.first << 32) | o.group.second);
         hasher.add((std::uint64_t{o.request} << 32) | (std::uint64_t{o.is_quote ? 0x80U : o.flags} << 24) |
                    (static_cast<std::uint64_t>(o.time_in_force) << 16) |
                    (static_cast<std::uint64_t>(o.self_match) << 8) |
@@ -376,7 +437,7 @@ class facility_reference {
         const auto type = static_cast<unsigned>(c.type);
         if (type < 1 || type > 7) return reject_reason::invalid_order_type;
         const auto tif = static_cast<unsigned>(c.time_in_force);
-        if (tif < 1 || tif > 4) return reject_reason::invalid_time_in_force;
+        if (tif < 1 || tif > 5) return reject_reason::invalid_time_in_force;
         if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
         const bool post_only = c.flags == 1 || c.flags == 3;
         if (c.flags != 0 && !post_only) return reject_reason::invalid_combination;
@@ -393,6 +454,10 @@ class facility_reference {
             (post_only || is_waiting_type(c.type) || c.time_in_force == domain::time_in_force::fok)) {
             return reject_reason::invalid_combination;
         }
+        const bool expires = c.time_in_force == domain::time_in_force::gtd;
+        if (expires && c.type == domain::order_type::market) return reject_reason::invalid_combination;
+        if (!expires && c.expire_time.value != 0) return reject_reason::invalid_combination;
+        if (expires && c.expire_time < c.time) return reject_reason::invalid_expire_time;
         return reject_reason::none;
     }
     reject_reason check_entry() {
@@ -423,12 +488,17 @@ class facility_reference {
             return reject_reason::duplicate_client_order_id;
         }
         if (open_.size() == options_.orders_max) return reject_reason::book_full;
-        if (!positions_.contains({c.account.value, instrument})) {
-            if (positions_.size() == options_.positions_max) return reject_reason::book_full;
-            positions_[{c.account.value, instrument}] = 0;
-            positions_in_order_.emplace_back(c.account.value, instrument);
-        }
-        return reject_reason::none;
+        const reject_reason closed = check_market(instrument, c.account.value);
+        if (closed != reject_reason::none) return closed;
+        return has_position(c.account.value, instrument) ? reject_reason::none : reject_reason::book_full;
+    }
+    /// A pair of account and instrument has a position from its first order on, if there is room.
+    bool has_position(std::uint32_t account, std::uint32_t instrument) {
+        if (positions_.contains({account, instrument})) return true;
+        if (positions_.size() == options_.positions_max) return false;
+        positions_[{account, instrument}] = 0;
+        positions_in_order_.emplace_back(account, instrument);
+        return true;
     }
 
     void enter_order() {
@@ -449,8 +519,13 @@ class facility_reference {
                 .trigger = c.trigger_price,
                 .time_in_force = c.time_in_force,
                 .self_match = c.self_match_prevention,
-                .flags = c.flags};
+                .flags = c.flags,
+                .expire_time = c.expire_time.value,
+                .group = {group_owner(c.account.value), c.self_match_group}};
         if (is_waiting_type(c.type)) {
+            const reject_reason over =
+                check_limits(o, o.open, o.open, c.type == domain::order_type::stop_limit ? c.price : o.trigger, 1);
+            if (over != reject_reason::none) return refuse(over);
             if (c.type != domain::order_type::stop_limit) o.price = domain::no_price;
             register_order(o);
             order& waiting = open_.at(o.id);
@@ -463,6 +538,16 @@ class facility_reference {
         }
         const reject_reason no_limit = find_limit(o);
         if (no_limit != reject_reason::none) return refuse(no_limit);
+        const reject_reason too_far = apply_band(o);
+        if (too_far != reject_reason::none) return refuse(too_far);
+        const half& other = half_of(o.instrument, domain::opposite(o.side));
+        domain::price_ticks value = o.price;
+        if (c.type == domain::order_type::market && !other.levels.empty()) {
+            value = other.levels.begin()->second.front()->price;
+        }
+        const bool is_opened = c.type != domain::order_type::market && is_lasting(c);
+        const reject_reason over = check_limits(o, o.open, o.open, value, is_opened ? 1 : 0);
+        if (over != reject_reason::none) return refuse(over);
         const bool may_rest = c.type != domain::order_type::market && is_lasting(c);
         const bool crosses = !reached_levels(o).empty();
         if (crosses && (c.flags & domain::order_flag::post_only) != 0 && mistake_ != defect::post_only_may_trade) {
@@ -521,6 +606,7 @@ class facility_reference {
     /// From now on the order is open and its names find it.
     void register_order(const order& o) {
         open_[o.id] = o;
+        if (o.time_in_force == domain::time_in_force::gtd) open_[o.id].expiring_before = expiring_count_++;
         given_[o.id.value] = true;
         by_account_[o.account.value].push_back(o.id);
         if (o.client_order.value != 0) by_name_[{o.account.value, o.client_order.value}] = o.id;
@@ -568,9 +654,21 @@ class facility_reference {
     }
     void enter_triggered(std::uint32_t instrument) {
         withdraw_tripped();
-        for (order* next = next_triggered(instrument); next != nullptr; next = next_triggered(instrument)) {
+        for (;;) {
+            if (!traded_.empty() && breaks_circuit(instrument)) return;
+            order* next = next_triggered(instrument);
+            if (next == nullptr) return;
             order& o = *next;
             tell_owner(event_kind::order_amended, o, o.price, o.open, reject_reason::triggered, false);
+            order bounded = o;
+            if (bounded.type != domain::order_type::stop_limit) bounded.type = domain::order_type::market;
+            if (apply_band(bounded) != reject_reason::none) {
+                tell_owner(event_kind::order_cancelled, o, o.price, o.open, reject_reason::price_outside_dynamic_band,
+                           false);
+                take_out(o);
+                continue;
+            }
+            o.edge = bounded.edge;
             unqueue(o);
             const ending end = match(o, false);
             if (o.open != 0 && o.type == domain::order_type::stop_limit) {
@@ -594,7 +692,8 @@ class facility_reference {
         std::vector<const std::list<order*>*> reached;
         const side other = domain::opposite(o.side);
         for (const auto& [key, queue] : half_of(o.instrument, other).levels) {
-            if (o.price != domain::no_price && key > key_of(other, o.price)) break;
+            const domain::price_ticks limit = o.price != domain::no_price ? o.price : o.edge;
+            if (limit != domain::no_price && key > key_of(other, limit)) break;
             reached.push_back(&queue);
         }
         return reached;
@@ -607,7 +706,7 @@ class facility_reference {
         for (const std::list<order*>* queue : reached_levels(o)) {
             std::uint64_t hidden = 0;
             for (const order* resting : *queue) {
-                if (resting->account == o.account && o.self_match != self_match_prevention::none) {
+                if (is_own(*resting, o) && o.self_match != self_match_prevention::none) {
                     if (o.self_match == self_match_prevention::cancel_resting) continue;
                     return found;
                 }
@@ -635,7 +734,7 @@ class facility_reference {
             if (reached.empty()) break;
             order* resting =
                 mistake_ == defect::newest_order_first ? reached.front()->back() : reached.front()->front();
-            if (resting->account != incoming.account || incoming.self_match == self_match_prevention::none) {
+            if (!is_own(*resting, incoming) || incoming.self_match == self_match_prevention::none) {
                 trade(incoming, *resting, is_entering);
                 end.is_known = true;
                 continue;
@@ -653,7 +752,7 @@ class facility_reference {
             } else if (mistake_ != defect::decrement_forgets_the_resting_order) {
                 tell_owner(event_kind::order_amended, *resting, resting->price, resting->open - lots,
                            reject_reason::self_match_prevented, false);
-                shrink(*resting, lots);
+                shrink(*resting, lots, resting->display);
             }
             if (incoming.self_match == self_match_prevention::cancel_both) {
                 return {end.is_known, true, std::exchange(incoming.open, 0)};
@@ -767,11 +866,14 @@ class facility_reference {
         tell_owner_and_asker(event_kind::order_cancelled, o, o.price, o.open, answers);
         take_out(o);
     }
-    /// Takes lots away from a resting order that has more, what is hidden first.
-    void shrink(order& o, std::uint32_t lots) {
-        const std::uint32_t from_shown = lots - std::min(lots, o.open - o.shown);
+    /// Takes lots away from a resting order that has more, what is hidden first, and hides what it may not show.
+    void shrink(order& o, std::uint32_t lots, std::uint32_t display) {
+        const std::uint32_t shown_before = o.shown;
+        o.shown -= lots - std::min(lots, o.open - o.shown);
         o.open -= lots;
-        o.shown -= from_shown;
+        o.display = display;
+        if (display != 0) o.shown = std::min(o.shown, display);
+        const std::uint32_t from_shown = shown_before - o.shown;
         if (from_shown == 0) return;
         say_public(event_kind::order_reduced, o, o.shown, from_shown);
         say_level(o);
@@ -832,29 +934,36 @@ class facility_reference {
         const auto [found, reason] = resolve();
         if (found == nullptr) return refuse(reason);
         order& o = *found;
-        if (c.quantity.value <= o.filled) return cancel(o, true);
-        if (c.quantity > instruments_[o.instrument].order_quantity_max)
+        if (c.flags > 15) return refuse(reject_reason::invalid_combination, &o);
+        const bool names_open = (c.flags & domain::amend_flag::open_quantity) != 0;
+        if (names_open ? c.quantity.value == 0 : c.quantity.value <= o.filled) return cancel(o, true);
+        const std::uint64_t total = std::uint64_t{c.quantity.value} + (names_open ? o.filled : 0);
+        if (total > instruments_[o.instrument].order_quantity_max.value) {
             return refuse(reject_reason::invalid_quantity, &o);
-        const bool has_limit = o.where == order::place::book || o.type == domain::order_type::stop_limit;
-        const reject_reason bad_price =
-            has_limit ? check_price(instruments_[o.instrument], c.price) : reject_reason::none;
-        if (bad_price != reject_reason::none) return refuse(bad_price, &o);
-        if (o.where == order::place::waiting) {
-            if (has_limit) o.price = c.price;
-            o.open = c.quantity.value;
-            tell_owner_and_asker(event_kind::order_amended, o, o.price, o.open, true);
-            return;
         }
         order amended = o;
-        amended.price = c.price;
-        amended.open = c.quantity.value - o.filled;
-        if ((o.flags & domain::order_flag::post_only) != 0 && !reached_levels(amended).empty()) {
-            return refuse(reject_reason::would_take_liquidity, &o);
+        amended.open = static_cast<std::uint32_t>(total) - o.filled;
+        const reject_reason bad = check_amend(o, amended);
+        if (bad != reject_reason::none) return refuse(bad, &o);
+
+        if (amended.account != o.account) {
+            by_account_[o.account.value].remove(o.id);
+            by_account_[amended.account.value].push_back(o.id);
+            if (o.client_order.value != 0) {
+                by_name_.erase({o.account.value, o.client_order.value});
+                by_name_[{amended.account.value, o.client_order.value}] = o.id;
+            }
         }
+        const bool shows_more = o.display != 0 && (amended.display == 0 || amended.display > o.display) &&
+                                mistake_ != defect::showing_more_keeps_priority;
+        const bool stays = amended.account == o.account && amended.price == o.price && amended.trigger == o.trigger &&
+                           amended.open <= o.open;
+        if (o.where == order::place::waiting) return amend_waiting(o, amended, stays);
+        o.account = amended.account;
         tell_owner_and_asker(event_kind::order_amended, o, amended.price, amended.open, true);
-        if (amended.price == o.price && amended.open == o.open) return;
-        if (amended.price == o.price && amended.open < o.open && mistake_ != defect::amend_down_loses_priority) {
-            return shrink(o, o.open - amended.open);
+        if (stays && amended.open == o.open && amended.display == o.display) return;
+        if (stays && !shows_more && mistake_ != defect::amend_down_loses_priority) {
+            return shrink(o, o.open - amended.open, amended.display);
         }
         const bool was_best = is_at_best(o);
         unqueue(o);
@@ -863,6 +972,7 @@ class facility_reference {
         if (was_best) say_top(o);
         o.price = amended.price;
         o.open = amended.open;
+        o.display = amended.display;
         const std::uint64_t trades_before = trades_count_;
         const std::uint32_t instrument = o.instrument;
         const ending end = match(o, false);
@@ -876,6 +986,325 @@ class facility_reference {
             forget(o);
         }
         if (trades_count_ != trades_before) enter_triggered(instrument);
+    }
+    void amend_waiting(order& o, const order& amended, bool stays) {
+        if (!stays) unqueue(o);
+        const bool has_new_trigger = amended.trigger != o.trigger;
+        o.account = amended.account;
+        o.price = amended.price;
+        o.open = amended.open;
+        o.display = amended.display;
+        o.trigger = amended.trigger;
+        if (!stays) {
+            o.where = order::place::waiting;
+            queue_of(o).push_back(&o);
+        }
+        tell_owner_and_asker(event_kind::order_amended, o, o.price, o.open, true);
+        const domain::price_ticks last = books_[o.instrument].prices.last;
+        if (!has_new_trigger || last == domain::no_price) return;
+        traded_.push_back(last.value);
+        enter_triggered(o.instrument);
+    }
+    /// Fills in what the command makes of the order.
+    reject_reason check_amend(const order& o, order& amended) {
+        const domain::command& c = command_;
+        const auto changes = [&](std::uint8_t flag) { return (c.flags & flag) != 0; };
+        const bool waits = o.where == order::place::waiting;
+        if (changes(domain::amend_flag::account)) amended.account = c.other_account;
+        const bool moves = amended.account != o.account;
+        if (moves) {
+            if (amended.account.value >= options_.accounts_max) return reject_reason::not_authorised;
+            const std::uint32_t firm = limits_[o.account.value].firm;
+            if (firm == 0 || limits_[amended.account.value].firm != firm) return reject_reason::not_authorised;
+            if (o.client_order.value != 0 && by_name_.contains({amended.account.value, o.client_order.value})) {
+                return reject_reason::duplicate_client_order_id;
+            }
+        }
+        for (const domain::account_id account : {o.account, amended.account}) {
+            const reject_reason closed = check_market(o.instrument, account.value);
+            if (closed != reject_reason::none) return closed;
+        }
+        const domain::instrument& instrument = instruments_[o.instrument];
+        const bool has_limit = !waits || o.type == domain::order_type::stop_limit;
+        if (has_limit) amended.price = c.price;
+        if (changes(domain::amend_flag::trigger_price)) {
+            if (!waits) return reject_reason::order_not_waiting;
+            amended.trigger = c.trigger_price;
+            const reject_reason bad = check_price(instrument, amended.trigger);
+            if (bad != reject_reason::none) return bad;
+        }
+        if (changes(domain::amend_flag::display_quantity)) {
+            if (!has_limit && c.display_quantity.value != 0) return reject_reason::invalid_combination;
+            amended.display = c.display_quantity.value;
+        }
+        if (amended.display != 0 && (amended.open + amended.filled) / amended.display > 256) {
+            return reject_reason::invalid_quantity;
+        }
+        if (has_limit) {
+            const reject_reason bad = check_price(instrument, amended.price);
+            if (bad != reject_reason::none) return bad;
+        }
+        if (!waits && amended.price != o.price) {
+            order bounded = amended;
+            bounded.type = domain::order_type::limit;
+            const reject_reason too_far = apply_band(bounded);
+            if (too_far != reject_reason::none) return too_far;
+            if ((o.flags & domain::order_flag::post_only) != 0 && !reached_levels(amended).empty()) {
+                return reject_reason::would_take_liquidity;
+            }
+        }
+        if (moves && !has_position(amended.account.value, o.instrument)) return reject_reason::book_full;
+        const domain::price_ticks value = has_limit ? amended.price : amended.trigger;
+        const bool only_takes_away = !moves && amended.open <= o.open && value == (has_limit ? o.price : o.trigger);
+        if (only_takes_away) return reject_reason::none;
+        const std::uint32_t added = moves ? amended.open : amended.open > o.open ? amended.open - o.open : 0;
+        return check_limits(amended, amended.open + amended.filled, added, value, moves ? 1 : 0);
+    }
+
+    // --- Time --------------------------------------------------------------------------------------------------------
+
+    /// What is due before the command: orders expire, halts end, earliest first.
+    void settle_due() {
+        const std::int64_t now = command_.time.value;
+        for (;;) {
+            order* first = nullptr;
+            for (auto& [id, o] : open_) {
+                if (o.time_in_force != domain::time_in_force::gtd) continue;
+                const bool is_over =
+                    mistake_ == defect::orders_expire_at_their_time ? o.expire_time <= now : o.expire_time < now;
+                if (!is_over) continue;
+                const auto rank = [](const order& x) { return std::pair{x.expire_time, x.expiring_before}; };
+                if (first == nullptr || rank(o) < rank(*first)) first = &o;
+            }
+            std::int64_t resume = INT64_MAX;
+            for (const book& b : books_) {
+                if (b.is_halted && b.resume_time != 0) resume = std::min(resume, b.resume_time);
+            }
+            const bool resumes = resume <= now && resume != INT64_MAX;
+            if (first != nullptr && !(resumes && resume <= first->expire_time)) {
+                tell_owner(event_kind::order_cancelled, *first, first->price, first->open, reject_reason::expired,
+                           false);
+                take_out(*first);
+            } else if (resumes) {
+                std::vector<std::uint32_t> resumed;
+                for (std::uint32_t i = 0; i < books_.size(); ++i) {
+                    if (!books_[i].is_halted || books_[i].resume_time != resume) continue;
+                    set_phase(i, false, 0, reject_reason::none);
+                    resumed.push_back(i);
+                }
+                for (const std::uint32_t i : resumed) enter_pending(i);
+            } else {
+                return;
+            }
+        }
+    }
+
+    // --- Halts -------------------------------------------------------------------------------------------------------
+
+    void set_phase(std::uint32_t instrument, bool is_halted, std::int64_t resume_time, reject_reason reason) {
+        books_[instrument].is_halted = is_halted;
+        books_[instrument].resume_time = resume_time;
+        say(event_kind::phase_changed, id_of(instrument), side::buy, reason).phase = {
+            is_halted ? domain::trading_phase::halted : domain::trading_phase::continuous,
+            {},
+            domain::time_ns{resume_time},
+            {}};
+    }
+    void enter_pending(std::uint32_t instrument) {
+        book& b = books_[instrument];
+        if (b.is_halted || b.pending_low > b.pending_high) return;
+        traded_ = {b.pending_low, b.pending_high};
+        b.pending_low = INT64_MAX;
+        b.pending_high = INT64_MIN;
+        enter_triggered(instrument);
+        traded_.clear();
+    }
+    void request_done(domain::instrument_id instrument, std::uint32_t account) {
+        say(event_kind::request_done, instrument.value, side::buy, reject_reason::none,
+            domain::event_flag::last_of_request)
+            .order = {{}, {}, domain::no_price, {}, domain::account_id{account}, command_.session, command_.request};
+    }
+    void change_phase() {
+        const domain::command& c = command_;
+        if (c.is_operator == 0) return refuse(reject_reason::not_authorised);
+        if (static_cast<unsigned>(c.phase) > 1) return refuse(reject_reason::invalid_combination);
+        const bool halts = c.phase == domain::trading_phase::halted;
+        if (halts && c.resume_time.value != 0 && c.resume_time <= c.time) {
+            return refuse(reject_reason::invalid_expire_time);
+        }
+        std::vector<std::uint32_t> covered;
+        for (std::uint32_t i = 0; i < books_.size(); ++i) {
+            const bool is_named = c.instrument.value != 0 && instruments_[i].id == c.instrument;
+            const bool is_of_product =
+                c.instrument.value == 0 && (c.product.value == 0 || instruments_[i].product == c.product);
+            if (is_named || is_of_product) covered.push_back(i);
+        }
+        if (covered.empty()) return refuse(reject_reason::unknown_instrument);
+        for (const std::uint32_t i : covered) set_phase(i, halts, halts ? c.resume_time.value : 0, reject_reason::none);
+        request_done(c.instrument, c.account.value);
+        if (halts) return;
+        for (const std::uint32_t i : covered) enter_pending(i);
+    }
+    /// After an order's trades: is the last price too far from where the window began?
+    bool breaks_circuit(std::uint32_t instrument) {
+        const domain::instrument& i = instruments_[instrument];
+        book& b = books_[instrument];
+        if (i.breaker_move == 0 || b.volume_seen == b.volume) return false;
+        if (command_.time.value >= b.window_end) {
+            b.reference = b.last_seen == domain::no_price ? b.prices.last : b.last_seen;
+            const base::int128 end = static_cast<base::int128>(command_.time.value) + i.breaker_window;
+            b.window_end = end > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(end);
+        }
+        b.last_seen = b.prices.last;
+        b.volume_seen = b.volume;
+        if (std::abs(b.last_seen.value - b.reference.value) <= i.breaker_move) return false;
+        b.window_end = INT64_MIN;
+        if (mistake_ != defect::halts_forget_what_has_triggered) {
+            b.pending_low = *std::min_element(traded_.begin(), traded_.end());
+            b.pending_high = *std::max_element(traded_.begin(), traded_.end());
+        }
+        const base::int128 wanted = static_cast<base::int128>(command_.time.value) + i.breaker_halt;
+        const std::int64_t resume = i.breaker_halt == 0 || wanted > INT64_MAX ? 0 : static_cast<std::int64_t>(wanted);
+        for (std::uint32_t other = 0; other < books_.size(); ++other) {
+            const bool is_relative = i.product.value != 0 && instruments_[other].product == i.product &&
+                                     mistake_ != defect::circuit_breaker_spares_the_product;
+            if (other != instrument && !is_relative) continue;
+            const book& before = books_[other];
+            const bool is_longer =
+                !before.is_halted || (before.resume_time != 0 && (resume == 0 || resume > before.resume_time));
+            if (is_longer) set_phase(other, true, resume, reject_reason::circuit_breaker);
+        }
+        return true;
+    }
+    reject_reason check_market(std::uint32_t instrument, std::uint32_t account) {
+        if (books_[instrument].is_halted) return reject_reason::instrument_halted;
+        const std::uint32_t firm = limits_[account].firm;
+        if (killed_accounts_.contains(account)) return reject_reason::killed;
+        if (firm != 0 && killed_firms_.contains(firm)) return reject_reason::killed;
+        if (killed_sessions_.contains({account, command_.session.value}) &&
+            mistake_ != defect::killed_sessions_may_enter) {
+            return reject_reason::killed;
+        }
+        return reject_reason::none;
+    }
+
+    // --- Bands and limits --------------------------------------------------------------------------------------------
+
+    /// Around the last trade: how far a market order goes, and which limits are too far.
+    reject_reason apply_band(order& o) const {
+        const std::int64_t width = instruments_[o.instrument].dynamic_band;
+        const domain::price_summary& prices = books_[o.instrument].prices;
+        if (width == 0 || prices.last == domain::no_price) return reject_reason::none;
+        const domain::price_ticks around = mistake_ == defect::dynamic_band_does_not_move ? prices.open : prices.last;
+        domain::price_ticks edge{o.side == side::buy ? around.value + width : around.value - width};
+        edge = std::min(edge, domain::price_ticks{domain::price_ticks_max});
+        edge = std::max(edge, domain::price_ticks{-domain::price_ticks_max});
+        const bool is_beyond = o.side == side::buy ? o.price > edge : o.price < edge;
+        if (o.type == domain::order_type::market) {
+            o.edge = edge;
+        } else if (is_beyond && o.type == domain::order_type::market_protected) {
+            o.price = edge;
+        } else if (is_beyond) {
+            return reject_reason::price_outside_dynamic_band;
+        }
+        return reject_reason::none;
+    }
+    /// `total` lots of one order at a price, of which `added` are new to the position.
+    reject_reason check_limits(const order& o, std::uint32_t total, std::uint32_t added, domain::price_ticks price,
+                               std::size_t opened) {
+        const limits& l = limits_[o.account.value];
+        if (l.quantity != 0 && total > l.quantity) return reject_reason::order_size_limit;
+        if (l.notional != 0 && price != domain::no_price) {
+            const domain::instrument& i = instruments_[o.instrument];
+            const base::int128 value = static_cast<base::int128>(std::abs(price.value)) * total * i.lot_size;
+            if (value * i.tick_size.value > static_cast<base::int128>(l.notional) * 1'000'000'000) {
+                return reject_reason::notional_limit;
+            }
+        }
+        if (l.orders != 0 && opened != 0 && by_account_[o.account.value].size() + opened > l.orders) {
+            return reject_reason::open_orders_limit;
+        }
+        if (l.position == 0 || added == 0) return reject_reason::none;
+        const std::int64_t sign = o.side == side::buy ? 1 : -1;
+        std::int64_t worst = sign * positions_.at({o.account.value, o.instrument}) + added;
+        for (const auto& [id, other] : open_) {
+            const bool counts = other.account == o.account && other.instrument == o.instrument && other.side == o.side;
+            if (counts && mistake_ != defect::open_orders_are_forgotten_by_position_limits) worst += other.open;
+        }
+        return worst > l.position ? reject_reason::position_limit : reject_reason::none;
+    }
+    void set_limits() {
+        const domain::command& c = command_;
+        if (c.is_operator == 0 || c.other_account.value >= options_.accounts_max || c.firm >= options_.accounts_max) {
+            return refuse(reject_reason::not_authorised);
+        }
+        if (c.notional_max < 0) return refuse(reject_reason::invalid_quantity);
+        limits_[c.other_account.value] = {c.notional_max, c.quantity.value, c.position_max.value, c.open_orders_max,
+                                          c.firm};
+        request_done({}, c.other_account.value);
+    }
+    /// Groups belong to a firm, or to an account that has none.
+    std::uint64_t group_owner(std::uint32_t account) {
+        const std::uint32_t firm = limits_[account].firm;
+        return firm != 0 ? firm : (std::uint64_t{1} << 31) + account;
+    }
+    bool is_own(const order& resting, const order& incoming) const {
+        if (incoming.group.second == 0 || mistake_ == defect::self_match_group_is_ignored) {
+            return resting.account == incoming.account;
+        }
+        return resting.group == incoming.group;
+    }
+
+    // --- Kill switches -----------------------------------------------------------------------------------------------
+
+    void kill_switch() {
+        using domain::kill_scope;
+        const domain::command& c = command_;
+        if (static_cast<unsigned>(c.kill_scope) > 2 || static_cast<unsigned>(c.state) > 1) {
+            return refuse(reject_reason::invalid_combination);
+        }
+        const bool on = c.state == domain::switch_state::on;
+        const bool is_firm = c.kill_scope == kill_scope::firm;
+        const bool exists =
+            is_firm ? c.firm != 0 && c.firm < options_.accounts_max : c.other_account.value < options_.accounts_max;
+        const bool is_own = on && !is_firm && c.other_account == c.account &&
+                            (c.kill_scope == kill_scope::account || c.other_session == c.session);
+        if (!exists || (c.is_operator == 0 && !is_own)) return refuse(reject_reason::not_authorised);
+        const auto turn = [&](auto& set, const auto& key) {
+            if (on) {
+                set.insert(key);
+            } else {
+                set.erase(key);
+            }
+        };
+        std::vector<order*> covered;
+        const auto cover = [&](std::uint32_t account) {
+            for (const domain::order_id id : by_account_[account]) {
+                order& o = open_.at(id);
+                if (c.kill_scope != kill_scope::session || o.session == c.other_session) covered.push_back(&o);
+            }
+        };
+        if (is_firm) {
+            turn(killed_firms_, c.firm);
+            for (std::uint32_t account = 0; account < options_.accounts_max; ++account) {
+                if (limits_[account].firm == c.firm) cover(account);
+            }
+        } else if (c.kill_scope == kill_scope::account) {
+            turn(killed_accounts_, c.other_account.value);
+            cover(c.other_account.value);
+        } else {
+            const std::pair key{c.other_account.value, c.other_session.value};
+            const bool is_new = on && !killed_sessions_.contains(key);
+            if (is_new && killed_sessions_.size() == sessions_killed_max) return refuse(reject_reason::book_full);
+            turn(killed_sessions_, key);
+            cover(c.other_account.value);
+        }
+        for (order* o : covered) {
+            if (!on) break;
+            tell_owner(event_kind::order_cancelled, *o, o->price, o->open, reject_reason::killed, false);
+            take_out(*o);
+        }
+        request_done({}, is_firm ? c.account.value : c.other_account.value);
     }
 
     // --- Quotes ------------------------------------------------------------------------------------------------------
@@ -910,10 +1339,24 @@ class facility_reference {
         if (bid == 0 && ask == 0 && !has_bid && !has_ask) return reject_reason::nothing_to_cancel;
         const std::size_t more = (bid != 0 && !has_bid ? 1U : 0U) + (ask != 0 && !has_ask ? 1U : 0U);
         if (open_.size() + more > options_.orders_max) return reject_reason::book_full;
-        if (!positions_.contains({c.account.value, instrument})) {
-            if (positions_.size() == options_.positions_max) return reject_reason::book_full;
-            positions_[{c.account.value, instrument}] = 0;
-            positions_in_order_.emplace_back(c.account.value, instrument);
+        if (bid != 0 || ask != 0) {
+            const reject_reason closed = check_market(instrument, c.account.value);
+            if (closed != reject_reason::none) return closed;
+        }
+        if (!has_position(c.account.value, instrument)) return reject_reason::book_full;
+        for (const side s : {side::buy, side::sell}) {
+            const order* old = standing(instrument, s);
+            order fresh{.account = c.account, .instrument = instrument, .side = s, .type = domain::order_type::limit};
+            fresh.price = s == side::buy ? c.price : c.ask_price;
+            fresh.open = s == side::buy ? bid : ask;
+            const std::uint32_t before = old == nullptr ? 0 : old->open;
+            const bool keeps_price = old != nullptr && old->price == fresh.price;
+            if (fresh.open == 0 || (keeps_price && fresh.open <= before)) continue;
+            const reject_reason too_far = keeps_price ? reject_reason::none : apply_band(fresh);
+            if (too_far != reject_reason::none) return too_far;
+            const std::uint32_t added = fresh.open > before ? fresh.open - before : 0;
+            const reject_reason over = check_limits(fresh, fresh.open, added, fresh.price, more);
+            if (over != reject_reason::none) return over;
         }
         return reject_reason::none;
     }
@@ -984,7 +1427,7 @@ class facility_reference {
         old->filled = 0;
         tell_owner(event_kind::order_amended, *old, price, wanted, reject_reason::none, false);
         if (old->price == price && wanted < old->open && mistake_ != defect::quote_that_shrinks_loses_priority) {
-            shrink(*old, old->open - wanted);
+            shrink(*old, old->open - wanted, old->display);
             return {};
         }
         const bool was_best = is_at_best(*old);
@@ -1081,6 +1524,10 @@ class facility_reference {
     std::map<std::uint32_t, protection> protections_;  ///< by account
     std::vector<std::pair<domain::account_id, domain::session_id>> tripped_;
     std::uint64_t trades_count_ = 0;
+    std::map<std::uint32_t, limits> limits_;  ///< by account; whoever is not there has none
+    std::set<std::uint32_t> killed_accounts_, killed_firms_;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> killed_sessions_;
+    std::uint64_t expiring_count_ = 0;
     std::vector<std::int64_t> traded_;  ///< prices that the running command traded at, which waiting orders have seen
     defect mistake_;
     domain::command command_;

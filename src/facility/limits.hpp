@@ -13,6 +13,9 @@ inline constexpr std::uint32_t events_buffered_max = 128;
 /// top_of_book.
 inline constexpr std::uint32_t private_run_max = 64;
 
+/// Sessions whose kill switch may be thrown at a time; whoever needs more throws the switches of their accounts.
+inline constexpr std::uint32_t sessions_killed_max = 1024;
+
 /// How often an order may hold what it shows at a time. Each part shown can be one fill of one aggressor.
 inline constexpr std::uint32_t display_parts_max = 256;
 

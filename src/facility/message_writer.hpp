@@ -15,6 +15,7 @@
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
 #include "matching/engine.hpp"
+#include "risk/exposures.hpp"
 #include "risk/positions.hpp"
 
 namespace corro::facility {
@@ -29,11 +30,13 @@ struct tape_summary {
 class message_writer {
  public:
     message_writer(matching::engine& engine, order_directory& orders, risk::positions& positions, quote_table& quotes,
-                   std::span<const domain::instrument> instruments, event_consumer& consumer)
+                   risk::exposures& exposures, std::span<const domain::instrument> instruments,
+                   event_consumer& consumer)
         : engine_(engine),
           orders_(orders),
           positions_(positions),
           quotes_(quotes),
+          exposures_(exposures),
           buffer_(consumer),
           tapes_(instruments.size()) {
         ids_.reserve(instruments.size());
@@ -43,8 +46,7 @@ class message_writer {
     void begin(const domain::command& command) noexcept {
         command_ = &command;
         is_entering_ = false;
-        traded_low_ = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
-        traded_high_ = domain::no_price;
+        forget_trades();
         last_answer_slot_ = any_slot;
         buffer_.begin(command);
     }
@@ -63,6 +65,9 @@ class message_writer {
     void announce_entry(bool is_entering) noexcept { is_entering_ = is_entering; }
     /// Of the cancellations to come only that of `slot` completes the answer.
     void answer_with(std::uint32_t slot) noexcept { last_answer_slot_ = slot; }
+
+    /// Why orders are withdrawn from now on.
+    void withdraw_for(domain::reject_reason reason) noexcept { withdrawn_for_ = reason; }
 
     [[nodiscard]] const tape_summary& tape(std::uint32_t book) const noexcept { return tapes_[book]; }
 
@@ -111,6 +116,18 @@ class message_writer {
     void amended(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t open) noexcept {
         answer(domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, open, true);
     }
+    /// What an operator asked for is done.
+    void request_done(domain::instrument_id instrument, domain::account_id account) noexcept {
+        buffer_
+            .append(domain::event_kind::request_done, instrument, domain::side::buy, domain::reject_reason::none,
+                    domain::event_flag::last_of_request)
+            .order = {{}, {}, domain::no_price, {}, account, command_->session, command_->request};
+    }
+    void phase_changed(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
+                       domain::reject_reason reason) noexcept {
+        buffer_.append(domain::event_kind::phase_changed, ids_[book], domain::side::buy, reason).phase = {
+            phase, {}, domain::time_ns{resume_time}, {}};
+    }
     /// A new order waits for its trigger price.
     void waits(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t quantity) noexcept {
         tell(domain::event_kind::order_entered, book, slot, engine_.id_of(slot), price, quantity,
@@ -135,6 +152,9 @@ class message_writer {
             tell(domain::event_kind::order_entered, change.level.book, change.slot, change.order, change.level.price,
                  change.open + change.hidden, domain::reject_reason::none, domain::event_flag::last_of_request);
         }
+        const order_record& r = orders_[change.slot];
+        if ((r.flags & record_flag::counted) != 0) [[unlikely]]
+            exposures_.add_order(r.account, r.position, r.side, change.open + change.hidden);
         publish(domain::event_kind::order_added, change);
     }
 
@@ -149,6 +169,10 @@ class message_writer {
                 tell(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
                      change.level.price, change.taken, domain::reject_reason::self_match_prevented, 0);
                 break;
+            case matching::removal::expelled:
+                tell(domain::event_kind::order_cancelled, change.level.book, change.slot, change.order,
+                     price_of(change), change.taken, withdrawn_for_, 0);
+                break;
             case matching::removal::replaced: break;
             case matching::removal::withdrawn:
             case matching::removal::protected_quote:
@@ -159,6 +183,9 @@ class message_writer {
                      0);
                 break;
         }
+        const order_record& r = orders_[change.slot];
+        if ((r.flags & record_flag::counted) != 0) [[unlikely]]
+            exposures_.remove_order(r.account, r.position, r.side, change.taken);
         if (!change.level.is_waiting) publish(domain::event_kind::order_deleted, change);
         if (cause != matching::removal::replaced) orders_.remove(change.slot);
     }
@@ -169,6 +196,8 @@ class message_writer {
             tell(domain::event_kind::order_amended, change.level.book, change.slot, change.order, change.level.price,
                  change.open + change.hidden, domain::reject_reason::self_match_prevented, 0);
         }
+        const order_record& r = orders_[change.slot];
+        if ((r.flags & record_flag::counted) != 0) exposures_.shrink(r.position, r.side, change.taken);
         if (change.change != 0) publish(domain::event_kind::order_reduced, change);
     }
 
@@ -247,7 +276,12 @@ class message_writer {
         buffer_.close(out);
         if (((aggressor.flags | resting.flags) & quote_mark) != 0) [[unlikely]]
             quotes_traded(aggressor, resting, f.quantity);
-        if (gone && f.resting_hidden == 0) orders_.remove(f.resting_slot);
+        const bool ends = gone && f.resting_hidden == 0;
+        if ((resting.flags & record_flag::counted) != 0) [[unlikely]] {
+            exposures_.shrink(resting.position, resting.side, f.quantity);
+            if (ends) exposures_.remove_order(resting.account, resting.position, resting.side, 0);
+        }
+        if (ends) orders_.remove(f.resting_slot);
     }
 
     /// The incoming order that core events speak of while it is not in a book.
@@ -274,6 +308,14 @@ class message_writer {
     /// A waiting order that enters sees the last trade.
     void see_last_trade(std::uint32_t book) noexcept {
         if (tapes_[book].volume != 0) traded_low_ = traded_high_ = tapes_[book].prices.last;
+    }
+    /// From here on waiting orders see these prices and what trades later.
+    void see_trades(domain::price_ticks low, domain::price_ticks high) noexcept {
+        traded_low_ = low;
+        traded_high_ = high;
+    }
+    void forget_trades() noexcept {
+        see_trades(domain::price_ticks{std::numeric_limits<std::int64_t>::max()}, domain::no_price);
     }
 
  private:
@@ -367,11 +409,13 @@ class message_writer {
     order_directory& orders_;
     risk::positions& positions_;
     quote_table& quotes_;
+    risk::exposures& exposures_;
     const domain::command* command_ = nullptr;
     bool is_entering_ = false;
     std::uint32_t last_answer_slot_ = any_slot;
     std::uint32_t book_ = 0;
     domain::price_ticks price_{};
+    domain::reject_reason withdrawn_for_ = domain::reject_reason::none;
     domain::price_ticks traded_low_{};
     domain::price_ticks traded_high_{};
     std::uint64_t trades_count_ = 0;

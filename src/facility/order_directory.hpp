@@ -13,6 +13,7 @@
 #include "base/large_array.hpp"
 #include "domain/command.hpp"
 #include "domain/types.hpp"
+#include "facility/expiry_queue.hpp"
 
 namespace corro::facility {
 
@@ -33,6 +34,19 @@ struct order_record {
 };
 static_assert(sizeof(order_record) == 32, "two records in a cache line");
 
+/// Bits of `order_record::flags` beside domain::order_flag.
+namespace record_flag {
+inline constexpr std::uint8_t counted = 1U << 6U;  ///< in risk::exposures
+inline constexpr std::uint8_t grouped = 1U << 5U;  ///< rare_terms has a self-match group
+inline constexpr std::uint8_t own = counted | grouped;
+}  // namespace record_flag
+
+/// What few orders have.
+struct rare_terms {
+    std::int64_t expire_time = 0;        ///< of a gtd order
+    std::uint64_t self_match_group = 0;  ///< of a grouped order
+};
+
 /// What a waiting order becomes when its trigger price trades.
 struct waiting_terms {
     domain::price_ticks limit{};  ///< no_price if it becomes a market order
@@ -45,7 +59,12 @@ class order_directory {
     static constexpr std::uint32_t none = base::hashed_index::none;
 
     explicit order_directory(std::uint32_t orders_max)
-        : records_(orders_max), waiting_(orders_max), by_client_order_(orders_max), by_request_(orders_max) {}
+        : records_(orders_max),
+          waiting_(orders_max),
+          rare_(orders_max),
+          by_client_order_(orders_max),
+          by_request_(orders_max),
+          expiries_(orders_max) {}
 
     [[nodiscard]] order_record& operator[](std::uint32_t slot) noexcept { return records_[slot]; }
     [[nodiscard]] const order_record& operator[](std::uint32_t slot) const noexcept { return records_[slot]; }
@@ -53,6 +72,14 @@ class order_directory {
     /// Of an order that waits.
     [[nodiscard]] waiting_terms& waiting(std::uint32_t slot) noexcept { return waiting_[slot]; }
     [[nodiscard]] const waiting_terms& waiting(std::uint32_t slot) const noexcept { return waiting_[slot]; }
+
+    [[nodiscard]] rare_terms& rare(std::uint32_t slot) noexcept { return rare_[slot]; }
+    [[nodiscard]] const rare_terms& rare(std::uint32_t slot) const noexcept { return rare_[slot]; }
+    [[nodiscard]] const expiry_queue& expiries() const noexcept { return expiries_; }
+    /// The self-match group of an order, or 0.
+    [[nodiscard]] std::uint64_t group_of(std::uint32_t slot) const noexcept {
+        return (records_[slot].flags & record_flag::grouped) != 0 ? rare_[slot].self_match_group : 0;
+    }
 
     /// The account's open order with this client order id, or `none`.
     [[nodiscard]] std::uint32_t find(domain::account_id account, domain::client_order_id name) const noexcept {
@@ -73,6 +100,8 @@ class order_directory {
     /// Makes an order findable by the names in its record. No open order of the account has its client order id.
     void add(std::uint32_t slot) noexcept {
         const order_record& r = records_[slot];
+        if (r.time_in_force == domain::time_in_force::gtd) [[unlikely]]
+            expiries_.add(slot, rare_[slot].expire_time);
         if (r.client_order.value != 0) by_client_order_.insert(hash(r.account, r.client_order), slot);
         if (r.request == 0) return;
         const std::uint32_t key = hash(r.session, r.request);
@@ -87,8 +116,21 @@ class order_directory {
         const order_record& r = records_[slot];
         if ((r.flags & quote_mark) != 0) [[unlikely]]
             return;
+        if (r.time_in_force == domain::time_in_force::gtd) [[unlikely]]
+            expiries_.remove(slot);
         if (r.client_order.value != 0) by_client_order_.erase(hash(r.account, r.client_order), slot);
         if (r.request != 0) by_request_.erase(hash(r.session, r.request), slot);
+    }
+
+    /// From now on the order is another account's, which has no open order of its name.
+    void move(std::uint32_t slot, domain::account_id account, std::uint32_t position) noexcept {
+        order_record& r = records_[slot];
+        if (r.client_order.value != 0) {
+            by_client_order_.erase(hash(r.account, r.client_order), slot);
+            by_client_order_.insert(hash(account, r.client_order), slot);
+        }
+        r.account = account;
+        r.position = position;
     }
 
  private:
@@ -101,8 +143,10 @@ class order_directory {
 
     base::large_array<order_record> records_;
     base::large_array<waiting_terms> waiting_;
+    base::large_array<rare_terms> rare_;
     base::hashed_index by_client_order_;
     base::hashed_index by_request_;
+    expiry_queue expiries_;
 };
 
 }  // namespace corro::facility

@@ -18,6 +18,8 @@ using domain::time_in_force;
 namespace {
 
 constexpr std::uint32_t no_book = 0xffffffffU;
+constexpr std::uint8_t amend_flags_known = domain::amend_flag::open_quantity | domain::amend_flag::trigger_price |
+                                           domain::amend_flag::display_quantity | domain::amend_flag::account;
 
 [[nodiscard]] bool is_valid(side s) noexcept {
     return s == side::buy || s == side::sell;
@@ -54,11 +56,16 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
       orders_(options.orders_max),
       positions_(options.positions_max, static_cast<std::uint32_t>(instruments.size())),
       quotes_(options.positions_max, options.accounts_max),
-      writer_(engine_, orders_, positions_, quotes_, instruments, consumer) {}
+      exposures_(options.positions_max, options.accounts_max),
+      rules_(instruments, options.accounts_max),
+      writer_(engine_, orders_, positions_, quotes_, exposures_, instruments, consumer) {}
 
 void facility::state_machine::apply(const command& c) noexcept {
     static_assert(none == no_book);
     writer_.begin(c);
+    if (c.time.value >= std::min(orders_.expiries().next_due(), next_resume_)) [[unlikely]]
+        settle_due(c.time);
+    now_ = c.time;
     if (c.verdict != reject_reason::none) {
         refuse(c, c.verdict);
     } else if (c.account.value >= engine_.accounts_count()) {
@@ -72,6 +79,9 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::enter_quote: enter_quote(c); break;
             case command_kind::set_protection: set_protection(c); break;
             case command_kind::reset_protection: reset_protection(c); break;
+            case command_kind::change_phase: change_phase(c); break;
+            case command_kind::set_limits: set_limits(c); break;
+            case command_kind::kill_switch: kill_switch(c); break;
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }
@@ -88,7 +98,7 @@ reject_reason facility::state_machine::check_price(const domain::instrument& i, 
 reject_reason facility::state_machine::check_instructions(const command& c) const noexcept {
     if (!is_valid(c.side)) return reject_reason::invalid_side;
     if (c.type < order_type::limit || c.type > order_type::market_if_touched) return reject_reason::invalid_order_type;
-    if (c.time_in_force < time_in_force::day || c.time_in_force > time_in_force::fok) {
+    if (c.time_in_force < time_in_force::day || c.time_in_force > time_in_force::gtd) {
         return reject_reason::invalid_time_in_force;
     }
     if (c.self_match_prevention > self_match_prevention::decrement) return reject_reason::invalid_self_match_prevention;
@@ -96,7 +106,7 @@ reject_reason facility::state_machine::check_instructions(const command& c) cons
     if ((c.flags & ~flags_known) != 0 || c.flags == domain::order_flag::reprice) {
         return reject_reason::invalid_combination;
     }
-    const bool is_lasting = c.time_in_force <= time_in_force::gtc;
+    const bool is_lasting = domain::is_lasting(c.time_in_force);
     const bool becomes_market =
         c.type == order_type::market || c.type == order_type::stop || c.type == order_type::market_if_touched;
     if (c.flags != 0 && (!is_lasting || c.type != order_type::limit)) return reject_reason::invalid_combination;
@@ -106,7 +116,11 @@ reject_reason facility::state_machine::check_instructions(const command& c) cons
         (c.flags != 0 || is_waiting(c.type) || c.time_in_force == time_in_force::fok)) {
         return reject_reason::invalid_combination;
     }
-    return reject_reason::none;
+    if (c.time_in_force == time_in_force::gtd) {
+        if (c.type == order_type::market) return reject_reason::invalid_combination;
+        return c.expire_time < c.time ? reject_reason::invalid_expire_time : reject_reason::none;
+    }
+    return c.expire_time.value != 0 ? reject_reason::invalid_combination : reject_reason::none;
 }
 
 reject_reason facility::state_machine::check_entry(const command& c) const noexcept {
@@ -167,6 +181,13 @@ void facility::state_machine::enter_order(const command& c) noexcept {
         return;
     }
     const std::uint32_t book = book_of(c.instrument);
+    const std::uint32_t rules = rules_.any(book, c.account);
+    if (rules != 0) [[unlikely]] {
+        if (const reject_reason reason = check_market(book, c.account, c.session); reason != reject_reason::none) {
+            refuse(c, reason);
+            return;
+        }
+    }
     const std::uint32_t position = positions_.acquire(c.account.value, book);
     if (position == risk::positions::none) {
         refuse(c, reject_reason::book_full);
@@ -183,20 +204,53 @@ void facility::state_machine::enter_order(const command& c) noexcept {
                      .time_in_force = c.time_in_force,
                      .self_match = c.self_match_prevention,
                      .flags = c.flags};
-    if (is_waiting(c.type)) {
-        let_wait(c, book, slot);
-        return;
+    std::uint64_t group = 0;
+    if ((c.self_match_group | static_cast<std::uint64_t>(c.expire_time.value)) != 0) [[unlikely]] {
+        group = group_key(c.account, c.self_match_group);
+        orders_.rare(slot) = {c.expire_time.value, group};
+        if (group != 0) orders_[slot].flags |= record_flag::grouped;
     }
-    const auto [limit, refusal] = limit_of(c, book);
+    bool is_market = c.type == order_type::market;
+    const bool is_immediate =
+        is_market || c.time_in_force == time_in_force::ioc || c.time_in_force == time_in_force::fok;
+    auto [limit, refusal] =
+        is_waiting(c.type)
+            ? domain::conversion<domain::price_ticks>{.value =
+                                                          c.type == order_type::stop_limit ? c.price : c.trigger_price}
+            : limit_of(c, book);
+    domain::price_ticks entry_price = is_market ? domain::price_ticks{} : limit;
+    if (rules != 0 && refusal == reject_reason::none) [[unlikely]] {
+        if (!is_waiting(c.type)) {
+            domain::price_ticks within = limit;
+            refusal = apply_band(book, c.side, c.type, within);
+            if (within != limit) {
+                // A market order has the band's edge for its limit, and says none.
+                if (is_market)
+                    is_market = false;
+                else
+                    limit = within;
+                entry_price = within;
+            }
+        }
+        if (refusal == reject_reason::none) {
+            refusal =
+                check_limits(c.account, book, position, c.side, c.quantity.value, c.quantity.value,
+                             c.type == order_type::market ? engine_.best(book, domain::opposite(c.side)).price : limit,
+                             !is_immediate);
+        }
+        if ((rules_.account_flags(c.account) & account_flag::limited) != 0) orders_[slot].flags |= record_flag::counted;
+    }
     if (refusal != reject_reason::none) {
         refuse(c, refusal);
         return;
     }
-    const bool is_market = c.type == order_type::market;
+    if (is_waiting(c.type)) {
+        let_wait(c, book, slot);
+        return;
+    }
     const matching::remainder rest = c.time_in_force == time_in_force::fok ? matching::remainder::never_arises
-                                     : is_market || c.time_in_force == time_in_force::ioc
-                                         ? matching::remainder::cancelled
-                                         : matching::remainder::rests;
+                                     : is_immediate                        ? matching::remainder::cancelled
+                                                                           : matching::remainder::rests;
     const std::uint64_t trades_before = writer_.trades_count();
     writer_.announce_entry(true);
     writer_.incoming(book, limit);
@@ -207,7 +261,8 @@ void facility::state_machine::enter_order(const command& c) noexcept {
                                                          .post_only = (c.flags & domain::order_flag::post_only) != 0,
                                                          .rest = rest,
                                                          .self_match = c.self_match_prevention,
-                                                         .price = is_market ? domain::price_ticks{} : limit,
+                                                         .group = group,
+                                                         .price = entry_price,
                                                          .quantity = c.quantity,
                                                          .display = c.display_quantity.value,
                                                          .minimum = c.minimum_quantity.value},
@@ -231,6 +286,10 @@ void facility::state_machine::let_wait(const command& c, std::uint32_t book, std
                              .type = c.type};
     engine_.wait(book, c.account.value, is_rising, c.trigger_price, c.quantity.value);
     orders_.add(slot);
+    const order_record& record = orders_[slot];
+    if ((record.flags & record_flag::counted) != 0) {
+        exposures_.add_order(record.account, record.position, record.side, record.total);
+    }
     writer_.waits(book, slot, orders_.waiting(slot).limit, c.quantity.value);
     writer_.see_last_trade(book);
     enter_triggered(book);
@@ -244,47 +303,51 @@ void facility::state_machine::enter_triggered(std::uint32_t book) noexcept {
         // By every trade of the command, not by the last alone: a price that traded in the middle of a sweep has
         // traded.
         if (writer_.traded_low() > writer_.traded_high()) return;
+        if ((rules_.book_flags(book) & book_flag::circuit_breaker) != 0 && breaks_circuit(book)) [[unlikely]]
+            return;
         const std::uint32_t slot = engine_.next_triggered(book, writer_.traded_low(), writer_.traded_high());
         if (slot == none) return;
         const order_record& record = orders_[slot];
         const waiting_terms terms = orders_.waiting(slot);
         const domain::quantity_lots quantity{engine_.order_at(slot).open};
         const domain::order_id order = engine_.id_of(slot);
-        const bool is_market = terms.type != order_type::stop_limit;
+        bool is_market = terms.type != order_type::stop_limit;
+        const matching::remainder rest = is_market ? matching::remainder::cancelled : matching::remainder::rests;
         writer_.triggered(book, slot, terms.limit, quantity.value);
+        domain::price_ticks entry_price = is_market ? domain::price_ticks{} : terms.limit;
+        if ((rules_.book_flags(book) & book_flag::dynamic_band) != 0) [[unlikely]] {
+            const domain::price_ticks edge = band_edge(book, record.side);
+            const bool is_beyond = record.side == side::buy ? terms.limit > edge : terms.limit < edge;
+            if (edge != domain::no_price && is_market) {
+                is_market = false;
+                entry_price = edge;
+            } else if (edge != domain::no_price && is_beyond) {
+                writer_.withdraw_for(reject_reason::price_outside_dynamic_band);
+                engine_.cancel(slot, writer_, matching::removal::expelled);
+                continue;
+            }
+        }
+        if ((record.flags & record_flag::counted) != 0) [[unlikely]] {
+            exposures_.remove_order(record.account, record.position, record.side, quantity.value);
+        }
         writer_.incoming(book, terms.limit);
-        const matching::entry_result result =
-            engine_.activate(slot,
-                             {.book = book,
-                              .account = record.account.value,
-                              .side = record.side,
-                              .is_market = is_market,
-                              .rest = is_market ? matching::remainder::cancelled : matching::remainder::rests,
-                              .self_match = record.self_match,
-                              .price = is_market ? domain::price_ticks{} : terms.limit,
-                              .quantity = quantity,
-                              .display = terms.display},
-                             writer_);
+        const matching::entry_result result = engine_.activate(slot,
+                                                               {.book = book,
+                                                                .account = record.account.value,
+                                                                .side = record.side,
+                                                                .is_market = is_market,
+                                                                .rest = rest,
+                                                                .self_match = record.self_match,
+                                                                .group = orders_.group_of(slot),
+                                                                .price = entry_price,
+                                                                .quantity = quantity,
+                                                                .display = terms.display},
+                                                               writer_);
         if (result.what == matching::outcome::cancelled) {
             writer_.remainder_cancelled(book, slot, order, terms.limit, result.quantity, result.reason);
         }
         if (result.what != matching::outcome::rested) orders_.remove(slot);
     }
-}
-
-void facility::state_machine::amend_waiting(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
-    waiting_terms& terms = orders_.waiting(slot);
-    if (terms.type == order_type::stop_limit) {
-        const reject_reason reason = check_price(instruments_[book], c.price);
-        if (reason != reject_reason::none) {
-            refuse(c, reason, slot);
-            return;
-        }
-        terms.limit = c.price;
-    }
-    orders_[slot].total = c.quantity.value;
-    engine_.resize_waiting(slot, c.quantity.value);
-    writer_.amended(book, slot, terms.limit, c.quantity.value);
 }
 
 facility::state_machine::resolution facility::state_machine::resolve(const command& c) const noexcept {
@@ -310,54 +373,175 @@ void facility::state_machine::amend_order(const command& c) noexcept {
         refuse(c, unresolved);
         return;
     }
-    order_record& record = orders_[slot];
+    if ((c.flags & ~amend_flags_known) != 0) {
+        refuse(c, reject_reason::invalid_combination, slot);
+        return;
+    }
     const matching::level_state level = engine_.level_of(slot);
     const matching::order_view order = engine_.order_at(slot);
-    const std::uint32_t open = order.total();
-    const std::uint32_t filled = record.total - open;
-    if (c.quantity.value <= filled) {
+    const std::uint32_t filled = orders_[slot].total - order.total();
+    const bool names_open = (c.flags & domain::amend_flag::open_quantity) != 0;
+    if (c.quantity.value <= (names_open ? 0 : filled)) {
         engine_.cancel(slot, writer_);
         return;
     }
-    const domain::instrument& instrument = instruments_[level.book];
-    if (c.quantity > instrument.order_quantity_max) {
+    const std::uint64_t total = std::uint64_t{c.quantity.value} + (names_open ? filled : 0);
+    if (total > instruments_[level.book].order_quantity_max.value) {
         refuse(c, reject_reason::invalid_quantity, slot);
         return;
     }
-    if (level.is_waiting) {
-        amend_waiting(c, level.book, slot);
-        return;
-    }
-    if (const reject_reason reason = check_price(instrument, c.price); reason != reject_reason::none) {
+    amendment a{.total = static_cast<std::uint32_t>(total), .open = static_cast<std::uint32_t>(total) - filled};
+    if (const reject_reason reason = check_amend(c, slot, level, order, a); reason != reject_reason::none) {
         refuse(c, reason, slot);
         return;
     }
-    const bool is_post_only = (record.flags & domain::order_flag::post_only) != 0;
-    if (is_post_only && c.price != level.price && engine_.would_trade(level.book, record.side, c.price)) {
-        refuse(c, reject_reason::would_take_liquidity, slot);
-        return;
+    orders_[slot].total = a.total;
+    if (a.account != orders_[slot].account) [[unlikely]]
+        change_owner(slot, a, order.total());
+    if (level.is_waiting) {
+        amend_waiting(level.book, slot, order, a);
+    } else {
+        amend_resting(slot, level, order, a);
     }
-    const std::uint32_t wanted = c.quantity.value - filled;
-    record.total = c.quantity.value;
-    writer_.amended(level.book, slot, c.price, wanted);
-    if (c.price == level.price && wanted == open) return;
-    if (c.price == level.price && wanted < open) {
-        engine_.reduce(slot, wanted, writer_);
+}
+
+reject_reason facility::state_machine::check_amend(const command& c, std::uint32_t slot,
+                                                   const matching::level_state& level,
+                                                   const matching::order_view& order, amendment& a) noexcept {
+    const auto changes = [&](std::uint8_t flag) { return (c.flags & flag) != 0; };
+    const order_record& record = orders_[slot];
+    const domain::instrument& instrument = instruments_[level.book];
+    a.account = changes(domain::amend_flag::account) ? c.other_account : record.account;
+    a.position = record.position;
+    const bool moves = a.account != record.account;
+    if (moves) {
+        if (a.account.value >= engine_.accounts_count()) return reject_reason::not_authorised;
+        const std::uint32_t firm = rules_.limits(record.account).firm;
+        if (firm == 0 || firm != rules_.limits(a.account).firm) return reject_reason::not_authorised;
+        if (orders_.find(a.account, record.client_order) != order_directory::none) {
+            return reject_reason::duplicate_client_order_id;
+        }
+    }
+    const std::uint32_t rules = rules_.any(level.book, a.account) | rules_.account_flags(record.account);
+    if (rules != 0) [[unlikely]] {
+        reject_reason reason = check_market(level.book, record.account, c.session);
+        if (reason == reject_reason::none && moves) reason = check_market(level.book, a.account, c.session);
+        if (reason != reject_reason::none) return reason;
+    }
+    const bool has_limit = !level.is_waiting || orders_.waiting(slot).type == order_type::stop_limit;
+    a.limit = has_limit ? c.price : domain::no_price;
+    a.trigger = level.price;
+    if (changes(domain::amend_flag::trigger_price)) {
+        if (!level.is_waiting) return reject_reason::order_not_waiting;
+        a.trigger = c.trigger_price;
+        const reject_reason reason = check_price(instrument, a.trigger);
+        if (reason != reject_reason::none) return reason;
+    }
+    a.display = level.is_waiting ? orders_.waiting(slot).display : order.display;
+    if (changes(domain::amend_flag::display_quantity)) {
+        if (!has_limit && c.display_quantity.value != 0) return reject_reason::invalid_combination;
+        a.display = c.display_quantity.value;
+    }
+    if (a.display != 0 && a.total / a.display > display_parts_max) return reject_reason::invalid_quantity;
+    if (has_limit) {
+        if (const reject_reason reason = check_price(instrument, a.limit); reason != reject_reason::none) return reason;
+    }
+    const bool keeps_price = level.is_waiting || a.limit == level.price;
+    if (rules != 0 && !keeps_price) [[unlikely]] {
+        domain::price_ticks limit = a.limit;
+        const reject_reason reason = apply_band(level.book, record.side, order_type::limit, limit);
+        if (reason != reject_reason::none) return reason;
+    }
+    const bool is_post_only = (record.flags & domain::order_flag::post_only) != 0;
+    if (is_post_only && !keeps_price && engine_.would_trade(level.book, record.side, a.limit)) {
+        return reject_reason::would_take_liquidity;
+    }
+    if (moves) {
+        a.position = positions_.acquire(a.account.value, level.book);
+        if (a.position == risk::positions::none) return reject_reason::book_full;
+    }
+    if ((rules_.account_flags(a.account) & account_flag::limited) == 0) [[likely]]
+        return reject_reason::none;
+    // What only takes away is never refused for a limit.
+    const std::uint32_t open = order.total();
+    const domain::price_ticks price = has_limit ? a.limit : a.trigger;
+    const domain::price_ticks price_before = !level.is_waiting ? level.price
+                                             : has_limit       ? orders_.waiting(slot).limit
+                                                               : level.price;
+    if (!moves && a.open <= open && price == price_before) return reject_reason::none;
+    return check_limits(a.account, level.book, a.position, record.side, a.total,
+                        moves           ? a.open
+                        : a.open > open ? a.open - open
+                                        : 0,
+                        price, moves ? 1 : 0);
+}
+
+void facility::state_machine::change_owner(std::uint32_t slot, const amendment& a, std::uint32_t open) noexcept {
+    order_record& record = orders_[slot];
+    if ((record.flags & record_flag::counted) != 0) {
+        exposures_.remove_order(record.account, record.position, record.side, open);
+        record.flags &= static_cast<std::uint8_t>(~record_flag::counted);
+    }
+    orders_.move(slot, a.account, a.position);
+    if ((rules_.account_flags(a.account) & account_flag::limited) != 0) {
+        record.flags |= record_flag::counted;
+        exposures_.add_order(record.account, record.position, record.side, open);
+    }
+}
+
+void facility::state_machine::amend_waiting(std::uint32_t book, std::uint32_t slot, const matching::order_view& order,
+                                            const amendment& a) noexcept {
+    waiting_terms& terms = orders_.waiting(slot);
+    const order_record& record = orders_[slot];
+    const domain::price_ticks trigger = engine_.level_of(slot).price;
+    const bool stays =
+        a.account.value == order.account && a.trigger == trigger && a.limit == terms.limit && a.open <= order.open;
+    const bool is_rising = (record.side == side::buy) == (terms.type != order_type::market_if_touched);
+    terms.limit = a.limit;
+    terms.display = a.display;
+    if ((record.flags & record_flag::counted) != 0) {
+        exposures_.remove_order(record.account, record.position, record.side, order.open);
+        exposures_.add_order(record.account, record.position, record.side, a.open);
+    }
+    if (stays) {
+        engine_.resize_waiting(slot, a.open);
+    } else {
+        engine_.wait_again(slot, a.account.value, is_rising, a.trigger, a.open);
+    }
+    writer_.amended(book, slot, terms.limit, a.open);
+    if (a.trigger == trigger) return;
+    writer_.see_last_trade(book);
+    enter_triggered(book);
+}
+
+void facility::state_machine::amend_resting(std::uint32_t slot, const matching::level_state& level,
+                                            const matching::order_view& order, const amendment& a) noexcept {
+    const order_record& record = orders_[slot];
+    const std::uint32_t open = order.total();
+    writer_.amended(level.book, slot, a.limit, a.open);
+    const bool shows_more = order.display != 0 && (a.display == 0 || a.display > order.display);
+    if (a.limit == level.price && a.open <= open && a.account.value == order.account && !shows_more) {
+        if (a.display != order.display) {
+            engine_.reshape(slot, a.open, a.display, writer_);
+        } else if (a.open != open) {
+            engine_.reduce(slot, a.open, writer_);
+        }
         return;
     }
     const std::uint64_t trades_before = writer_.trades_count();
-    writer_.incoming(level.book, c.price);
+    writer_.incoming(level.book, a.limit);
     const matching::entry_result result = engine_.replace(slot,
                                                           {.book = level.book,
-                                                           .account = record.account.value,
+                                                           .account = a.account.value,
                                                            .side = record.side,
                                                            .self_match = record.self_match,
-                                                           .price = c.price,
-                                                           .quantity = domain::quantity_lots{wanted},
-                                                           .display = order.display},
+                                                           .group = orders_.group_of(slot),
+                                                           .price = a.limit,
+                                                           .quantity = domain::quantity_lots{a.open},
+                                                           .display = a.display},
                                                           writer_);
     if (result.what == matching::outcome::cancelled) {
-        writer_.remainder_cancelled(level.book, slot, order.order, c.price, result.quantity, result.reason);
+        writer_.remainder_cancelled(level.book, slot, order.order, a.limit, result.quantity, result.reason);
     }
     if (result.what != matching::outcome::rested) orders_.remove(slot);
     if (writer_.trades_count() != trades_before) enter_triggered(level.book);
@@ -427,7 +611,12 @@ void facility::state_machine::hash_order(state_hasher& hasher, std::uint32_t slo
     hasher.add((std::uint64_t{r.session.value} << 32) | r.account.value);
     const bool by_name = orders_.find(r.account, r.client_order) == slot;
     const bool by_request = orders_.find(r.session, r.request) == slot;
-    hasher.add((std::uint64_t{r.request} << 32) | (std::uint64_t{r.flags} << 24) |
+    const bool expires = r.time_in_force == time_in_force::gtd;
+    hasher.add(expires ? orders_.rare(slot).expire_time : 0);
+    hasher.add(expires ? orders_.expiries().age_of(slot) : 0);
+    hasher.add(orders_.group_of(slot));
+    const auto flags = static_cast<std::uint8_t>(r.flags & ~record_flag::own);
+    hasher.add((std::uint64_t{r.request} << 32) | (std::uint64_t{flags} << 24) |
                (static_cast<std::uint64_t>(r.time_in_force) << 16) | (static_cast<std::uint64_t>(r.self_match) << 8) |
                (by_name ? 2U : 0U) | (by_request ? 1U : 0U));
 }
@@ -479,6 +668,7 @@ std::uint64_t facility::state_machine::state_hash() const {
         hasher.add((std::uint64_t{p.account} << 32) | p.instrument);
         hasher.add(p.lots);
     }
+    hash_rules(hasher);
     return hasher.value();
 }
 

@@ -14,7 +14,9 @@
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
 #include "facility/state_hasher.hpp"
+#include "facility/trading_rules.hpp"
 #include "matching/engine.hpp"
+#include "risk/exposures.hpp"
 #include "risk/positions.hpp"
 
 namespace corro::facility {
@@ -67,7 +69,58 @@ class facility::state_machine {
     void withdraw_tripped() noexcept;
 
     void let_wait(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
-    void amend_waiting(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
+
+    /// What an amend makes of an order.
+    struct amendment {
+        std::uint32_t total = 0;  ///< counting what has been filled
+        std::uint32_t open = 0;
+        domain::price_ticks limit{};
+        domain::price_ticks trigger{};
+        std::uint32_t display = 0;
+        domain::account_id account{};
+        std::uint32_t position = 0;
+    };
+    [[nodiscard]] domain::reject_reason check_amend(const domain::command& c, std::uint32_t slot,
+                                                    const matching::level_state& level,
+                                                    const matching::order_view& order, amendment& a) noexcept;
+    /// Hands an order to another account as far as records go.
+    void change_owner(std::uint32_t slot, const amendment& a, std::uint32_t open) noexcept;
+    void amend_waiting(std::uint32_t book, std::uint32_t slot, const matching::order_view& order,
+                       const amendment& a) noexcept;
+    void amend_resting(std::uint32_t slot, const matching::level_state& level, const matching::order_view& order,
+                       const amendment& a) noexcept;
+
+    // The rules that few commands meet (state_machine_rules.cpp).
+    void change_phase(const domain::command& c) noexcept;
+    void set_limits(const domain::command& c) noexcept;
+    void kill_switch(const domain::command& c) noexcept;
+    [[nodiscard]] domain::reject_reason check_kill(const domain::command& c) const noexcept;
+    void cancel_killed(domain::account_id account, domain::session_id session, bool all_sessions) noexcept;
+    /// Lets orders expire and halts end whose time has come before a command's.
+    void settle_due(domain::time_ns now) noexcept;
+    void resume_halted() noexcept;
+    /// Sets free what a halt kept waiting.
+    void enter_pending(std::uint32_t book) noexcept;
+    /// True when the last trade breaks the circuit: the product is halted, and what would be set free stays waiting.
+    [[nodiscard]] bool breaks_circuit(std::uint32_t book) noexcept;
+    void halt_product(std::uint32_t book) noexcept;
+    [[nodiscard]] domain::reject_reason check_market(std::uint32_t book, domain::account_id account,
+                                                     domain::session_id session) const noexcept;
+    /// The worst price that a dynamic band lets an order have; no_price when there is no band.
+    [[nodiscard]] domain::price_ticks band_edge(std::uint32_t book, domain::side side) const noexcept;
+    [[nodiscard]] domain::reject_reason apply_band(std::uint32_t book, domain::side side, domain::order_type type,
+                                                   domain::price_ticks& limit) const noexcept;
+    /// Whether an account's limits allow an order of `total` lots at a price, of which `added` are new to its position
+    /// and which is one of `opened` new open orders, or of none.
+    [[nodiscard]] domain::reject_reason check_limits(domain::account_id account, std::uint32_t book,
+                                                     std::uint32_t position, domain::side side, std::uint32_t total,
+                                                     std::uint32_t added, domain::price_ticks price,
+                                                     std::uint32_t opened) const noexcept;
+    [[nodiscard]] std::uint64_t group_key(domain::account_id account, std::uint32_t group) const noexcept;
+    [[nodiscard]] domain::reject_reason check_quote_rules(const domain::command& c, std::uint32_t book,
+                                                          std::uint32_t position, std::uint32_t opened) noexcept;
+    void count_orders_of(domain::account_id account) noexcept;
+    void hash_rules(state_hasher& hasher) const;
     /// Enters the waiting orders whose trigger price has traded, until none is left.
     void enter_triggered(std::uint32_t book) noexcept;
 
@@ -90,6 +143,10 @@ class facility::state_machine {
     order_directory orders_;
     risk::positions positions_;
     quote_table quotes_;
+    risk::exposures exposures_;
+    trading_rules rules_;
+    std::int64_t next_resume_ = expiry_queue::never;
+    domain::time_ns now_{};  ///< of the running command
     message_writer writer_;
 };
 

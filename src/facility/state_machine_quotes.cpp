@@ -66,10 +66,24 @@ void facility::state_machine::enter_quote(const command& c) noexcept {
         refuse(c, reject_reason::book_full);
         return;
     }
+    const std::uint32_t rules = rules_.any(book, c.account);
+    if (rules != 0 && wanted[0] + std::uint64_t{wanted[1]} != 0) [[unlikely]] {
+        if (const reject_reason reason = check_market(book, c.account, c.session); reason != reject_reason::none) {
+            refuse(c, reason);
+            return;
+        }
+    }
     if (position == risk::positions::none) position = positions_.acquire(c.account.value, book);
     if (position == risk::positions::none) {
         refuse(c, reject_reason::book_full);
         return;
+    }
+    if (rules != 0) [[unlikely]] {
+        const reject_reason reason = check_quote_rules(c, book, position, new_count);
+        if (reason != reject_reason::none) {
+            refuse(c, reason);
+            return;
+        }
     }
     for (const side s : {side::buy, side::sell}) {
         if (is_new[static_cast<std::size_t>(s)]) make_side(c, position, s);
@@ -99,6 +113,9 @@ void facility::state_machine::make_side(const command& c, std::uint32_t position
                                                  .side = s,
                                                  .self_match = c.self_match_prevention,
                                                  .flags = quote_mark};
+    if ((rules_.account_flags(c.account) & account_flag::limited) != 0) {
+        orders_[matching::engine::slot_of(place)].flags |= record_flag::counted;
+    }
 }
 
 std::uint32_t facility::state_machine::prepare_side(const command& c, std::uint32_t book, std::uint32_t position,

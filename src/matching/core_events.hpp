@@ -61,6 +61,7 @@ enum class removal : std::uint8_t {
     replaced,              ///< amended with loss of priority; the order lives on
     withdrawn,             ///< the side of a quote whose successor has none
     protected_quote,       ///< the side of a quote whose account has traded as much as it allowed
+    expelled,              ///< by the venue
 };
 
 enum class reduction : std::uint8_t { amended, self_match_prevented };

@@ -54,6 +54,8 @@ struct entry {
     bool post_only = false;
     remainder rest = remainder::rests;
     domain::self_match_prevention self_match = domain::self_match_prevention::none;
+    /// When not 0, the orders that it must not trade with are those of this group instead of those of its account.
+    std::uint64_t group = 0;
     domain::price_ticks price{};       ///< within domain::price_ticks_max
     domain::quantity_lots quantity{};  ///< above 0
     std::uint32_t display = 0;         ///< most lots shown at a time when it rests; 0 for all
@@ -82,6 +84,7 @@ struct order_view {
     std::uint32_t open = 0;     ///< shown
     std::uint32_t hidden = 0;   ///< open but not shown
     std::uint32_t display = 0;  ///< most lots shown at a time; 0 for all
+    std::uint64_t group = 0;
     [[nodiscard]] std::uint32_t total() const noexcept { return open + hidden; }
 };
 
@@ -90,7 +93,7 @@ class engine {
     explicit engine(const engine_options& options)
         : nodes_(options.accounts_max, options.orders_max),
           tree_nodes_(options.orders_max, 4 * std::size_t{options.books_count}),
-          icebergs_(options.orders_max) {
+          extras_(options.orders_max) {
         CORRO_ASSERT(options.books_count > 0 && options.books_count <= domain::instruments_max);
         const std::uint32_t bits =
             options.window_bits != 0 ? options.window_bits : default_window_bits(options.books_count);
@@ -123,11 +126,7 @@ class engine {
                 return refusal(domain::reject_reason::insufficient_quantity);
             }
             const std::uint32_t index = nodes_.acquire_order();
-            aggressor incoming{.index = index,
-                               .account = e.account,
-                               .open = e.quantity.value,
-                               .limit = limit,
-                               .self_match = e.self_match};
+            aggressor incoming = make_aggressor(index, e, limit, false);
             match(against, incoming, sink);
             return settle(e, key, incoming, false, sink);
         }
@@ -155,6 +154,24 @@ class engine {
     void reduce(std::uint32_t slot, std::uint32_t open, Sink& sink) noexcept {
         const std::uint32_t index = nodes_.index_of(slot);
         shrink(index, view(index).total() - open, reduction::amended, sink);
+    }
+
+    /// Shrinks an open order to `open` lots (above 0, at most what it has) and lets it show at most `display` of them,
+    /// which is not more than it could show before; its priority stays.
+    template <class Sink>
+    void reshape(std::uint32_t slot, std::uint32_t open, std::uint32_t display, Sink& sink) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        const order_view before = view(index);
+        const std::uint32_t lots = before.total() - open;
+        const std::uint32_t from_shown = lots > before.hidden ? lots - before.hidden : 0;
+        const std::uint32_t shown_max = before.open - from_shown;
+        const std::uint32_t shown = display != 0 && display < shown_max ? display : shown_max;
+        nodes_[index].order.account |= iceberg_bit;
+        extras_[slot] = {display, open - shown, before.group};
+        had_icebergs_ = true;
+        nodes_[index].order.open = shown;
+        const level_state level = deduct(index, before.open - shown, false);
+        sink.reduced(change_of(index, shown, before.open - shown, open - shown, lots, level), reduction::amended);
     }
 
     /// Lets a new order wait for its trigger price, out of the book: a rising one for a trade at the price or above,
@@ -187,6 +204,16 @@ class engine {
         deduct(index, nodes_[index].order.open, true);
         return enter_again(index, e, sink);
     }
+    /// Sends a waiting order to the end of the queue of another trigger price, or of its own, for an account.
+    void wait_again(std::uint32_t slot, std::uint32_t account, bool is_rising, domain::price_ticks trigger,
+                    std::uint32_t quantity) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        const std::uint32_t book = nodes_[nodes_[index].order.level].level.side >> 2;
+        deduct(index, nodes_[index].order.open, true);
+        if (account != account_of(nodes_[index])) change_account(index, account);
+        const domain::side direction = is_rising ? domain::side::sell : domain::side::buy;
+        queue(index, waiting_index(book, direction), key_of(direction, trigger), quantity);
+    }
     /// Changes the quantity of a waiting order; its place stays.
     void resize_waiting(std::uint32_t slot, std::uint32_t quantity) noexcept {
         node& order = nodes_[nodes_.index_of(slot)];
@@ -195,11 +222,14 @@ class engine {
         order.order.open = quantity;
     }
 
-    /// Gives an open order a new price, a new open quantity or both; it loses its priority and may trade. `e` says what
-    /// the order is from now on; its book, side and account are the order's. The id stays.
+    /// Gives an open order a new price, a new open quantity, another account or all of them; it loses its priority and
+    /// may trade. `e` says what the order is from now on; its book and side are the order's. The id stays.
     template <class Sink>
     entry_result replace(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
         lift(slot, sink);
+        const std::uint32_t index = nodes_.index_of(slot);
+        if (e.account != account_of(nodes_[index])) [[unlikely]]
+            change_account(index, e.account);
         return enter_lifted(slot, e, sink);
     }
 
@@ -328,12 +358,16 @@ class engine {
     /// Four ladders per book: buy side, sell side, waiting for falling prices, waiting for rising prices.
     static constexpr std::uint32_t waiting_bit = 2;
     static constexpr std::uint32_t waiting_window_bits = 8;
-    /// Set in an order node's account: the order has a record in `icebergs_`.
+    /// Set in an order node's account: the order has something in `extras_`.
     static constexpr std::uint32_t iceberg_bit = 1U << 31;
+    static constexpr std::uint32_t group_bit = 1U << 30;
+    static constexpr std::uint32_t account_mask = group_bit - 1;
+    static_assert(accounts_max <= group_bit);
 
-    struct iceberg {
+    struct extra {
         std::uint32_t display = 0;
         std::uint32_t hidden = 0;
+        std::uint64_t group = 0;
     };
 
     struct aggressor {
@@ -342,6 +376,10 @@ class engine {
         std::uint32_t open;
         std::uint64_t limit;  ///< in the keys of the other side: it trades at keys up to this one
         domain::self_match_prevention self_match;
+        std::uint64_t group;
+        /// A resting order whose account field agrees may be an own one. Nothing agrees when there is no prevention.
+        std::uint32_t own_mask;
+        std::uint32_t own_value;
         bool is_known = false;    ///< somebody has been told of the order
         bool is_stopped = false;  ///< by self-match prevention; `taken_out` says how much that took
         std::uint32_t taken_out = 0;
@@ -381,12 +419,35 @@ class engine {
                 .volume = level.level.volume};
     }
     [[nodiscard]] static std::uint32_t account_of(const node& order) noexcept {
-        return order.order.account & ~iceberg_bit;
+        return order.order.account & account_mask;
+    }
+    [[nodiscard, gnu::always_inline]] static aggressor make_aggressor(std::uint32_t index, const entry& e,
+                                                                      std::uint64_t limit, bool is_known) noexcept {
+        const bool prevents = e.self_match != domain::self_match_prevention::none;
+        const bool by_group = e.group != 0;
+        return {.index = index,
+                .account = e.account,
+                .open = e.quantity.value,
+                .limit = limit,
+                .self_match = e.self_match,
+                .group = e.group,
+                .own_mask = by_group ? group_bit : account_mask,
+                .own_value = !prevents  ? none
+                             : by_group ? group_bit
+                                        : e.account,
+                .is_known = is_known};
+    }
+    /// True if a resting order must not trade with an incoming one.
+    [[nodiscard, gnu::always_inline]] bool is_own(std::uint32_t index, std::uint32_t mask, std::uint32_t value,
+                                                  std::uint64_t group) const noexcept {
+        if ((nodes_[index].order.account & mask) != value) [[likely]]
+            return false;
+        return group == 0 || extras_[nodes_.slot_of(index)].group == group;
     }
     [[nodiscard]] std::uint32_t hidden_of(std::uint32_t index) const noexcept {
         if ((nodes_[index].order.account & iceberg_bit) == 0) [[likely]]
             return 0;
-        return icebergs_[nodes_.slot_of(index)].hidden;
+        return extras_[nodes_.slot_of(index)].hidden;
     }
     [[nodiscard]] order_view view(std::uint32_t index) const noexcept {
         const node& n = nodes_[index];
@@ -396,8 +457,9 @@ class engine {
                 slot,
                 account_of(n),
                 n.order.open,
-                is_iceberg ? icebergs_[slot].hidden : 0,
-                is_iceberg ? icebergs_[slot].display : 0};
+                is_iceberg ? extras_[slot].hidden : 0,
+                is_iceberg ? extras_[slot].display : 0,
+                (n.order.account & group_bit) != 0 ? extras_[slot].group : 0};
     }
     [[nodiscard, gnu::always_inline]] order_change change_of(std::uint32_t index, std::uint32_t open,
                                                              std::uint32_t change, std::uint32_t hidden,
@@ -416,6 +478,12 @@ class engine {
         nodes[index].order.account_prev = newest;
         nodes[newest].order.account_next = index;
         head.order.account_prev = index;
+    }
+    void change_account(std::uint32_t index, std::uint32_t account) noexcept {
+        const node& n = nodes_[index];
+        nodes_[n.order.account_prev].order.account_next = n.order.account_next;
+        nodes_[n.order.account_next].order.account_prev = n.order.account_prev;
+        link_account(index, account);
     }
     /// Forgets an order that stands in no level any more but still in its account's ring.
     void close(std::uint32_t index) noexcept {
@@ -459,13 +527,14 @@ class engine {
     [[gnu::always_inline]] void rest(std::uint32_t index, const entry& e, std::uint64_t key, std::uint32_t open,
                                      Sink& sink) noexcept {
         std::uint32_t hidden = 0;
-        if (e.display != 0) [[unlikely]] {
-            const std::uint32_t shown = e.display < open ? e.display : open;
+        if ((e.display | e.group) != 0) [[unlikely]] {
+            const std::uint32_t shown = e.display != 0 && e.display < open ? e.display : open;
             hidden = open - shown;
             open = shown;
-            nodes_[index].order.account = e.account | iceberg_bit;
-            icebergs_[nodes_.slot_of(index)] = {e.display, hidden};
-            had_icebergs_ = true;
+            nodes_[index].order.account =
+                e.account | (e.display != 0 ? iceberg_bit : 0) | (e.group != 0 ? group_bit : 0);
+            extras_[nodes_.slot_of(index)] = {e.display, hidden, e.group};
+            had_icebergs_ = had_icebergs_ || e.display != 0;
         }
         const level_state level = queue(index, side_index(e.book, e.side), key, open);
         sink.rested(change_of(index, open, open, hidden, 0, level));
@@ -476,12 +545,7 @@ class engine {
     entry_result enter_again(std::uint32_t index, const entry& e, Sink& sink) noexcept {
         const std::uint64_t key = key_of(e.side, e.price);
         nodes_[index].order.account = e.account;
-        aggressor incoming{.index = index,
-                           .account = e.account,
-                           .open = e.quantity.value,
-                           .limit = e.is_market ? price_ladder::no_key - 1 : mirrored(key),
-                           .self_match = e.self_match,
-                           .is_known = true};
+        aggressor incoming = make_aggressor(index, e, e.is_market ? price_ladder::no_key - 1 : mirrored(key), true);
         match(sides_[side_index(e.book, e.side) ^ 1U], incoming, sink);
         return settle(e, key, incoming, true, sink);
     }
@@ -523,7 +587,7 @@ class engine {
     void shrink(std::uint32_t index, std::uint32_t lots, reduction cause, Sink& sink) noexcept {
         const std::uint32_t hidden = hidden_of(index);
         const std::uint32_t from_hidden = lots < hidden ? lots : hidden;
-        if (from_hidden != 0) icebergs_[nodes_.slot_of(index)].hidden -= from_hidden;
+        if (from_hidden != 0) extras_[nodes_.slot_of(index)].hidden -= from_hidden;
         nodes_[index].order.open -= lots - from_hidden;
         const level_state level = deduct(index, lots - from_hidden, false);
         sink.reduced(change_of(index, nodes_[index].order.open, lots - from_hidden, hidden - from_hidden, lots, level),
@@ -533,7 +597,7 @@ class engine {
     /// An iceberg whose shown part has traded shows the next, at the end of its level.
     template <class Sink>
     [[gnu::noinline]] void refresh(std::uint32_t index, std::uint32_t side, std::uint64_t key, Sink& sink) noexcept {
-        iceberg& part = icebergs_[nodes_.slot_of(index)];
+        extra& part = extras_[nodes_.slot_of(index)];
         const std::uint32_t shown = part.display < part.hidden ? part.display : part.hidden;
         part.hidden -= shown;
         const level_state level = queue(index, side, key, shown);
@@ -550,7 +614,8 @@ class engine {
         fill now{.aggressor = nodes_.id_of(incoming.index),
                  .aggressor_slot = nodes_.slot_of(incoming.index),
                  .aggressor_account = incoming.account};
-        const bool meets_itself = incoming.self_match != domain::self_match_prevention::none;
+        const std::uint32_t own_mask = incoming.own_mask;
+        const std::uint32_t own_value = incoming.own_value;
         while (incoming.open != 0 && against.best_key() <= incoming.limit) {
             const std::uint32_t at = against.best_level();
             const std::uint64_t key = against.best_key();
@@ -561,7 +626,7 @@ class engine {
                 node& resting = nodes[index];
                 const std::uint32_t behind = resting.next;
                 __builtin_prefetch(&nodes[behind]);
-                if (meets_itself && account_of(resting) == incoming.account) [[unlikely]] {
+                if (is_own(index, own_mask, own_value, incoming.group)) [[unlikely]] {
                     prevent_self_match(index, incoming, sink);
                     if (incoming.is_stopped) return;
                     break;  // what was common to the fills may have changed
@@ -605,7 +670,7 @@ class engine {
         }
     }
 
-    /// The aggressor meets an order of its own account: its own instruction decides (docs/spec/matching.md).
+    /// The aggressor meets an own order: its own instruction decides (docs/spec/matching.md).
     template <class Sink>
     void prevent_self_match(std::uint32_t index, aggressor& incoming, Sink& sink) noexcept {
         using domain::self_match_prevention;
@@ -675,7 +740,9 @@ class engine {
     [[nodiscard]] bool can_fill(const price_ladder& against, const entry& e, std::uint64_t limit,
                                 std::uint64_t wanted) const noexcept {
         using domain::self_match_prevention;
-        const bool meets_itself = e.self_match != self_match_prevention::none && has_orders(e.account);
+        const bool meets_itself =
+            e.self_match != self_match_prevention::none && (e.group != 0 || has_orders(e.account));
+        const aggressor incoming = make_aggressor(0, e, limit, false);
         const bool looks_at_orders = meets_itself || had_icebergs_;
         keyed_index at{against.best_key(), against.best_level()};
         while (at.index != 0 && at.key <= limit) {
@@ -686,7 +753,7 @@ class engine {
             } else {
                 std::uint64_t hidden = 0;  // shows itself after all that the level shows now
                 for (std::uint32_t i = level.next; i != at.index; i = nodes_[i].next) {
-                    if (meets_itself && account_of(nodes_[i]) == e.account) {
+                    if (meets_itself && is_own(i, incoming.own_mask, incoming.own_value, e.group)) {
                         if (e.self_match == self_match_prevention::cancel_resting) continue;
                         return false;
                     }
@@ -713,8 +780,8 @@ class engine {
     node_pool nodes_;
     level_tree_pool tree_nodes_;
     std::vector<price_ladder> sides_;
-    base::large_array<iceberg> icebergs_;  ///< by slot
-    bool had_icebergs_ = false;            ///< ever; until then volumes of levels tell the whole truth
+    base::large_array<extra> extras_;  ///< by slot
+    bool had_icebergs_ = false;        ///< ever; until then volumes of levels tell the whole truth
 };
 
 }  // namespace corro::matching

@@ -19,18 +19,26 @@
 //
 // Accounts are capital letters, orders have names. Behind `buys N` or `sells N` may stand, in any order: `at P`,
 // `as NAME`, `market`, `to-limit`, `within N` (protected market), `stop T`, `stop-limit T`, `if-touched T`, `ioc`,
-// `fok`, `post-only`, `repricing`, `showing N`, `minimum N`, `prevent newest|resting|both|decrement`. Further commands
-// are `A amends NAME to N at P`, `A cancels NAME`, `A cancels all` and `A cancels all buys|sells`; behind the last two
-// may stand `with quotes` or `quotes only`.
+// `fok`, `post-only`, `repricing`, `showing N`, `minimum N`, `prevent newest|resting|both|decrement`, `group N`,
+// `until T` (good till then), `in 2` (the second instrument, of the same product). Further commands are
+// `A amends NAME to N at P` (behind which may stand `open`, `trigger T`, `showing N`, `account B`), `A cancels NAME`,
+// `A cancels all`, `A cancels all buys|sells` (behind the last two may stand `with quotes` or `quotes only`) and
+// `A kills account|session`.
 //
 // `A quotes 5 at 99 and 5 at 101` enters a quote; `none` instead of `N at P` is a side without quantity. Its sides are
 // called `A's bid` and `A's ask`; `A cancels bid` and `A amends bid to N at P` try to change one as if it were an
 // order. `A allows 3 fills in 100 ms`, `A allows 20 lots in 100 ms` or both (`3 fills 20 lots in 100 ms`) sets the
 // protection of A's quotes, `A resets` lets A quote again. `time passes 50 ms` moves the clock, which otherwise stands.
+//
+// `operator` may stand for the account in `operator limits A` (with `size N`, `position N`, `orders N`, `notional N`,
+// `firm N`), `operator halts` (`until T`), `operator resumes`, `operator kills|releases account A|session A|firm N`.
+// `time T` is the time of the commands that follow. Before the first command `band N` and `breaker N window T halt T`
+// add a dynamic price band or a circuit breaker to the instruments.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -81,38 +89,41 @@ struct reading {
 }
 
 /// Plays commands on a venue of one instrument and writes down what happens.
-class player final : facility::event_consumer {
+class player final : public facility::event_consumer {
  public:
-    player() : venue_({.orders_max = 64, .accounts_max = 32, .positions_max = 64}, instruments(), *this) {}
-
     /// Executes a line. Returns what is wrong with it, or an empty text.
     [[nodiscard]] std::string play(const std::string& line) {
         std::istringstream words(line);
         std::string who, verb;
-        words >> who >> verb;
+        words >> who;
+        if (who == "band" || who == "breaker") {
+            return !venue_ && define(who, words) ? std::string() : "not understood: " + line;
+        }
+        words >> verb;
         if (who == "time" && verb == "passes") {
             std::int64_t ms = 0;
             std::string unit;
             words >> ms >> unit;
-            now_ms_ += ms;
+            time_ += ms * 1'000'000;
             return words && unit == "ms" && ms > 0 ? "" : "not understood: " + line;
         }
+        if (who == "time") return std::istringstream(verb) >> time_ ? std::string() : "no time: " + line;
+        if (who == "operator") return operate(words, verb) ? std::string() : "not understood: " + line;
         if (who.size() != 1 || who[0] < 'A' || who[0] > 'Z') return "no account: " + line;
         domain::command c;
-        c.sequence = domain::sequence_number{++sequence_};
         c.account = domain::account_id{static_cast<std::uint32_t>(who[0] - 'A')};
         c.session = domain::session_id{c.account.value};
         c.instrument = domain::instrument_id{1};
-        c.time = domain::time_ns{now_ms_ * 1'000'000};
         const bool sound = verb == "buys" || verb == "sells" ? enter(words, verb == "buys", c)
                            : verb == "amends"                ? amend(words, c)
                            : verb == "cancels"               ? cancel(words, c)
                            : verb == "quotes"                ? quote(words, c)
                            : verb == "allows"                ? allow(words, c)
                            : verb == "resets"                ? reset(c)
+                           : verb == "kills"                 ? kill_own(words, c)
                                                              : false;
         if (!sound) return "not understood: " + line;
-        venue_.apply(c);
+        apply(c);
         return {};
     }
     /// What was said since the last call, then the book.
@@ -130,21 +141,105 @@ class player final : facility::event_consumer {
             }
         } list;
         list.owner = this;
-        venue_.visit_book(domain::instrument_id{1}, list);
+        venue().visit_book(domain::instrument_id{1}, list);
         all.push_back("bids: " + (list.bids.empty() ? "none" : list.bids));
         all.push_back("asks: " + (list.asks.empty() ? "none" : list.asks));
         return all;
     }
 
  private:
-    static std::vector<domain::instrument> instruments() {
+    facility::facility& venue() {
+        if (!venue_) {
+            domain::instrument second = first_;
+            second.id = domain::instrument_id{2};
+            const domain::instrument both[]{first_, second};
+            venue_ = std::make_unique<facility::facility>(
+                facility::facility_options{.orders_max = 64, .accounts_max = 32, .positions_max = 64}, both, *this);
+        }
+        return *venue_;
+    }
+    void apply(domain::command& c) {
+        c.sequence = domain::sequence_number{++sequence_};
+        c.time = domain::time_ns{time_};
+        venue().apply(c);
+    }
+    bool define(const std::string& what, std::istringstream& words) {
+        if (what == "band") return static_cast<bool>(words >> first_.dynamic_band);
+        std::string window, halt;
+        words >> first_.breaker_move >> window >> first_.breaker_window >> halt >> first_.breaker_halt;
+        return static_cast<bool>(words) && window == "window" && halt == "halt";
+    }
+    bool operate(std::istringstream& words, const std::string& verb) {
+        domain::command c;
+        c.is_operator = 1;
+        c.account = domain::account_id{31};
+        c.session = domain::session_id{31};
+        std::string word, name;
+        if (verb == "halts" || verb == "resumes") {
+            c.kind = domain::command_kind::change_phase;
+            c.instrument = domain::instrument_id{1};
+            c.phase = verb == "halts" ? domain::trading_phase::halted : domain::trading_phase::continuous;
+            if (words >> word && (word != "until" || !(words >> c.resume_time.value))) return false;
+        } else if (verb == "limits") {
+            c.kind = domain::command_kind::set_limits;
+            if (!(words >> name) || name.size() != 1) return false;
+            c.other_account = domain::account_id{static_cast<std::uint32_t>(name[0] - 'A')};
+            while (words >> word) {
+                std::uint32_t number = 0;
+                words >> number;
+                if (!words) return false;
+                if (word == "size")
+                    c.quantity = domain::quantity_lots{number};
+                else if (word == "position")
+                    c.position_max = domain::quantity_lots{number};
+                else if (word == "orders")
+                    c.open_orders_max = number;
+                else if (word == "notional")
+                    c.notional_max = number;
+                else if (word == "firm")
+                    c.firm = number;
+                else
+                    return false;
+            }
+        } else if (verb == "kills" || verb == "releases") {
+            c.kind = domain::command_kind::kill_switch;
+            c.state = verb == "kills" ? domain::switch_state::on : domain::switch_state::off;
+            words >> word >> name;
+            if (!words) return false;
+            if (word == "firm") {
+                c.kill_scope = domain::kill_scope::firm;
+                c.firm = static_cast<std::uint32_t>(std::stoul(name));
+            } else {
+                c.kill_scope = word == "session" ? domain::kill_scope::session : domain::kill_scope::account;
+                c.other_account = domain::account_id{static_cast<std::uint32_t>(name[0] - 'A')};
+                if (word == "session") c.other_session = domain::session_id{c.other_account.value};
+            }
+        } else {
+            return false;
+        }
+        apply(c);
+        return true;
+    }
+    static bool kill_own(std::istringstream& words, domain::command& c) {
+        std::string scope;
+        words >> scope;
+        c.kind = domain::command_kind::kill_switch;
+        c.state = domain::switch_state::on;
+        c.instrument = {};
+        c.kill_scope = scope == "session" ? domain::kill_scope::session : domain::kill_scope::account;
+        c.other_account = c.account;
+        if (scope == "session") c.other_session = c.session;
+        return scope == "session" || scope == "account";
+    }
+    static domain::instrument instrument() {
         domain::instrument i;
         i.id = domain::instrument_id{1};
         i.name = domain::symbol{"RULES"};
         i.price_low = domain::price_ticks{1};
         i.price_high = domain::price_ticks{1'000'000};
         i.order_quantity_max = domain::quantity_lots{10'000};
-        return {i};
+        i.product = domain::product_id{1};
+        return i;
     }
     bool enter(std::istringstream& words, bool buys, domain::command& c) {
         using domain::order_type;
@@ -195,6 +290,13 @@ class player final : facility::event_consumer {
                 sound = with(c.display_quantity);
             } else if (word == "minimum") {
                 sound = with(c.minimum_quantity);
+            } else if (word == "until") {
+                c.time_in_force = domain::time_in_force::gtd;
+                sound = with(c.expire_time);
+            } else if (word == "group") {
+                sound = static_cast<bool>(words >> c.self_match_group);
+            } else if (word == "in") {
+                sound = with(c.instrument);
             } else if (word == "prevent") {
                 std::string mode;
                 words >> mode;
@@ -216,7 +318,26 @@ class player final : facility::event_consumer {
         std::string name, to, at;
         c.kind = domain::command_kind::amend_order;
         words >> name >> to >> c.quantity.value >> at >> c.price.value;
-        return static_cast<bool>(words) && to == "to" && at == "at" && find(name, c);
+        if (!words || to != "to" || at != "at") return false;
+        for (std::string word; words >> word;) {
+            if (word == "open") {
+                c.flags |= domain::amend_flag::open_quantity;
+            } else if (word == "trigger") {
+                c.flags |= domain::amend_flag::trigger_price;
+                words >> c.trigger_price.value;
+            } else if (word == "showing") {
+                c.flags |= domain::amend_flag::display_quantity;
+                words >> c.display_quantity.value;
+            } else if (word == "account") {
+                c.flags |= domain::amend_flag::account;
+                words >> word;
+                c.other_account = domain::account_id{static_cast<std::uint32_t>(word[0] - 'A')};
+            } else {
+                return false;
+            }
+            if (!words) return false;
+        }
+        return find(name, c);
     }
     bool cancel(std::istringstream& words, domain::command& c) {
         std::string name, sides;
@@ -344,6 +465,14 @@ class player final : facility::event_consumer {
                                 "'s protection: " + std::to_string(e.protection.fills) + " fills, " +
                                 std::to_string(e.protection.quantity.value) + " lots" + because);
                 break;
+            case event_kind::request_done: said_.emplace_back("done"); break;
+            case event_kind::phase_changed:
+                said_.push_back(
+                    "instrument " + std::to_string(e.instrument.value) +
+                    (e.phase.phase == domain::trading_phase::halted ? " halted" : " trades") +
+                    (e.phase.resume_time.value == 0 ? "" : " until " + std::to_string(e.phase.resume_time.value)) +
+                    because);
+                break;
             default: break;
         }
     }
@@ -351,16 +480,17 @@ class player final : facility::event_consumer {
     /// Client order ids from here on are of quotes; orders count up from 1.
     static constexpr std::uint64_t quotes_from = 1'000'000;
 
-    std::int64_t now_ms_ = 0;
     std::map<std::uint64_t, std::string> quote_sides_;  // order id to name
     std::uint64_t sequence_ = 0;
+    std::int64_t time_ = 0;
     std::uint64_t entries_ = 0;
     std::map<std::uint64_t, std::string> names_;    // client order id to name
     std::map<std::string, std::uint64_t> numbers_;  // and back
     std::map<std::uint64_t, domain::order_id> ids_;
     std::string aggressor_;
     std::vector<std::string> said_;
-    facility::facility venue_;
+    domain::instrument first_ = instrument();
+    std::unique_ptr<facility::facility> venue_;  ///< made by the first command
 };
 
 }  // namespace corro::conformance

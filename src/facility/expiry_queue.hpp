@@ -1,0 +1,93 @@
+// Which open order expires next: a heap of slots by expire time, the older order first at equal times.
+//
+// Units: nanoseconds since the epoch.
+// Limits: as many orders as the engine holds.
+// Cost: allocates at construction only; logarithmic to add and to remove, from any place.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/large_array.hpp"
+
+namespace corro::facility {
+
+class expiry_queue {
+ public:
+    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+    explicit expiry_queue(std::uint32_t orders_max) : places_(orders_max) { heap_.reserve(orders_max); }
+
+    [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
+    /// The first time at which an order is not good any more; `never` when there is none.
+    [[nodiscard]] std::int64_t next_due() const noexcept { return next_due_; }
+    [[nodiscard]] std::uint32_t next_slot() const noexcept { return heap_[0].slot; }
+    /// How many orders were there before this one; of an order in the queue.
+    [[nodiscard]] std::uint64_t age_of(std::uint32_t slot) const noexcept { return heap_[places_[slot]].age; }
+    [[nodiscard]] std::int64_t time_of(std::uint32_t slot) const noexcept { return heap_[places_[slot]].time; }
+
+    void add(std::uint32_t slot, std::int64_t time) noexcept {
+        heap_.push_back({time, added_++, slot});
+        rise(static_cast<std::uint32_t>(heap_.size() - 1));
+        refresh();
+    }
+    void remove(std::uint32_t slot) noexcept {
+        const std::uint32_t place = places_[slot];
+        const entry last = heap_.back();
+        heap_.pop_back();
+        if (place != heap_.size()) {
+            put(place, last);
+            rise(place);
+            sink(places_[last.slot]);
+        }
+        refresh();
+    }
+
+ private:
+    struct entry {
+        std::int64_t time;
+        std::uint64_t age;
+        std::uint32_t slot;
+        [[nodiscard]] bool is_before(const entry& other) const noexcept {
+            return time != other.time ? time < other.time : age < other.age;
+        }
+    };
+
+    /// An order is good up to and including its time; one that expires at the end of all times never does.
+    void refresh() noexcept { next_due_ = heap_.empty() || heap_[0].time == never ? never : heap_[0].time + 1; }
+    void put(std::uint32_t place, const entry& e) noexcept {
+        heap_[place] = e;
+        places_[e.slot] = place;
+    }
+    void rise(std::uint32_t place) noexcept {
+        const entry moved = heap_[place];
+        while (place != 0) {
+            const std::uint32_t parent = (place - 1) / 2;
+            if (!moved.is_before(heap_[parent])) break;
+            put(place, heap_[parent]);
+            place = parent;
+        }
+        put(place, moved);
+    }
+    void sink(std::uint32_t place) noexcept {
+        const entry moved = heap_[place];
+        const auto size = static_cast<std::uint32_t>(heap_.size());
+        for (;;) {
+            std::uint32_t child = 2 * place + 1;
+            if (child >= size) break;
+            if (child + 1 < size && heap_[child + 1].is_before(heap_[child])) ++child;
+            if (!heap_[child].is_before(moved)) break;
+            put(place, heap_[child]);
+            place = child;
+        }
+        put(place, moved);
+    }
+
+    std::vector<entry> heap_;
+    base::large_array<std::uint32_t> places_;  ///< by slot
+    std::uint64_t added_ = 0;
+    std::int64_t next_due_ = never;
+};
+
+}  // namespace corro::facility

@@ -1,0 +1,326 @@
+// The rules that few commands meet: operators' commands, halts, bands, limits, expiry. See docs/spec/matching.md.
+
+#include <algorithm>
+#include <limits>
+
+#include "base/int128.hpp"
+#include "facility/state_machine.hpp"
+
+namespace corro::facility {
+
+using domain::command;
+using domain::order_type;
+using domain::reject_reason;
+using domain::side;
+using domain::trading_phase;
+
+// --- Time ------------------------------------------------------------------------------------------------------------
+
+void facility::state_machine::settle_due(domain::time_ns now) noexcept {
+    now_ = now;
+    for (;;) {
+        const std::int64_t expiry = orders_.expiries().next_due();
+        if (expiry != expiry_queue::never && expiry <= now.value && expiry <= next_resume_) {
+            writer_.withdraw_for(reject_reason::expired);
+            engine_.cancel(orders_.expiries().next_slot(), writer_, matching::removal::expelled);
+        } else if (next_resume_ != expiry_queue::never && next_resume_ <= now.value) {
+            resume_halted();
+        } else {
+            return;
+        }
+    }
+}
+
+void facility::state_machine::resume_halted() noexcept {
+    const std::int64_t at = next_resume_;
+    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+        book_rules& b = rules_.book(book);
+        if (b.phase != trading_phase::halted || b.resume_time != at) continue;
+        rules_.set_phase(book, trading_phase::continuous, 0);
+        b.resumes_now = true;
+        writer_.phase_changed(book, trading_phase::continuous, 0, reject_reason::none);
+    }
+    next_resume_ = rules_.next_resume();
+    for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
+}
+
+void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
+    book_rules& b = rules_.book(book);
+    if (!b.resumes_now) return;
+    b.resumes_now = false;
+    // One of the books that go on together may have halted them all again.
+    if (b.phase == trading_phase::halted || b.pending_low > b.pending_high) return;
+    writer_.see_trades(b.pending_low, b.pending_high);
+    b.pending_low = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
+    b.pending_high = domain::no_price;
+    enter_triggered(book);
+    writer_.forget_trades();
+}
+
+// --- Halts -----------------------------------------------------------------------------------------------------------
+
+void facility::state_machine::change_phase(const command& c) noexcept {
+    if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
+    if (c.phase > trading_phase::halted) return refuse(c, reject_reason::invalid_combination);
+    const bool halts = c.phase == trading_phase::halted;
+    if (halts && c.resume_time.value != 0 && c.resume_time <= c.time) {
+        return refuse(c, reject_reason::invalid_expire_time);
+    }
+    const std::uint32_t one = book_of(c.instrument);
+    const auto is_covered = [&](std::uint32_t book) {
+        return c.instrument.value != 0 ? book == one : c.product.value == 0 || instruments_[book].product == c.product;
+    };
+    bool is_any = false;
+    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+        if (!is_covered(book)) continue;
+        is_any = true;
+        rules_.book(book).resumes_now = !halts && rules_.is_halted(book);
+        rules_.set_phase(book, c.phase, c.resume_time.value);
+        writer_.phase_changed(book, c.phase, halts ? c.resume_time.value : 0, reject_reason::none);
+    }
+    if (!is_any) return refuse(c, reject_reason::unknown_instrument);
+    next_resume_ = rules_.next_resume();
+    writer_.request_done(c.instrument, c.account);
+    for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
+}
+
+bool facility::state_machine::breaks_circuit(std::uint32_t book) noexcept {
+    book_rules& b = rules_.book(book);
+    const tape_summary& tape = writer_.tape(book);
+    if (tape.volume == b.volume_seen) return false;
+    const domain::instrument& instrument = instruments_[book];
+    const domain::price_ticks last = tape.prices.last;
+    if (now_.value >= b.window_end) {
+        b.reference = b.last_seen == domain::no_price ? last : b.last_seen;
+        if (__builtin_add_overflow(now_.value, instrument.breaker_window, &b.window_end)) {
+            b.window_end = std::numeric_limits<std::int64_t>::max();
+        }
+    }
+    b.last_seen = last;
+    b.volume_seen = tape.volume;
+    const std::int64_t moved = last.value - b.reference.value;
+    if (moved <= instrument.breaker_move && -moved <= instrument.breaker_move) return false;
+    // The next window begins at the price at which this one ended.
+    b.window_end = std::numeric_limits<std::int64_t>::min();
+    b.pending_low = writer_.traded_low();
+    b.pending_high = writer_.traded_high();
+    halt_product(book);
+    return true;
+}
+
+void facility::state_machine::halt_product(std::uint32_t book) noexcept {
+    const domain::instrument& breaker = instruments_[book];
+    std::int64_t resume = 0;
+    if (breaker.breaker_halt != 0 && __builtin_add_overflow(now_.value, breaker.breaker_halt, &resume)) resume = 0;
+    for (std::uint32_t other = 0; other < instruments_.size(); ++other) {
+        const bool is_covered =
+            other == book || (breaker.product.value != 0 && instruments_[other].product == breaker.product);
+        if (!is_covered) continue;
+        if (rules_.is_halted(other)) {
+            const std::int64_t before = rules_.book(other).resume_time;
+            if (before == 0 || (resume != 0 && resume <= before)) continue;  // halted for longer
+        }
+        rules_.set_phase(other, trading_phase::halted, resume);
+        writer_.phase_changed(other, trading_phase::halted, resume, reject_reason::circuit_breaker);
+    }
+    next_resume_ = rules_.next_resume();
+}
+
+reject_reason facility::state_machine::check_market(std::uint32_t book, domain::account_id account,
+                                                    domain::session_id session) const noexcept {
+    if (rules_.is_halted(book)) return reject_reason::instrument_halted;
+    return rules_.is_killed(account, session) ? reject_reason::killed : reject_reason::none;
+}
+
+// --- The dynamic price band ------------------------------------------------------------------------------------------
+
+domain::price_ticks facility::state_machine::band_edge(std::uint32_t book, side s) const noexcept {
+    const tape_summary& tape = writer_.tape(book);
+    const std::int64_t width = instruments_[book].dynamic_band;
+    if (width == 0 || tape.volume == 0) return domain::no_price;
+    const std::int64_t edge = tape.prices.last.value + (s == side::buy ? width : -width);
+    return domain::price_ticks{std::clamp(edge, -domain::price_ticks_max, domain::price_ticks_max)};
+}
+
+reject_reason facility::state_machine::apply_band(std::uint32_t book, side s, order_type type,
+                                                  domain::price_ticks& limit) const noexcept {
+    const domain::price_ticks edge = band_edge(book, s);
+    if (edge == domain::no_price) return reject_reason::none;
+    const bool is_beyond = s == side::buy ? limit > edge : limit < edge;
+    if (type == order_type::market || (type == order_type::market_protected && is_beyond)) {
+        limit = edge;
+    } else if (is_beyond) {
+        return reject_reason::price_outside_dynamic_band;
+    }
+    return reject_reason::none;
+}
+
+// --- Limits of accounts ----------------------------------------------------------------------------------------------
+
+reject_reason facility::state_machine::check_limits(domain::account_id account, std::uint32_t book,
+                                                    std::uint32_t position, side s, std::uint32_t total,
+                                                    std::uint32_t added, domain::price_ticks price,
+                                                    std::uint32_t opened) const noexcept {
+    const account_limits& limits = rules_.limits(account);
+    if (limits.order_quantity_max != 0 && total > limits.order_quantity_max) return reject_reason::order_size_limit;
+    if (limits.notional_max != 0 && price != domain::no_price) {
+        const domain::instrument& i = instruments_[book];
+        // Both factors are below 2^63, for a sound instrument's prices fit billionths.
+        const base::int128 nano =
+            static_cast<base::int128>(price.value < 0 ? -price.value : price.value) * i.tick_size.value;
+        const base::int128 units = static_cast<base::int128>(total) * i.lot_size;
+        if (nano * units > static_cast<base::int128>(limits.notional_max) * 1'000'000'000)
+            return reject_reason::notional_limit;
+    }
+    if (limits.open_orders_max != 0 && opened != 0 &&
+        std::uint64_t{exposures_.orders_count(account)} + opened > limits.open_orders_max) {
+        return reject_reason::open_orders_limit;
+    }
+    if (limits.position_max != 0 && added != 0) {
+        const risk::exposure& open = exposures_[position];
+        const std::int64_t lots = positions_[position].lots;
+        const std::int64_t worst = s == side::buy ? lots + static_cast<std::int64_t>(open.open_buys) + added
+                                                  : -lots + static_cast<std::int64_t>(open.open_sells) + added;
+        if (worst > limits.position_max) return reject_reason::position_limit;
+    }
+    return reject_reason::none;
+}
+
+void facility::state_machine::set_limits(const command& c) noexcept {
+    const std::uint32_t accounts = engine_.accounts_count();
+    if (c.is_operator == 0 || c.other_account.value >= accounts || c.firm >= accounts) {
+        return refuse(c, reject_reason::not_authorised);
+    }
+    if (c.notional_max < 0) return refuse(c, reject_reason::invalid_quantity);
+    const account_limits limits{.notional_max = c.notional_max,
+                                .order_quantity_max = c.quantity.value,
+                                .position_max = c.position_max.value,
+                                .open_orders_max = c.open_orders_max,
+                                .firm = c.firm};
+    rules_.set_limits(c.other_account, limits);
+    if (limits.has_any()) count_orders_of(c.other_account);
+    writer_.request_done({}, c.other_account);
+}
+
+/// From here on the exposures of the account are known.
+void facility::state_machine::count_orders_of(domain::account_id account) noexcept {
+    for (std::uint32_t slot = 0; slot < positions_.count(); ++slot) {
+        if (positions_[slot].account == account.value) exposures_.clear(slot);
+    }
+    exposures_.clear_orders(account);
+    engine_.for_each_order_of(account.value, [&](std::uint32_t slot) {
+        order_record& record = orders_[slot];
+        record.flags |= record_flag::counted;
+        exposures_.add_order(account, record.position, record.side, engine_.order_at(slot).total());
+    });
+}
+
+/// What halts, kill switches, bands and limits say of a quote. A side that only shrinks is never refused.
+reject_reason facility::state_machine::check_quote_rules(const command& c, std::uint32_t book, std::uint32_t position,
+                                                         std::uint32_t opened) noexcept {
+    for (const side s : {side::buy, side::sell}) {
+        domain::price_ticks price = s == side::buy ? c.price : c.ask_price;
+        const std::uint32_t wanted = s == side::buy ? c.quantity.value : c.ask_quantity.value;
+        const domain::order_id place = quotes_.place(position, s);
+        const std::uint32_t slot = matching::engine::slot_of(place);
+        const bool stands = engine_.is_open(place);
+        const std::uint32_t before = stands ? engine_.order_at(slot).open : 0;
+        const bool keeps_price = stands && engine_.level_of(slot).price == price;
+        if (wanted == 0 || (keeps_price && wanted <= before)) continue;
+        if (!keeps_price) {
+            const reject_reason reason = apply_band(book, s, order_type::limit, price);
+            if (reason != reject_reason::none) return reason;
+        }
+        const std::uint32_t added = wanted > before ? wanted - before : 0;
+        const reject_reason reason = check_limits(c.account, book, position, s, wanted, added, price, opened);
+        if (reason != reject_reason::none) return reason;
+    }
+    return reject_reason::none;
+}
+
+// --- Kill switches ---------------------------------------------------------------------------------------------------
+
+reject_reason facility::state_machine::check_kill(const command& c) const noexcept {
+    using domain::kill_scope;
+    if (c.kill_scope > kill_scope::firm || c.state > domain::switch_state::on) {
+        return reject_reason::invalid_combination;
+    }
+    const std::uint32_t accounts = engine_.accounts_count();
+    if (c.kill_scope == kill_scope::firm) {
+        return c.is_operator != 0 && c.firm != 0 && c.firm < accounts ? reject_reason::none
+                                                                      : reject_reason::not_authorised;
+    }
+    if (c.other_account.value >= accounts) return reject_reason::not_authorised;
+    if (c.is_operator != 0) return reject_reason::none;
+    const bool is_own = c.other_account == c.account && c.state == domain::switch_state::on &&
+                        (c.kill_scope == kill_scope::account || c.other_session == c.session);
+    return is_own ? reject_reason::none : reject_reason::not_authorised;
+}
+
+void facility::state_machine::cancel_killed(domain::account_id account, domain::session_id session,
+                                            bool all_sessions) noexcept {
+    writer_.withdraw_for(reject_reason::killed);
+    engine_.cancel_account(
+        account.value,
+        [&](std::uint32_t slot, std::uint32_t) { return all_sessions || orders_[slot].session == session; }, writer_,
+        matching::removal::expelled);
+}
+
+void facility::state_machine::kill_switch(const command& c) noexcept {
+    if (const reject_reason reason = check_kill(c); reason != reject_reason::none) return refuse(c, reason);
+    const bool on = c.state == domain::switch_state::on;
+    switch (c.kill_scope) {
+        case domain::kill_scope::session:
+            if (!rules_.kill_session(c.other_account, c.other_session, on)) return refuse(c, reject_reason::book_full);
+            if (on) cancel_killed(c.other_account, c.other_session, false);
+            break;
+        case domain::kill_scope::account:
+            rules_.kill_account(c.other_account, on);
+            if (on) cancel_killed(c.other_account, {}, true);
+            break;
+        case domain::kill_scope::firm:
+            rules_.kill_firm(c.firm, on);
+            for (std::uint32_t account = 0; on && account < engine_.accounts_count(); ++account) {
+                if (rules_.limits(domain::account_id{account}).firm == c.firm) {
+                    cancel_killed(domain::account_id{account}, {}, true);
+                }
+            }
+            break;
+    }
+    writer_.request_done({}, c.kill_scope == domain::kill_scope::firm ? c.account : c.other_account);
+}
+
+// --- The rest --------------------------------------------------------------------------------------------------------
+
+/// A group's number means something within its firm only; an account without a firm is alone in its groups.
+std::uint64_t facility::state_machine::group_key(domain::account_id account, std::uint32_t group) const noexcept {
+    if (group == 0) return 0;
+    const std::uint32_t firm = rules_.limits(account).firm;
+    const std::uint64_t owner = firm != 0 ? firm : (std::uint64_t{1} << 31U) | account.value;
+    return (owner << 32U) | group;
+}
+
+void facility::state_machine::hash_rules(state_hasher& hasher) const {
+    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+        const book_rules& b = rules_.book(book);
+        hasher.add(static_cast<std::uint64_t>(b.phase));
+        hasher.add(b.resume_time);
+        hasher.add(b.pending_low.value);
+        hasher.add(b.pending_high.value);
+        hasher.add(b.window_end);
+        hasher.add(b.reference.value);
+        hasher.add(b.last_seen.value);
+    }
+    for (std::uint32_t account = 0; account < engine_.accounts_count(); ++account) {
+        const account_limits& limits = rules_.limits(domain::account_id{account});
+        hasher.add(limits.notional_max);
+        hasher.add((std::uint64_t{limits.order_quantity_max} << 32U) | limits.position_max);
+        hasher.add((std::uint64_t{limits.open_orders_max} << 32U) | limits.firm);
+        hasher.add((rules_.is_account_killed(account) ? std::uint64_t{1} : 0U) |
+                   (rules_.is_firm_killed(account) ? 2U : 0U));
+    }
+    rules_.for_each_killed_session(
+        [&](std::uint32_t account, std::uint32_t session) { hasher.add((std::uint64_t{account} << 32U) | session); });
+}
+
+}  // namespace corro::facility

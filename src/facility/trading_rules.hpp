@@ -1,0 +1,180 @@
+// The rules that an operator or an instrument's definition adds to plain trading: halts, dynamic price bands, circuit
+// breakers, limits of accounts, firms and kill switches.
+//
+// Most commands meet none of them, so one byte per book and one per account say whether there is anything to look at;
+// what there is lies apart.
+//
+// Units: ticks, lots, nanoseconds since the epoch; books and accounts by index.
+// Limits: sessions_killed_max (facility/limits.hpp).
+// Cost: allocates at construction only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "domain/instrument.hpp"
+#include "domain/types.hpp"
+#include "facility/limits.hpp"
+
+namespace corro::facility {
+
+/// Limits of one account; 0 is no limit.
+struct account_limits {
+    std::int64_t notional_max = 0;  ///< price times quantity of one order, in currency
+    std::uint32_t order_quantity_max = 0;
+    std::uint32_t position_max = 0;
+    std::uint32_t open_orders_max = 0;
+    std::uint32_t firm = 0;
+    [[nodiscard]] bool has_any() const noexcept {
+        return (order_quantity_max | position_max | open_orders_max) != 0 || notional_max != 0;
+    }
+};
+
+struct book_rules {
+    domain::trading_phase phase = domain::trading_phase::continuous;
+    bool resumes_now = false;  ///< during the work of going on only
+    std::int64_t resume_time = 0;
+    // Prices that had traded when a halt kept waiting orders from being set free; low above high when there are none.
+    domain::price_ticks pending_low{std::numeric_limits<std::int64_t>::max()};
+    domain::price_ticks pending_high = domain::no_price;
+    // The circuit breaker.
+    std::int64_t window_end = std::numeric_limits<std::int64_t>::min();
+    domain::price_ticks reference = domain::no_price;
+    domain::price_ticks last_seen = domain::no_price;
+    std::uint64_t volume_seen = 0;
+};
+
+namespace book_flag {
+inline constexpr std::uint8_t halted = 1;
+inline constexpr std::uint8_t dynamic_band = 2;
+inline constexpr std::uint8_t circuit_breaker = 4;
+}  // namespace book_flag
+
+namespace account_flag {
+inline constexpr std::uint8_t limited = 1;
+inline constexpr std::uint8_t killed = 2;           ///< the account or its firm
+inline constexpr std::uint8_t sessions_killed = 4;  ///< some of its sessions
+}  // namespace account_flag
+
+class trading_rules {
+ public:
+    trading_rules(std::span<const domain::instrument> instruments, std::uint32_t accounts_max)
+        : book_flags_(instruments.size()),
+          books_(instruments.size()),
+          account_flags_(accounts_max),
+          limits_(accounts_max),
+          is_account_killed_(accounts_max),
+          is_firm_killed_(accounts_max) {
+        sessions_.reserve(sessions_killed_max);
+        for (std::size_t book = 0; book < instruments.size(); ++book) {
+            if (instruments[book].dynamic_band != 0) book_flags_[book] |= book_flag::dynamic_band;
+            if (instruments[book].breaker_move != 0) book_flags_[book] |= book_flag::circuit_breaker;
+        }
+    }
+
+    /// Not 0 when an order of the account in the book has anything to look at.
+    [[nodiscard]] std::uint32_t any(std::uint32_t book, domain::account_id account) const noexcept {
+        return std::uint32_t{book_flags_[book]} | account_flags_[account.value];
+    }
+    [[nodiscard]] std::uint8_t book_flags(std::uint32_t book) const noexcept { return book_flags_[book]; }
+    [[nodiscard]] std::uint8_t account_flags(domain::account_id account) const noexcept {
+        return account_flags_[account.value];
+    }
+    [[nodiscard]] book_rules& book(std::uint32_t book) noexcept { return books_[book]; }
+    [[nodiscard]] const book_rules& book(std::uint32_t book) const noexcept { return books_[book]; }
+    [[nodiscard]] const account_limits& limits(domain::account_id account) const noexcept {
+        return limits_[account.value];
+    }
+    [[nodiscard]] bool is_halted(std::uint32_t book) const noexcept {
+        return (book_flags_[book] & book_flag::halted) != 0;
+    }
+    /// True when the kill switch of the account, of its firm or of the session is thrown.
+    [[nodiscard]] bool is_killed(domain::account_id account, domain::session_id session) const noexcept {
+        const std::uint8_t flags = account_flags_[account.value];
+        return (flags & account_flag::killed) != 0 ||
+               ((flags & account_flag::sessions_killed) != 0 && find(account, session) != sessions_.end());
+    }
+    [[nodiscard]] bool is_account_killed(std::uint32_t account) const noexcept { return is_account_killed_[account]; }
+    [[nodiscard]] bool is_firm_killed(std::uint32_t firm) const noexcept { return is_firm_killed_[firm]; }
+
+    void set_phase(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time) noexcept {
+        const bool halts = phase == domain::trading_phase::halted;
+        books_[book].phase = phase;
+        books_[book].resume_time = halts ? resume_time : 0;
+        book_flags_[book] =
+            static_cast<std::uint8_t>((book_flags_[book] & ~book_flag::halted) | (halts ? book_flag::halted : 0));
+    }
+    /// When the next halt ends by itself; the largest number when none does. Looks at every book.
+    [[nodiscard]] std::int64_t next_resume() const noexcept {
+        std::int64_t next = std::numeric_limits<std::int64_t>::max();
+        for (const book_rules& b : books_) {
+            if (b.phase == domain::trading_phase::halted && b.resume_time != 0) next = std::min(next, b.resume_time);
+        }
+        return next;
+    }
+    void set_limits(domain::account_id account, const account_limits& limits) noexcept {
+        limits_[account.value] = limits;
+        refresh(account.value);
+    }
+    void kill_account(domain::account_id account, bool on) noexcept {
+        is_account_killed_[account.value] = on;
+        refresh(account.value);
+    }
+    void kill_firm(std::uint32_t firm, bool on) noexcept {
+        is_firm_killed_[firm] = on;
+        for (std::uint32_t account = 0; account < limits_.size(); ++account) {
+            if (limits_[account].firm == firm) refresh(account);
+        }
+    }
+    /// False when there is no room for another killed session.
+    [[nodiscard]] bool kill_session(domain::account_id account, domain::session_id session, bool on) noexcept {
+        const auto at = find(account, session);
+        if (on && at == sessions_.end()) {
+            if (sessions_.size() == sessions_killed_max) return false;
+            const killed_session added{account.value, session.value};
+            sessions_.insert(std::upper_bound(sessions_.begin(), sessions_.end(), added), added);
+        } else if (!on && at != sessions_.end()) {
+            sessions_.erase(at);
+        }
+        refresh(account.value);
+        return true;
+    }
+    /// Calls `visit(account, session)` for each killed session, in their order.
+    template <class Visit>
+    void for_each_killed_session(Visit&& visit) const {
+        for (const killed_session& s : sessions_) visit(s.account, s.session);
+    }
+
+ private:
+    struct killed_session {
+        std::uint32_t account;
+        std::uint32_t session;
+        friend auto operator<=>(const killed_session&, const killed_session&) = default;
+    };
+    [[nodiscard]] std::vector<killed_session>::const_iterator find(domain::account_id account,
+                                                                   domain::session_id session) const noexcept {
+        return std::find(sessions_.begin(), sessions_.end(), killed_session{account.value, session.value});
+    }
+    void refresh(std::uint32_t account) noexcept {
+        const account_limits& limits = limits_[account];
+        const bool is_killed = is_account_killed_[account] || (limits.firm != 0 && is_firm_killed_[limits.firm]);
+        const bool has_session = std::any_of(sessions_.begin(), sessions_.end(),
+                                             [&](const killed_session& s) { return s.account == account; });
+        account_flags_[account] = static_cast<std::uint8_t>((limits.has_any() ? account_flag::limited : 0) |
+                                                            (is_killed ? account_flag::killed : 0) |
+                                                            (has_session ? account_flag::sessions_killed : 0));
+    }
+
+    std::vector<std::uint8_t> book_flags_;
+    std::vector<book_rules> books_;
+    std::vector<std::uint8_t> account_flags_;
+    std::vector<account_limits> limits_;
+    std::vector<bool> is_account_killed_;
+    std::vector<bool> is_firm_killed_;
+    std::vector<killed_session> sessions_;  ///< sorted
+};
+
+}  // namespace corro::facility
