@@ -58,6 +58,9 @@ int list(const lab_arguments& arguments) {
 
 int run(const lab_arguments& arguments) {
     const lab::registry all = lab::make_registry(arguments.session.lab);
+    for (const lab::benchmark& one : all.benchmarks()) {
+        if (one.by.empty()) fmt::print(stderr, "{}/{} is skipped: {}\n", one.suite, one.name(), one.rows.front().does);
+    }
     const lab::session session = lab::run_session(all, arguments.session);
     fmt::print("{}", lab::comparison_text(lab::compare(session.measured)));
     write_file(arguments.json_file, lab::to_json(session.measured));

@@ -11,6 +11,7 @@
 
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
+#include "facility/facility_reference.hpp"
 #include "lab/matching/workload.hpp"
 #include "matching/engine.hpp"
 
@@ -31,7 +32,6 @@ class tally {
 /// Acknowledgements, fills and levels of the engine alone, folded into numbers.
 class core_subject {
  public:
-    static constexpr const char* name = "core events";
     explicit core_subject(const workload& w)
         : engine_({.orders_max = w.orders_max, .accounts_max = 64, .books_count = w.books_count}) {}
 
@@ -53,6 +53,14 @@ class core_subject {
             case operation::kind::reduce:
                 if (engine_.is_open(o.order)) {
                     engine_.reduce(matching::engine::slot_of(o.order), o.quantity, sink_);
+                }
+                break;
+            case operation::kind::replace:
+                if (engine_.is_open(o.order)) {
+                    engine_.replace(matching::engine::slot_of(o.order),
+                                    workload_writer::entry(o.side, o.price, o.quantity, o.account, o.book,
+                                                           matching::remainder::rests),
+                                    sink_);
                 }
                 break;
             case operation::kind::cancel_account:
@@ -94,54 +102,50 @@ class core_subject {
     summing_sink sink_;
 };
 
-/// The whole facility: commands in, every derived message written and read.
-class facility_subject final : facility::event_consumer {
+/// An operation as the command that a gateway would make of it.
+[[nodiscard]] inline domain::command command_of(const operation& o, std::uint64_t sequence) noexcept {
+    domain::command c;
+    c.sequence = domain::sequence_number{sequence};
+    c.account = domain::account_id{o.account};
+    c.session = domain::session_id{1};
+    c.instrument = domain::instrument_id{o.book + 1U};
+    c.side = o.side;
+    c.price = domain::price_ticks{o.price};
+    c.quantity = domain::quantity_lots{o.quantity};
+    c.order = o.order;
+    switch (o.what) {
+        case operation::kind::add:
+            c.order = {};
+            c.client_order = domain::client_order_id{o.name};
+            break;
+        case operation::kind::take: c.time_in_force = domain::time_in_force::ioc; break;
+        case operation::kind::cancel: c.kind = domain::command_kind::cancel_order; break;
+        case operation::kind::reduce:
+        case operation::kind::replace:
+            c.kind = domain::command_kind::amend_order;
+            c.quantity = domain::quantity_lots{o.total};
+            break;
+        case operation::kind::cancel_account:
+            c.kind = domain::command_kind::cancel_orders;
+            c.instrument = {};
+            break;
+    }
+    return c;
+}
+
+[[nodiscard]] inline std::vector<domain::instrument> instruments_of(const workload& w) {
+    std::vector<domain::instrument> all(w.books_count);
+    for (std::uint32_t i = 0; i < w.books_count; ++i) {
+        all[i].id = domain::instrument_id{i + 1};
+        all[i].tick_size = domain::price_nano{1};
+    }
+    return all;
+}
+
+/// Reads events as a consumer does that believes nothing.
+class event_reader {
  public:
-    static constexpr const char* name = "all messages";
-    explicit facility_subject(const workload& w)
-        : venue_({.orders_max = w.orders_max, .accounts_max = 64}, instruments(w.books_count), *this) {}
-
-    void run(const operation& o) noexcept {
-        domain::command c;
-        c.sequence = domain::sequence_number{++sequence_};
-        c.account = domain::account_id{o.account};
-        c.session = domain::session_id{1};
-        c.instrument = domain::instrument_id{o.book + 1U};
-        c.side = o.side;
-        c.price = domain::price_ticks{o.price};
-        c.quantity = domain::quantity_lots{o.quantity};
-        c.order = o.order;
-        switch (o.what) {
-            case operation::kind::add:
-                c.order = {};
-                c.client_order = domain::client_order_id{o.name};
-                break;
-            case operation::kind::take: c.time_in_force = domain::time_in_force::ioc; break;
-            case operation::kind::cancel: c.kind = domain::command_kind::cancel_order; break;
-            case operation::kind::reduce:
-                c.kind = domain::command_kind::amend_order;
-                c.quantity = domain::quantity_lots{o.total};
-                break;
-            case operation::kind::cancel_account:
-                c.kind = domain::command_kind::cancel_orders;
-                c.instrument = {};
-                break;
-        }
-        venue_.apply(c);
-    }
-    [[nodiscard]] std::uint64_t agreed() const noexcept { return agreed_.value(); }
-    [[nodiscard]] std::uint64_t said() const noexcept { return said_; }
-
- private:
-    static std::vector<domain::instrument> instruments(std::uint32_t count) {
-        std::vector<domain::instrument> all(count);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            all[i].id = domain::instrument_id{i + 1};
-            all[i].tick_size = domain::price_nano{1};
-        }
-        return all;
-    }
-    void consume(std::span<const domain::event> events) noexcept override {
+    void read(std::span<const domain::event> events) noexcept {
         std::uint64_t said = said_;
         for (const domain::event& e : events) {
             said += static_cast<std::uint64_t>(e.kind) ^ e.command.value ^ e.order.order.value ^
@@ -155,17 +159,57 @@ class facility_subject final : facility::event_consumer {
         }
         said_ = said;
     }
+    [[nodiscard]] std::uint64_t agreed() const noexcept { return agreed_.value(); }
+    [[nodiscard]] std::uint64_t said() const noexcept { return said_; }
 
+ private:
     tally agreed_;
     std::uint64_t said_ = 0;
+};
+
+/// The whole facility: commands in, every derived message written and read.
+class facility_subject final : facility::event_consumer {
+ public:
+    explicit facility_subject(const workload& w)
+        : venue_({.orders_max = w.orders_max, .accounts_max = 64}, instruments_of(w), *this) {}
+
+    void run(const operation& o) noexcept { venue_.apply(command_of(o, ++sequence_)); }
+    [[nodiscard]] std::uint64_t agreed() const noexcept { return reader_.agreed(); }
+    [[nodiscard]] std::uint64_t said() const noexcept { return reader_.said(); }
+
+ private:
+    void consume(std::span<const domain::event> events) noexcept override { reader_.read(events); }
+
+    event_reader reader_;
     std::uint64_t sequence_ = 0;
     facility::facility venue_;
+};
+
+/// The rules a second time, written to be read: what the differential test compares the facility with.
+class reference_subject {
+ public:
+    explicit reference_subject(const workload& w)
+        : venue_({.orders_max = w.orders_max, .accounts_max = 64}, instruments_of(w)) {}
+
+    void run(const operation& o) {
+        ++sequence_;
+        // Ids are names without meaning to it; an order that will not rest gets one that no other has.
+        const bool rests = o.what == operation::kind::add && o.order.value != 0;
+        const domain::order_id next = rests ? o.order : domain::order_id{~sequence_};
+        reader_.read(venue_.apply(command_of(o, sequence_), next, {}));
+    }
+    [[nodiscard]] std::uint64_t agreed() const noexcept { return reader_.agreed(); }
+    [[nodiscard]] std::uint64_t said() const noexcept { return reader_.said(); }
+
+ private:
+    event_reader reader_;
+    std::uint64_t sequence_ = 0;
+    facility::testing::facility_reference venue_;
 };
 
 /// A book as most people write it: a map of levels, a list of orders in each, a hash table of order ids.
 class plain_subject {
  public:
-    static constexpr const char* name = "std::map book";
     explicit plain_subject(const workload& w) : books_(w.books_count) { index_.reserve(w.orders_max); }
 
     void run(const operation& o) noexcept {
@@ -173,6 +217,10 @@ class plain_subject {
             case operation::kind::add:
             case operation::kind::take: enter(o); break;
             case operation::kind::cancel: cancel(o.order); break;
+            case operation::kind::replace:
+                cancel(o.order);
+                enter(o);
+                break;
             case operation::kind::reduce:
                 if (const auto at = index_.find(o.order); at != index_.end()) {
                     const std::uint32_t less = at->second.place->open - o.quantity;

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string_view>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -17,11 +18,11 @@
 namespace corro::lab {
 
 struct operation {
-    enum class kind : std::uint8_t { add, cancel, reduce, take, cancel_account };
+    enum class kind : std::uint8_t { add, cancel, reduce, replace, take, cancel_account };
     std::int64_t price = 0;
     domain::order_id order{};    ///< add: what the venue will call it, 0 if it will not rest; else: whom it concerns
-    std::uint32_t quantity = 0;  ///< reduce: what stays open
-    std::uint32_t total = 0;     ///< reduce: the same counted with what has been filled
+    std::uint32_t quantity = 0;  ///< reduce, replace: what is open from then on
+    std::uint32_t total = 0;     ///< reduce, replace: the same counted with what has been filled
     std::uint32_t name = 0;      ///< add: the client's own number of the order
     std::uint8_t book = 0;
     std::uint8_t account = 0;
@@ -31,7 +32,7 @@ struct operation {
 static_assert(sizeof(operation) == 32);
 
 struct workload {
-    std::string_view name;
+    std::string name;
     std::uint32_t orders_max = 1U << 16;
     std::uint32_t books_count = 1;
     bool times_only_account_cancels = false;  ///< then the figure is per order cancelled
@@ -59,8 +60,9 @@ class workload_writer {
     void into(std::vector<operation>& list) noexcept { list_ = &list; }
     [[nodiscard]] std::size_t open_count() const noexcept { return engine_.open_orders_count(); }
 
-    void add(domain::side side, std::int64_t price, std::uint32_t quantity, std::uint8_t account,
-             std::uint8_t book = 0) {
+    /// Returns the order's id; 0 if it does not rest.
+    domain::order_id add(domain::side side, std::int64_t price, std::uint32_t quantity, std::uint8_t account,
+                         std::uint8_t book = 0) {
         const auto result =
             engine_.enter(entry(side, price, quantity, account, book, matching::remainder::rests), sink_);
         const bool rests = result.what == matching::outcome::rested;
@@ -74,13 +76,16 @@ class workload_writer {
                           .what = operation::kind::add,
                           .side = side});
         if (rests) open_.push_back({result.order, price, quantity, account, side});
+        return rests ? result.order : domain::order_id{};
     }
     void forget_closed() {
         std::erase_if(open_, [&](const known& o) { return !engine_.is_open(o.id); });
     }
     /// An immediate order that reaches every price.
     void take(domain::side side, std::uint32_t quantity, std::uint8_t account) {
-        const std::int64_t price = side == domain::side::buy ? domain::price_ticks_max : -domain::price_ticks_max;
+        take(side, side == domain::side::buy ? domain::price_ticks_max : -domain::price_ticks_max, quantity, account);
+    }
+    void take(domain::side side, std::int64_t price, std::uint32_t quantity, std::uint8_t account) {
         engine_.enter(entry(side, price, quantity, account, 0, matching::remainder::cancelled), sink_);
         list_->push_back(
             {.price = price, .quantity = quantity, .account = account, .what = operation::kind::take, .side = side});
@@ -106,6 +111,37 @@ class workload_writer {
                           .account = o->account,
                           .what = operation::kind::reduce,
                           .side = o->side});
+    }
+    void cancel(domain::order_id order, std::uint8_t account) {
+        engine_.cancel(matching::engine::slot_of(order), sink_);
+        list_->push_back({.order = order, .account = account, .what = operation::kind::cancel});
+    }
+    /// Gives an open order another price, another total quantity (above what has been filled of it) or both.
+    void amend(domain::order_id order, std::int64_t price, std::uint32_t total, std::uint32_t filled,
+               std::uint8_t account) {
+        const std::uint32_t slot = matching::engine::slot_of(order);
+        const matching::level_state level = engine_.level_of(slot);
+        const std::uint32_t open = engine_.order_at(slot).open;
+        const std::uint32_t wanted = total - filled;
+        operation o{.price = price,
+                    .order = order,
+                    .quantity = wanted,
+                    .total = total,
+                    .account = account,
+                    .what = operation::kind::replace,
+                    .side = level.side};
+        if (level.price.value == price && wanted <= open) {
+            if (wanted == open) return;
+            o.what = operation::kind::reduce;
+            engine_.reduce(slot, wanted, sink_);
+        } else {
+            engine_.replace(slot, entry(level.side, price, wanted, account, 0, matching::remainder::rests), sink_);
+        }
+        list_->push_back(o);
+    }
+    /// What is open of an order; 0 when it is closed.
+    [[nodiscard]] std::uint32_t open_of(domain::order_id order) const noexcept {
+        return engine_.is_open(order) ? engine_.order_at(matching::engine::slot_of(order)).open : 0;
     }
     void cancel_account(std::uint8_t account) {
         engine_.cancel_account(account, [](std::uint32_t, std::uint32_t) { return true; }, sink_);
@@ -151,9 +187,9 @@ class workload_writer {
 /// 45% add, 45% cancel, 5% reduce, 5% take against `resting` orders, at distances from a moving middle that `distance`
 /// draws.
 template <class Distance>
-workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting, std::uint64_t operations, bool moves,
+workload mixed(std::string name, std::uint64_t seed, std::uint32_t resting, std::uint64_t operations, bool moves,
                Distance&& distance) {
-    workload w{.name = name, .orders_max = resting + resting / 4 + 64};
+    workload w{.name = std::move(name), .orders_max = resting + resting / 4 + 64};
     w.setup.reserve(resting);
     w.measured.reserve(operations);
     workload_writer writer(w, seed);
@@ -192,8 +228,8 @@ workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting,
         return static_cast<std::int64_t>(-std::log(u) * 40);
     });
 }
-[[nodiscard]] inline workload deep(std::uint64_t seed, std::uint64_t operations) {
-    return mixed("deep", seed, 1'000'000, operations, true,
+[[nodiscard]] inline workload deep(std::uint64_t seed, std::uint64_t operations, std::uint32_t resting = 1'000'000) {
+    return mixed("deep", seed, resting, operations, true,
                  [](base::prng& random) { return static_cast<std::int64_t>(random.below(10'000)); });
 }
 [[nodiscard]] inline workload sparse(std::uint64_t seed, std::uint64_t operations) {
@@ -201,9 +237,8 @@ workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting,
                  [](base::prng& random) { return static_cast<std::int64_t>(random.below(500'000'000)); });
 }
 /// Ten resting orders `step` ticks apart, then one order that takes all; per operation.
-[[nodiscard]] inline workload sweep(std::string_view name, std::uint64_t seed, std::uint64_t operations,
-                                    std::int64_t step) {
-    workload w{.name = name};
+[[nodiscard]] inline workload sweep(std::string name, std::uint64_t seed, std::uint64_t operations, std::int64_t step) {
+    workload w{.name = std::move(name)};
     workload_writer writer(w, seed);
     writer.into(w.measured);
     while (w.measured.size() < operations) {
@@ -216,9 +251,8 @@ workload mixed(std::string_view name, std::uint64_t seed, std::uint32_t resting,
     return w;
 }
 /// An account quotes both sides of 100 books and cancels all of it at once; per order cancelled.
-[[nodiscard]] inline workload mass_cancel(std::string_view name, std::uint64_t seed, std::uint64_t rounds,
-                                          bool full_books) {
-    workload w{.name = name, .books_count = 100, .times_only_account_cancels = true};
+[[nodiscard]] inline workload mass_cancel(std::string name, std::uint64_t seed, std::uint64_t rounds, bool full_books) {
+    workload w{.name = std::move(name), .books_count = 100, .times_only_account_cancels = true};
     workload_writer writer(w, seed);
     writer.into(w.setup);
     if (full_books) {

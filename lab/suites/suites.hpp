@@ -17,6 +17,7 @@ void declare_sockets(registry& into);
 void declare_http(registry& into, std::span<const int> threads);
 void declare_timers(registry& into);
 void declare_churn(registry& into);
+void declare_matching(registry& into);
 
 // Plain code: what a call, a lock, an allocation cost without any library.
 void implement_coro_plain(registry& into);
@@ -33,6 +34,9 @@ void implement_http_corro(registry& into, std::span<const int> threads);
 void implement_timers_corro(registry& into);
 void implement_churn_corro(registry& into);
 void implement_fan_out_corro(registry& into);
+
+// All subjects of the suite, which needs no network.
+void implement_matching(registry& into);
 
 /// An Asio: which one, and the implementations that were compiled against it.
 struct asio_peer {

@@ -1,0 +1,222 @@
+// Suite `matching`: the book alone and with every derived message, the reference, and a book as most people write it.
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <time.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "lab/matching/recorded.hpp"
+#include "lab/matching/subjects.hpp"
+#include "lab/matching/workload.hpp"
+#include "lab/suites/suites.hpp"
+
+namespace corro::lab {
+namespace {
+
+/// A workload, given how many operations it should have.
+using workload_maker = std::function<workload(std::uint64_t operations)>;
+
+struct matching_row {
+    std::string name;
+    std::string does;
+    workload_maker make;
+    bool has_resting_orders = false;  ///< after its setup: then what an order takes in memory is measured
+    bool suits_the_reference = true;  ///< which is not made for so many orders
+};
+
+constexpr double operations_per_second = 2e6;
+constexpr std::uint64_t operations_min = 20'000;
+constexpr std::uint64_t operations_max = 2'000'000;
+constexpr std::uint64_t reference_slower_by = 10;
+constexpr std::size_t sampled_every = 4;
+constexpr int passes_min = 3;
+
+const std::vector<matching_row>& rows() {
+    static const std::vector<matching_row> all{
+        {"typical", "45% add, 45% cancel, 5% amend down, 5% take; 10,000 resting orders around a moving middle",
+         [](std::uint64_t n) { return typical(1, n); }, true},
+        {"deep", "the same mix with 1,000,000 resting orders on 10,000 prices a side (20,000 orders in a short run)",
+         [](std::uint64_t n) { return deep(1, n, n > operations_min * 10 ? 1'000'000 : 20'000); }, true, false},
+        {"sparse", "the same mix with 10,000 resting orders, prices spread over 10^9 ticks",
+         [](std::uint64_t n) { return sparse(1, n); }, true},
+        {"sweep_same", "ten orders rest at one price, then one order takes all; per operation",
+         [](std::uint64_t n) { return sweep("sweep_same", 1, n, 0); }},
+        {"sweep_close", "the same, each a tick apart", [](std::uint64_t n) { return sweep("sweep_close", 1, n, 1); }},
+        {"sweep_sparse", "the same, a million ticks apart",
+         [](std::uint64_t n) { return sweep("sweep_sparse", 1, n, 1'000'003); }},
+        {"mass_cancel", "an account quotes both sides of 100 books and cancels all at once; per order cancelled",
+         [](std::uint64_t n) { return mass_cancel("mass_cancel", 1, n / 400 + 1, false); }},
+        {"mass_cancel_full", "the same in books that hold 200 orders of others",
+         [](std::uint64_t n) { return mass_cancel("mass_cancel_full", 1, n / 400 + 1, true); }},
+    };
+    return all;
+}
+
+/// Processor time of this thread: what other processes take in between is not counted.
+std::uint64_t thread_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t allocated_bytes() noexcept {
+    const auto facts = mallinfo2();
+    return facts.uordblks + facts.hblkhd;
+}
+
+struct pass {
+    double ns_per_operation = 0;
+    double bytes = 0;  ///< allocated by the subject, after the setup
+    std::uint64_t agreed = 0;
+    std::uint64_t said = 0;
+};
+
+template <class Subject>
+pass time_whole(const workload& w) {
+    pass result;
+    const std::uint64_t before = allocated_bytes();
+    const auto subject = std::make_unique<Subject>(w);
+    for (const operation& o : w.setup) subject->run(o);
+    result.bytes = static_cast<double>(allocated_bytes() - before);
+    std::uint64_t ns = 0;
+    if (w.times_only_account_cancels) {
+        std::uint64_t ticks = 0;
+        for (const operation& o : w.measured) {
+            const std::uint64_t begin = clock().now_ticks_ordered();
+            subject->run(o);
+            if (o.what == operation::kind::cancel_account) ticks += clock().now_ticks_ordered() - begin;
+        }
+        ns = clock().to_ns(ticks);
+    } else {
+        const std::uint64_t begin = thread_ns();
+        for (const operation& o : w.measured) subject->run(o);
+        ns = thread_ns() - begin;
+    }
+    result.ns_per_operation = static_cast<double>(ns) / static_cast<double>(w.measured_orders);
+    result.agreed = subject->agreed();
+    result.said = subject->said();
+    return result;
+}
+
+/// One operation in `sampled_every` is timed by itself; the cost of reading the clock is taken off.
+template <class Subject>
+base::latency_histogram time_samples(const workload& w) {
+    base::latency_histogram into;
+    std::uint64_t overhead = ~std::uint64_t{0};
+    for (int i = 0; i < 1'000; ++i) {
+        const std::uint64_t begin = clock().now_ticks_ordered();
+        overhead = std::min(overhead, clock().now_ticks_ordered() - begin);
+    }
+    const auto subject = std::make_unique<Subject>(w);
+    for (const operation& o : w.setup) subject->run(o);
+    // Not at regular places: the workloads have periods of their own.
+    base::prng dice(1);
+    for (const operation& o : w.measured) {
+        const bool is_due =
+            w.times_only_account_cancels ? o.what == operation::kind::cancel_account : dice.below(sampled_every) == 0;
+        if (!is_due) {
+            subject->run(o);
+            continue;
+        }
+        const std::uint64_t begin = clock().now_ticks_ordered();
+        subject->run(o);
+        const std::uint64_t ticks = clock().now_ticks_ordered() - begin;
+        const std::uint64_t ns = clock().to_ns(ticks > overhead ? ticks - overhead : 0);
+        into.record(w.times_only_account_cancels ? ns / 200 : ns);
+    }
+    return into;
+}
+
+template <class Subject>
+measurement measure(const workload& w, bool has_resting_orders, double seconds) {
+    // What every subject must agree on is what the simplest one says.
+    plain_subject simplest(w);
+    for (const operation& o : w.setup) simplest.run(o);
+    for (const operation& o : w.measured) simplest.run(o);
+
+    std::vector<double> times;
+    pass first;
+    const std::uint64_t begin = clock().now_ticks();
+    do {
+        const pass one = time_whole<Subject>(w);
+        if (times.empty()) first = one;
+        verify_equal(one.agreed, simplest.agreed(), "a subject disagrees on what rests, trades and leaves");
+        verify_equal(one.said, first.said, "two passes differ");
+        times.push_back(one.ns_per_operation);
+    } while (times.size() < passes_min ||
+             static_cast<double>(clock().between_ns(begin, clock().now_ticks())) < seconds * 1e9);
+    std::sort(times.begin(), times.end());
+    const double median = times[times.size() / 2];
+
+    measurement result;
+    const latency_summary latency = summary_of(time_samples<Subject>(w));
+    result.values = {median, latency.p50, latency.p99, latency.p999, 1e9 / median};
+    if (has_resting_orders) result.values.push_back(first.bytes / static_cast<double>(w.setup.size()));
+    result.latency_ns = latency;
+    return result;
+}
+
+std::uint64_t operations_for(double seconds) {
+    return std::clamp(static_cast<std::uint64_t>(seconds * operations_per_second), operations_min, operations_max);
+}
+
+void declare_row(registry& into, const std::string& name, const std::string& does, bool has_resting_orders) {
+    std::vector<row> made{{name, "ns", better::lower, does},
+                          {name + "_p50", "ns", better::lower, "of operations timed one by one"},
+                          {name + "_p99", "ns", better::lower, "of operations timed one by one"},
+                          {name + "_p999", "ns", better::lower, "of operations timed one by one"},
+                          {name + "_rate", "/s", better::higher, "operations per second"}};
+    if (has_resting_orders) {
+        made.push_back({name + "_bytes", "B", better::lower, "memory of the subject per resting order"});
+    }
+    into.declare("matching", std::move(made));
+}
+
+template <class Subject>
+void implement(registry& into, const std::string& name, std::string_view subject, const workload_maker& make,
+               bool has_resting_orders, std::uint64_t slower_by = 1) {
+    into.implement("matching", name, subject, [=](const run_parameters& how) {
+        const std::uint64_t operations = std::max(operations_for(how.seconds) / slower_by, operations_min);
+        return measure<Subject>(make(operations), has_resting_orders, how.seconds);
+    });
+}
+
+void implement_all(registry& into, const std::string& name, const workload_maker& make, bool has_resting_orders,
+                   bool suits_the_reference) {
+    implement<core_subject>(into, name, "corro_core", make, has_resting_orders);
+    implement<facility_subject>(into, name, "corro_messages", make, has_resting_orders);
+    implement<plain_subject>(into, name, "std_map", make, has_resting_orders);
+    if (suits_the_reference) {
+        implement<reference_subject>(into, name, "reference", make, has_resting_orders, reference_slower_by);
+    }
+}
+
+}  // namespace
+
+void declare_matching(registry& into) {
+    for (const matching_row& one : rows()) declare_row(into, one.name, one.does, one.has_resting_orders);
+    for (const recording& one : recordings()) {
+        declare_row(
+            into, std::string(one.row),
+            fmt::format("{}; needs CORRO_DATA_DIR to name the folder with {}", one.does, fmt::join(one.files, " and ")),
+            false);
+    }
+}
+
+void implement_matching(registry& into) {
+    for (const matching_row& one : rows()) {
+        implement_all(into, one.name, one.make, one.has_resting_orders, one.suits_the_reference);
+    }
+    for (const recording& one : recordings()) {
+        const auto files = find_files(one);
+        if (!files) continue;
+        const auto make = [read = one.read, files = *files](std::uint64_t) { return read(files); };
+        implement_all(into, std::string(one.row), make, false, false);
+    }
+}
+
+}  // namespace corro::lab
