@@ -83,7 +83,7 @@ class basic_channel {
         }
         std::error_code await_resume() const noexcept {
             if (sent_) [[likely]]
-                return {};
+                return detail::success;
             return this->canceled() ? operation_canceled() : make_error_code(errc::channel_closed);
         }
 

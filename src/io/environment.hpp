@@ -15,14 +15,38 @@ namespace corro::io {
 
 class context;
 
+namespace detail {
+
+/// The same pointer, after a stay in a register. Two neighbours that were stored one by one a moment ago and are then
+/// loaded as one vector stall the processor for longer than a whole task takes; this keeps the compiler from doing it.
+template <class T>
+[[nodiscard]] T* by_itself(T* pointer) noexcept {
+#if defined(__GNUC__)
+    asm("" : "+r"(pointer));
+#endif
+    return pointer;
+}
+
+}  // namespace detail
+
 /// What a task inherits from the one that awaits it.
 struct environment {
-    environment() noexcept = default;
+    /// To be filled in before it is looked at.
+    environment() noexcept {}  // NOLINT: a promise gets its environment when its task starts
     /// For a task on `on` that `token` may stop.
     environment(context* on, stop_token token) noexcept : where(on), stop(token) {}
+    /// The same context, the same token.
+    environment(const environment& other) noexcept : where(detail::by_itself(other.where)), stop(other.stop) {}
+    /// The same context, the same token.
+    environment& operator=(const environment& other) noexcept {
+        where = detail::by_itself(other.where);
+        stop = other.stop;
+        return *this;
+    }
+    ~environment() = default;
 
     /// The context that runs the task.
-    context* where = nullptr;
+    context* where;
     /// What may stop it.
     stop_token stop;
 };

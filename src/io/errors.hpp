@@ -38,6 +38,12 @@ enum class condition {
 /// The code of an operation that was stopped: `std::errc::operation_canceled`.
 [[nodiscard]] std::error_code operation_canceled() noexcept;
 
+namespace detail {
+/// "No error". Default construction asks the standard library for the category, a call that costs more than an event
+/// that is already set.
+inline const std::error_code success{};
+}  // namespace detail
+
 }  // namespace corro::io
 
 template <>

@@ -43,23 +43,24 @@ class basic_manual_event {
         set_ = false;
     }
 
-    class wait_awaiter : Waiters::waiter {
+    class wait_awaiter {
      public:
         explicit wait_awaiter(basic_manual_event* on) noexcept : on_(on) {}
         bool await_ready() const noexcept { return on_->is_set(); }
         template <promise_with_environment Promise>
         bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
             const section inside(on_->waiters_);
-            return !on_->set_ && on_->waiters_.suspend(*this, self);
+            return !on_->set_ && on_->waiters_.suspend(waiter_.make(), self);
         }
         std::error_code await_resume() const noexcept {
-            if (this->canceled()) [[unlikely]]
+            if (waiter_.canceled()) [[unlikely]]
                 return operation_canceled();
-            return {};
+            return detail::success;
         }
 
      private:
         basic_manual_event* on_;
+        detail::late_waiter<typename Waiters::waiter> waiter_;
     };
 
     /// Waits until the event is set.
@@ -103,7 +104,7 @@ class basic_auto_event {
         set_ = false;
     }
 
-    class wait_awaiter : Waiters::waiter {
+    class wait_awaiter {
      public:
         explicit wait_awaiter(basic_auto_event* on) noexcept : on_(on) {}
         bool await_ready() const noexcept {
@@ -113,16 +114,17 @@ class basic_auto_event {
         template <promise_with_environment Promise>
         bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
             const section inside(on_->waiters_);
-            return !on_->take() && on_->waiters_.suspend(*this, self);
+            return !on_->take() && on_->waiters_.suspend(waiter_.make(), self);
         }
         std::error_code await_resume() const noexcept {
-            if (this->canceled()) [[unlikely]]
+            if (waiter_.canceled()) [[unlikely]]
                 return operation_canceled();
-            return {};
+            return detail::success;
         }
 
      private:
         basic_auto_event* on_;
+        detail::late_waiter<typename Waiters::waiter> waiter_;
     };
 
     /// Waits for a `set` and uses it up.

@@ -20,7 +20,7 @@ namespace corro::io::detail {
 /// The code that an operation's status stands for.
 [[nodiscard]] inline std::error_code status_code(int status) noexcept {
     if (status == 0) [[likely]]
-        return {};
+        return success;
     if (status == operation::status_end_of_stream) return make_error_code(errc::end_of_stream);
     return {status, std::generic_category()};
 }

@@ -15,6 +15,7 @@
 
 #include "io/block_on.hpp"
 #include "io/event.hpp"
+#include "io/mutex.hpp"
 #include "io/scope.hpp"
 #include "io/tcp.hpp"
 #include "io/timer.hpp"
@@ -105,6 +106,38 @@ task<> set_event(int count) {
         keep(error);
     }
 }
+task<> locks(int count) {
+    mutex lock;
+    for (int i = 0; i < count; ++i) {
+        const std::error_code error = co_await lock.lock();
+        keep(error);
+        lock.unlock();
+    }
+}
+task<> locks_across_threads(int count) {
+    shared_mutex lock;
+    for (int i = 0; i < count; ++i) {
+        const std::error_code error = co_await lock.lock();
+        keep(error);
+        lock.unlock();
+    }
+}
+[[gnu::noinline]] task<> locks_and_unlocks(mutex* lock) {
+    const std::error_code error = co_await lock->lock();
+    if (!error) lock->unlock();
+}
+task<> hand_overs(int count) {
+    task_scope children(co_await this_context());
+    mutex lock;
+    for (int i = 0; i < count; ++i) {
+        const std::error_code error = co_await lock.lock();
+        keep(error);
+        children.spawn(locks_and_unlocks(&lock));
+        co_await yield();
+        lock.unlock();
+        co_await children.join();
+    }
+}
 task<> suspend_on_event(int count) {
     task_scope children(co_await this_context());
     for (int i = 0; i < count; ++i) {
@@ -118,7 +151,7 @@ task<> suspend_on_event(int count) {
 task<> all_of_three(int count) {
     int sum = 0;
     for (int i = 0; i < count; ++i) {
-        const auto [a, b, c] = co_await when_all(one(1), one(2), one(3));
+        const auto [a, b, c] = co_await when_all(one(i), one(2), one(3));
         sum += a + b + c;
     }
     keep(sum);
@@ -251,6 +284,11 @@ int run(const settings& how) {
         keep(sum);
     });
     measure(how, "chain of ten awaits", ctx, [](context& on, int count) { block_on(on, chains(count)); });
+    measure(how, "mutex, one context, uncontended", ctx, [](context& on, int count) { block_on(on, locks(count)); });
+    measure(how, "mutex across threads, uncontended", ctx,
+            [](context& on, int count) { block_on(on, locks_across_threads(count)); });
+    measure(how, "mutex hand-over to a waiter, with its task", ctx,
+            [](context& on, int count) { block_on(on, hand_overs(count)); });
     measure(how, "event already set", ctx, [](context& on, int count) { block_on(on, set_event(count)); });
     measure(how, "task suspends on an event, is set, ends", ctx, [](context& on, int count) {
         manual_event happened;

@@ -50,22 +50,23 @@ namespace detail {
 
 /// What waits for a lock, whatever it gives afterwards.
 template <class Mutex>
-class lock_awaiter : public Mutex::waiters::waiter {
+class lock_awaiter {
  public:
     explicit lock_awaiter(Mutex* on) noexcept : on_(on) {}
     bool await_ready() const noexcept { return on_->try_lock(); }
     template <promise_with_environment Promise>
     bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
-        return on_->suspend(*this, self);
+        return on_->suspend(waiter_.make(), self);
     }
     std::error_code await_resume() const noexcept {
-        if (this->canceled()) [[unlikely]]
+        if (this->waiter_.canceled()) [[unlikely]]
             return operation_canceled();
-        return {};
+        return success;
     }
 
  protected:
     Mutex* on_;
+    late_waiter<typename Mutex::waiters::waiter> waiter_;
 };
 
 template <class Mutex>
@@ -73,7 +74,7 @@ class guard_awaiter : public lock_awaiter<Mutex> {
  public:
     using lock_awaiter<Mutex>::lock_awaiter;
     std::expected<mutex_guard<Mutex>, std::error_code> await_resume() const noexcept {
-        if (this->canceled()) [[unlikely]]
+        if (this->waiter_.canceled()) [[unlikely]]
             return std::unexpected(operation_canceled());
         return mutex_guard<Mutex>(*this->on_);
     }

@@ -76,7 +76,7 @@ class remote_event {
             around.stop.add(*this);
             return true;
         }
-        std::error_code await_resume() const noexcept { return canceled_ ? operation_canceled() : std::error_code(); }
+        std::error_code await_resume() const noexcept { return canceled_ ? operation_canceled() : detail::success; }
 
      private:
         friend class remote_event;

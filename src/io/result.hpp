@@ -10,7 +10,7 @@ namespace corro::io {
 
 /// `bytes` counts what was transferred even when `error` is set.
 struct io_result {
-    io_result() noexcept : bytes(0) {}
+    io_result() noexcept : error(detail::success), bytes(0) {}
     /// Ended with this error after so many bytes.
     io_result(std::error_code ended_with, std::size_t transferred) noexcept : error(ended_with), bytes(transferred) {}
 

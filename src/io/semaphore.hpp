@@ -51,7 +51,7 @@ class basic_semaphore {
         std::error_code await_resume() const noexcept {
             if (this->canceled()) [[unlikely]]
                 return operation_canceled();
-            return {};
+            return detail::success;
         }
 
      private:
@@ -112,7 +112,7 @@ class basic_latch {
         std::error_code await_resume() const noexcept {
             if (this->canceled()) [[unlikely]]
                 return operation_canceled();
-            return {};
+            return detail::success;
         }
 
      private:

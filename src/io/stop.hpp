@@ -100,7 +100,7 @@ class stop_source {
 /// Refers to a source, or to none: then no stop can ever come.
 class stop_token {
  public:
-    stop_token() noexcept = default;
+    stop_token() noexcept : source_(nullptr) {}
     explicit stop_token(stop_source& source) noexcept : source_(&source) {}
 
     [[nodiscard]] bool stop_possible() const noexcept { return source_ != nullptr; }
@@ -119,7 +119,7 @@ class stop_token {
     }
 
  private:
-    stop_source* source_ = nullptr;
+    stop_source* source_;
 };
 
 /// Passes a stop on: registered with an outer token, it requests a stop of the inner source.

@@ -67,7 +67,7 @@ class promise_base : public ready_item, public remote_item, public frame_allocat
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
             promise_base& promise = self.promise();
-            if (promise.hook_ == nullptr) return promise.continuation_;
+            if (promise.hook_ == nullptr) return std::coroutine_handle<>::from_address(promise.continuation_);
             return promise.hook_->finished(promise);
         }
         void await_resume() const noexcept {}
@@ -76,9 +76,19 @@ class promise_base : public ready_item, public remote_item, public frame_allocat
 
     /// Prepares a start by an awaiting coroutine.
     void started_by(std::coroutine_handle<> parent, const environment& from) noexcept {
-        continuation_ = parent;
+        continuation_ = parent.address();
+        hook_ = nullptr;
         environment_ = from;
     }
+
+    /// Prepares a start by plain code, which looks afterwards whether the task has ended at once, and names a hook if
+    /// it has not.
+    void started_alone(const environment& from) noexcept {
+        continuation_ = std::noop_coroutine().address();
+        hook_ = nullptr;
+        environment_ = from;
+    }
+    void tell(completion_hook& hook) noexcept { hook_ = &hook; }
 
     /// Prepares a start by `hook`, which is told when the task has ended.
     void started_by(completion_hook& hook, const environment& from) noexcept {
@@ -97,8 +107,9 @@ class promise_base : public ready_item, public remote_item, public frame_allocat
     template <class>
     friend class io::task;
 
-    std::coroutine_handle<> continuation_;
-    completion_hook* hook_ = nullptr;
+    // Filled in when the task starts.
+    void* continuation_;
+    completion_hook* hook_;
     environment environment_;
 
  public:

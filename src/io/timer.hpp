@@ -50,7 +50,7 @@ class sleep_awaiter : ready_item, stop_callback, timer_node {
         around.stop.add(*this);
         return true;
     }
-    std::error_code await_resume() const noexcept { return canceled_ ? operation_canceled() : std::error_code(); }
+    std::error_code await_resume() const noexcept { return canceled_ ? operation_canceled() : detail::success; }
 
  private:
     static void on_time(timer_node& self) noexcept {
@@ -128,7 +128,7 @@ class steady_timer : timer_node {
             return on_->waiters_.suspend(*this, self);
         }
         std::error_code await_resume() const noexcept {
-            return canceled() || cancels_count_ != on_->cancels_count_ ? operation_canceled() : std::error_code();
+            return canceled() || cancels_count_ != on_->cancels_count_ ? operation_canceled() : detail::success;
         }
 
      private:

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <coroutine>
+#include <memory>
 
 #include "io/context.hpp"
 #include "io/environment.hpp"
@@ -38,6 +39,30 @@ struct wait_link {
 };
 
 struct guarded_by_t {};
+
+/// A waiter that is made only when its task really has to wait: what is there already costs nothing for the lists.
+template <class Waiter>
+class late_waiter {
+ public:
+    late_waiter() noexcept {}  // NOLINT: the union is filled in by `make`
+    late_waiter(const late_waiter&) = delete;
+    late_waiter& operator=(const late_waiter&) = delete;
+    ~late_waiter() {
+        if (made_) std::destroy_at(std::addressof(waiter_));
+    }
+    /// @pre Not made yet.
+    [[nodiscard]] Waiter& make() noexcept {
+        made_ = true;
+        return *std::construct_at(std::addressof(waiter_));
+    }
+    [[nodiscard]] bool canceled() const noexcept { return made_ && waiter_.canceled(); }
+
+ private:
+    bool made_ = false;
+    union {
+        Waiter waiter_;
+    };
+};
 
 /// First in, first out.
 class wait_list {

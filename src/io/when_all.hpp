@@ -32,6 +32,12 @@ stored<T> take_stored(task<T>& ended) {
     }
 }
 
+/// Moves a task into its place among its siblings.
+template <class T>
+[[nodiscard]] task<T> moved_alone(task<T>& from) noexcept {
+    return task<T>(task<T>::handle::from_address(by_itself(from.release().address())));
+}
+
 /// What `when_all` and `when_any` share: children under one stop source, and the parent that waits for them.
 class joining_hook : public completion_hook {
  public:
@@ -46,17 +52,27 @@ class joining_hook : public completion_hook {
     environment begin(std::coroutine_handle<Promise> parent) noexcept {
         const environment& outer = parent.promise().surroundings();
         parent_ = parent;
-        relay_.listen(outer.stop);
+        if (outer.stop.stop_requested()) [[unlikely]]
+            source_.request_stop();
         return {outer.where, stop_token(source_)};
     }
+    /// @return true if the child has ended already; then the hook is not told of it.
     template <class T>
-    void start(task<T>& child, const environment& inner) noexcept {
+    [[nodiscard]] bool start(task<T>& child, const environment& inner) noexcept {
+        const auto started = child.coroutine();
+        started.promise().started_alone(inner);
+        started.resume();
+        if (started.done()) return true;
+        started.promise().tell(*this);
         ++pending_count_;
-        child.promise().started_by(*this, inner);
-        child.coroutine().resume();
+        return false;
     }
-    /// @return true if children are left to wait for.
-    bool all_started() noexcept { return --pending_count_ != 0; }
+    /// @return true if children are left to wait for; then they hear of a stop of the parent.
+    bool all_started(stop_token outer) noexcept {
+        if (--pending_count_ == 0) return false;
+        relay_.listen(outer);
+        return true;
+    }
     std::coroutine_handle<> one_ended() noexcept {
         return --pending_count_ == 0 ? parent_ : std::coroutine_handle<>(std::noop_coroutine());
     }
@@ -73,13 +89,21 @@ class all_hook : public joining_hook {
     all_hook() noexcept : joining_hook(&child_ended) {}
     ~all_hook() = default;
 
+    template <class T>
+    void run(task<T>& child, const environment& inner) noexcept {
+        if (start(child, inner)) judge(child.promise());
+    }
+
  private:
+    void judge(promise_base& child) noexcept {
+        if (child.failed() && decisive_ == nullptr) [[unlikely]] {
+            decisive_ = &child;
+            source_.request_stop();
+        }
+    }
     static std::coroutine_handle<> child_ended(completion_hook& self, promise_base& child) noexcept {
         auto& all = static_cast<all_hook&>(self);
-        if (child.failed() && all.decisive_ == nullptr) [[unlikely]] {
-            all.decisive_ = &child;
-            all.source_.request_stop();
-        }
+        all.judge(child);
         return all.one_ended();
     }
 };
@@ -88,8 +112,7 @@ template <class... Ts>
 class [[nodiscard("the tasks start when this is awaited")]] all_of_awaiter : all_hook {
  public:
     template <class... Children>
-    explicit all_of_awaiter(std::in_place_t, Children&&... children) noexcept
-        : children_(std::forward<Children>(children)...) {}
+    explicit all_of_awaiter(std::in_place_t, Children&&... children) noexcept : children_(moved_alone(children)...) {}
     /// @pre Not awaited yet.
     all_of_awaiter(all_of_awaiter&& other) noexcept : children_(std::move(other.children_)) {}
     all_of_awaiter& operator=(all_of_awaiter&&) = delete;
@@ -98,8 +121,8 @@ class [[nodiscard("the tasks start when this is awaited")]] all_of_awaiter : all
     template <promise_with_environment Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
         const environment inner = this->begin(parent);
-        std::apply([&](auto&... child) { (this->start(child, inner), ...); }, children_);
-        return this->all_started();
+        std::apply([&](auto&... child) { (this->run(child, inner), ...); }, children_);
+        return this->all_started(parent.promise().surroundings().stop);
     }
     std::tuple<stored<Ts>...> await_resume() {
         this->relay_.unregister();
@@ -133,8 +156,8 @@ class [[nodiscard("the tasks start when this is awaited")]] all_in_awaiter : all
     template <promise_with_environment Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
         const environment inner = this->begin(parent);
-        for (task<T>& child : children_) this->start(child, inner);
-        return this->all_started();
+        for (task<T>& child : children_) this->run(child, inner);
+        return this->all_started(parent.promise().surroundings().stop);
     }
     auto await_resume() {
         this->relay_.unregister();

@@ -50,7 +50,7 @@ class any_hook : public joining_hook {
 
     template <class T>
     void start_unless_decided(task<T>& child, const environment& inner) noexcept {
-        if (decisive_ == nullptr) start(child, inner);
+        if (decisive_ == nullptr && start(child, inner)) decide(child.promise());
     }
     template <class T>
     void collect(task<T>& child, std::size_t position, std::size_t& first, std::optional<stored<T>>& value) {
@@ -59,12 +59,14 @@ class any_hook : public joining_hook {
     }
 
  private:
+    void decide(promise_base& child) noexcept {
+        if (decisive_ != nullptr) return;
+        decisive_ = &child;
+        source_.request_stop();
+    }
     static std::coroutine_handle<> child_ended(completion_hook& self, promise_base& child) noexcept {
         auto& any = static_cast<any_hook&>(self);
-        if (any.decisive_ == nullptr) {
-            any.decisive_ = &child;
-            any.source_.request_stop();
-        }
+        any.decide(child);
         return any.one_ended();
     }
 };
@@ -73,8 +75,7 @@ template <class... Ts>
 class [[nodiscard("the tasks start when this is awaited")]] any_of_awaiter : any_hook {
  public:
     template <class... Children>
-    explicit any_of_awaiter(std::in_place_t, Children&&... children) noexcept
-        : children_(std::forward<Children>(children)...) {}
+    explicit any_of_awaiter(std::in_place_t, Children&&... children) noexcept : children_(moved_alone(children)...) {}
     /// @pre Not awaited yet.
     any_of_awaiter(any_of_awaiter&& other) noexcept : children_(std::move(other.children_)) {}
     any_of_awaiter& operator=(any_of_awaiter&&) = delete;
@@ -84,7 +85,7 @@ class [[nodiscard("the tasks start when this is awaited")]] any_of_awaiter : any
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
         const environment inner = this->begin(parent);
         std::apply([&](auto&... child) { (this->start_unless_decided(child, inner), ...); }, children_);
-        return this->all_started();
+        return this->all_started(parent.promise().surroundings().stop);
     }
     any_of_result<Ts...> await_resume() {
         this->relay_.unregister();
@@ -112,7 +113,7 @@ class [[nodiscard("the tasks start when this is awaited")]] any_in_awaiter : any
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
         const environment inner = this->begin(parent);
         for (task<T>& child : children_) this->start_unless_decided(child, inner);
-        return this->all_started();
+        return this->all_started(parent.promise().surroundings().stop);
     }
     any_in_result<T> await_resume() {
         this->relay_.unregister();

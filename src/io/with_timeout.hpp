@@ -79,9 +79,11 @@ class [[nodiscard("the work starts when this is awaited")]] timeout_awaiter : co
         where_ = outer.where;
         if (outer.stop.stop_requested()) [[unlikely]]
             source_.request_stop();
-        work_.promise().started_by(*this, environment(where_, stop_token(source_)));
-        work_.coroutine().resume();
-        if (work_.done()) return false;
+        const auto started = work_.coroutine();
+        started.promise().started_alone(environment(where_, stop_token(source_)));
+        started.resume();
+        if (started.done()) return false;
+        started.promise().tell(*this);
         parent_ = parent;
         relay_.listen(outer.stop);
         if (absolute_) {
@@ -121,8 +123,6 @@ class [[nodiscard("the work starts when this is awaited")]] timeout_awaiter : co
     }
     static std::coroutine_handle<> work_ended(completion_hook& self, promise_base&) noexcept {
         auto& ended = static_cast<timeout_awaiter&>(self);
-        // Without a parent the work ended while it was being started.
-        if (!ended.parent_) return std::noop_coroutine();
         ended.where_->timers().disarm(ended);
         return ended.parent_;
     }
