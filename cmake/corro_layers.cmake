@@ -79,6 +79,9 @@ endfunction()
 # corro_fuzz(LAYER NAME SOURCE CORPUS [LIBRARIES ...]): a libFuzzer program under CORRO_FUZZ; otherwise a program that
 # replays the committed corpus, as an ordinary test.
 function(corro_fuzz layer name source corpus)
+  if(CORRO_LIBRARY_ONLY)
+    return()
+  endif()
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   if(CORRO_FUZZ)
     add_executable(${name} ${source})
