@@ -28,6 +28,7 @@
 namespace corro::io {
 
 class context;
+class file_operation;
 
 /// Where a socket may be bound or connected to.
 using socket_address = std::variant<endpoint, unix_endpoint>;
@@ -68,7 +69,7 @@ struct descriptor {
 };
 
 /// What a backend can be asked to do with a descriptor.
-enum class operation_kind : std::uint8_t { receive, send, accept, connect, receive_batch, send_batch };
+enum class operation_kind : std::uint8_t { receive, send, accept, connect, receive_batch, send_batch, wait_readable };
 
 /// One datagram: of a batch that is sent, or of the room for a batch that is received.
 struct datagram {
@@ -196,6 +197,10 @@ class backend {
 
     /// Forgets a parked operation whose frame goes away. Only while the context is torn down, after `tear_down`.
     virtual void abandon(operation& what) noexcept = 0;
+
+    /// Starts a call on a file, to be reported by `file_operation::finished`, from within `wait` or `dispatch_one`.
+    /// @return false if this backend has no way of its own for it: then a thread does it.
+    [[nodiscard]] virtual bool start_file(file_operation&) noexcept { return false; }
 
     /// Waits up to `timeout` (zero: not at all; negative: without limit) for events, and deals with the first of them.
     virtual void wait(std::chrono::nanoseconds timeout) noexcept = 0;

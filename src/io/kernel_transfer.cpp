@@ -1,5 +1,6 @@
 #include "io/kernel_transfer.hpp"
 
+#include <poll.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -132,6 +133,18 @@ bool attempt_send_batch(socket_state& on, operation& what) noexcept {
         what.bytes += static_cast<std::size_t>(sent);
     }
     return true;
+}
+
+bool attempt_wait(socket_state& on, operation& what) noexcept {
+    pollfd watched{};
+    watched.fd = on.file;
+    watched.events = POLLIN;
+    int found = 0;
+    do {
+        found = ::poll(&watched, 1, 0);
+    } while (found < 0 && errno == EINTR);
+    if (found < 0) what.status = errno;
+    return found != 0;
 }
 
 bool is_passing_accept_error(int number) noexcept {

@@ -54,6 +54,8 @@ inline constexpr std::size_t batch_max = 64;
 /// One system call for up to `batch_max` datagrams.
 [[nodiscard]] bool attempt_receive_batch(socket_state& on, operation& what) noexcept;
 [[nodiscard]] bool attempt_send_batch(socket_state& on, operation& what) noexcept;
+/// Whether there is something to read, without reading it.
+[[nodiscard]] bool attempt_wait(socket_state& on, operation& what) noexcept;
 /// `accepted_file` is the new connection's file on success.
 [[nodiscard]] bool attempt_accept(socket_state& on, operation& what, int& accepted_file) noexcept;
 [[nodiscard]] bool begin_connect(const socket_state& on, operation& what) noexcept;

@@ -16,6 +16,12 @@ std::expected<std::pair<unix_stream, unix_stream>, std::error_code> unix_stream:
     return std::pair(unix_stream(*opened->first), unix_stream(*opened->second));
 }
 
+std::expected<unix_stream, std::error_code> unix_stream::adopt(context& on, int file) noexcept {
+    const auto adopted = on.io().adopt(file);
+    if (!adopted) return std::unexpected(adopted.error());
+    return unix_stream(**adopted);
+}
+
 std::expected<unix_acceptor, std::error_code> unix_acceptor::open(context& on, unix_endpoint local,
                                                                   int backlog) noexcept {
     const auto opened = on.io().open(transport::unix_stream);

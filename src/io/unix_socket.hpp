@@ -30,6 +30,8 @@ class unix_stream : public stream_socket {
     }
     /// Two streams connected to each other.
     [[nodiscard]] static std::expected<std::pair<unix_stream, unix_stream>, std::error_code> pair(context& on) noexcept;
+    /// As `tcp_stream::adopt`.
+    [[nodiscard]] static std::expected<unix_stream, std::error_code> adopt(context& on, int file) noexcept;
 
  private:
     friend class unix_acceptor;

@@ -194,6 +194,7 @@ bool epoll_backend::start(operation& what) noexcept {
         case operation_kind::receive:
         case operation_kind::receive_batch:
         case operation_kind::accept:
+        case operation_kind::wait_readable:
             CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
             if (on.state.should_try_reading() && attempt(on, what)) return true;
             return !park(on, what, on.reader);
@@ -260,6 +261,7 @@ bool epoll_backend::attempt(epoll_descriptor& on, operation& what) noexcept {
         case operation_kind::connect: return kernel::finish_connect(on.state, what);
         case operation_kind::receive_batch: return kernel::attempt_receive_batch(on.state, what);
         case operation_kind::send_batch: return kernel::attempt_send_batch(on.state, what);
+        case operation_kind::wait_readable: return kernel::attempt_wait(on.state, what);
         case operation_kind::accept: {
             int file = -1;
             if (!kernel::attempt_accept(on.state, what, file)) return false;

@@ -1,5 +1,6 @@
 #include "io/uring/uring_backend.hpp"
 
+#include <fcntl.h>
 #include <liburing.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -16,6 +17,7 @@
 #include "base/assert.hpp"
 #include "io/allocation.hpp"
 #include "io/context.hpp"
+#include "io/file_operation.hpp"
 #include "io/kernel_sockets.hpp"
 #include "io/kernel_transfer.hpp"
 
@@ -42,9 +44,11 @@ struct uring_descriptor final : descriptor {
 static_assert(sizeof(uring_descriptor) <= backend::socket_bytes_max);
 
 /// What an answer from the ring is about, in the low bits of its user data; the rest is a pointer.
-enum class subject : std::uint64_t { nobody = 0, operation_done = 1, accepted = 2, wake_up = 3 };
-constexpr std::uint64_t subject_mask = 3;
-static_assert(alignof(operation) > subject_mask && alignof(uring_descriptor) > subject_mask);
+enum class subject : std::uint64_t { nobody = 0, operation_done = 1, accepted = 2, wake_up = 3, file_done = 4 };
+constexpr std::uint64_t subject_mask = 7;
+constexpr mode_t file_rights = 0666;  // of a new file, less the process's umask
+static_assert(alignof(operation) > subject_mask && alignof(uring_descriptor) > subject_mask &&
+              alignof(file_operation) > subject_mask);
 
 class uring_backend final : public backend {
  public:
@@ -97,6 +101,7 @@ class uring_backend final : public backend {
     void close(descriptor& on) noexcept override;
 
     [[nodiscard]] bool start(operation& what) noexcept override;
+    [[nodiscard]] bool start_file(file_operation& what) noexcept override;
     void cancel(operation& what) noexcept override;
     void abandon(operation&) noexcept override {}
     void wait(std::chrono::nanoseconds timeout) noexcept override;
@@ -276,6 +281,12 @@ bool uring_backend::start(operation& what) noexcept {
             park(what, on.writer);
             submit_transfer(on, what);
             return false;
+        case operation_kind::wait_readable:
+            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            if (kernel::attempt_wait(on.state, what)) return true;
+            park(what, on.reader);
+            submit_transfer(on, what);
+            return false;
         case operation_kind::accept:
             CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
             if (accept_kept(on, what)) return true;
@@ -289,6 +300,37 @@ bool uring_backend::start(operation& what) noexcept {
             submit_transfer(on, what);
             return false;
     }
+    return true;
+}
+
+bool uring_backend::start_file(file_operation& what) noexcept {
+    // What the ring of Linux 6.1 has no call for is left to a thread.
+    if (what.call == file_call::truncate || what.call == file_call::sync_directory || orphaned_) return false;
+    io_uring_sqe& slot = next_submission();
+    const auto part = static_cast<unsigned>(what.part_bytes());
+    switch (what.call) {
+        case file_call::open:
+            ::io_uring_prep_openat(&slot, AT_FDCWD, what.path, what.flags | O_CLOEXEC, file_rights);
+            break;
+        case file_call::read:
+            ::io_uring_prep_read(&slot, what.handle, what.data + what.bytes, part, what.offset + what.bytes);
+            break;
+        case file_call::write:
+            ::io_uring_prep_write(&slot, what.handle, what.data + what.bytes, part, what.offset + what.bytes);
+            break;
+        case file_call::sync_data: ::io_uring_prep_fsync(&slot, what.handle, IORING_FSYNC_DATASYNC); break;
+        case file_call::preallocate:
+            ::io_uring_prep_fallocate(&slot, what.handle, 0, static_cast<off_t>(what.offset),
+                                      static_cast<off_t>(what.size));
+            break;
+        case file_call::rename: ::io_uring_prep_renameat(&slot, AT_FDCWD, what.path, AT_FDCWD, what.new_path, 0); break;
+        case file_call::remove: ::io_uring_prep_unlinkat(&slot, AT_FDCWD, what.path, 0); break;
+        case file_call::truncate:
+        case file_call::sync_directory: break;
+    }
+    slot.user_data = tagged(&what, subject::file_done);
+    ++parked_count_;
+    ++unanswered_count_;
     return true;
 }
 
@@ -320,6 +362,7 @@ void uring_backend::submit_transfer(uring_descriptor& on, operation& what) noexc
             if (on.state.full) slot.ioprio |= IORING_RECVSEND_POLL_FIRST;
             break;
         // The ring has no batches: it says when there is something to try, and the attempt is the plain call.
+        case operation_kind::wait_readable:
         case operation_kind::receive_batch: ::io_uring_prep_poll_add(&slot, on.state.file, POLLIN); break;
         case operation_kind::send_batch:
         case operation_kind::connect: ::io_uring_prep_poll_add(&slot, on.state.file, POLLOUT); break;
@@ -402,6 +445,11 @@ void uring_backend::dispatch_one() noexcept {
         case subject::operation_done:
             on_operation(*reinterpret_cast<operation*>(about & ~subject_mask), result, flags);
             return;
+        case subject::file_done:
+            --parked_count_;
+            --unanswered_count_;
+            reinterpret_cast<file_operation*>(about & ~subject_mask)->finished(owner(), result);
+            return;
         case subject::accepted:
             on_accepted(*reinterpret_cast<uring_descriptor*>(about & ~subject_mask), result, flags);
             return;
@@ -424,6 +472,8 @@ void uring_backend::on_operation(operation& what, int result, std::uint32_t flag
         what.status = -result;
     } else if (what.kind == operation_kind::connect) {
         complete = kernel::finish_connect(on.state, what);
+    } else if (what.kind == operation_kind::wait_readable) {
+        complete = kernel::attempt_wait(on.state, what);
     } else if (what.kind == operation_kind::receive_batch) {
         complete = kernel::attempt_receive_batch(on.state, what);
     } else if (what.kind == operation_kind::send_batch) {

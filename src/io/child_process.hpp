@@ -1,0 +1,119 @@
+// `child_process`: another program, its standard streams, and its end.
+//
+//     child_options options("/usr/bin/sort", {"-n"});
+//     options.input = child_stream::piped;
+//     options.output = child_stream::piped;
+//     auto child = child_process::start(ctx, options);
+//     co_await child->input().write_all(lines);  child->input().close();
+//     ...
+//     auto status = co_await child->wait();
+//
+// A child never outlives its object: who lets go of it, or stops waiting for it, kills it. No zombie stays behind.
+//
+// Limits:  Linux 5.4 (a descriptor for the process, `pidfd_open`).
+// Threads: one context.
+// Cost:    starting: one `posix_spawn` and some milliseconds; nothing runs on a thread of its own.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "io/context.hpp"
+#include "io/task.hpp"
+#include "io/unix_socket.hpp"
+
+namespace corro::io {
+
+/// Where one of a child's standard streams goes.
+enum class child_stream : std::uint8_t {
+    inherited,  // where ours goes
+    nothing,    // reads nothing, writes into the void (/dev/null)
+    piped,      // to us, as a stream of this context
+};
+
+struct child_options {
+    child_options(std::string path, std::vector<std::string> arguments_after)
+        : program(std::move(path)), arguments(std::move(arguments_after)) {}
+
+    std::string program;  // a path, or a name that is looked for in PATH
+    std::vector<std::string> arguments;
+    /// "NAME=value" each; null (see `own_environment`) for ours.
+    std::vector<std::string> environment;
+    bool own_environment = true;
+    std::string directory;  // where it starts; empty for where we are
+    child_stream input = child_stream::nothing;
+    child_stream output = child_stream::inherited;
+    child_stream error = child_stream::inherited;
+};
+
+/// How a child ended.
+struct child_status {
+    child_status() noexcept : number(0), by_signal(false) {}
+    child_status(int what, bool killed) noexcept : number(what), by_signal(killed) {}
+
+    [[nodiscard]] bool ok() const noexcept { return number == 0 && !by_signal; }
+
+    int number;      // its exit code, or the signal that ended it
+    bool by_signal;  // which of the two
+};
+
+class child_process {
+ public:
+    /// No child.
+    child_process() noexcept = default;
+    child_process(child_process&& other) noexcept;
+    child_process& operator=(child_process&& other) noexcept;
+    /// Kills the child if it still runs, and waits for that.
+    ~child_process() { end(); }
+
+    /// Starts the program. Signals are unblocked and at their defaults in the child. Never throws.
+    /// @error no_such_file_or_directory, permission_denied and what else the system reports.
+    [[nodiscard]] static std::expected<child_process, std::error_code> start(context& on,
+                                                                             const child_options& options) noexcept;
+
+    /// Our end of the child's streams; closed streams where nothing is piped.
+    [[nodiscard]] unix_stream& input() noexcept { return input_; }
+    [[nodiscard]] unix_stream& output() noexcept { return output_; }
+    [[nodiscard]] unix_stream& error() noexcept { return error_; }
+
+    /// The process's number; 0 after its end has been noticed.
+    [[nodiscard]] int id() const noexcept { return id_; }
+
+    /// Sends a signal. @error no_such_process after its end.
+    [[nodiscard]] std::error_code send_signal(int number) const noexcept;
+
+    /// Waits for the child's end. Streams of ours stay open and can be read to their end.
+    ///
+    /// @return  How it ended; the same again if it is asked again.
+    /// @error   operation_canceled on stop: then the child has been killed and is gone. no_child_process without one.
+    /// @suspend Until the child has ended; resumes on its context.
+    /// @overlap One wait at a time (asserted).
+    /// @cancel  Observes the task's stop token, and kills the child.
+    [[nodiscard]] task<std::expected<child_status, std::error_code>> wait() { return wait_for(this); }
+
+ private:
+    class watcher : public socket_base {
+     public:
+        watcher() noexcept = default;
+        explicit watcher(descriptor& owned) noexcept : socket_base(owned) {}
+        using socket_base::get;
+    };
+
+    static task<std::expected<child_status, std::error_code>> wait_for(child_process* self);
+    [[nodiscard]] child_status reap() noexcept;
+    void end() noexcept;
+
+    int id_ = 0;
+    bool ended_ = false;
+    child_status status_;
+    watcher watcher_;
+    unix_stream input_;
+    unix_stream output_;
+    unix_stream error_;
+};
+
+}  // namespace corro::io
