@@ -5,16 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "io/backend_offer.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "io/scope.hpp"
 
 namespace corro::io {
 
-/// Every backend that this library brings along.
+/// Every backend that this library brings along, and Asio's in programs that offer it.
 inline auto all_backends() {
-    return testing::Values(backend_kind::epoll, backend_kind::uring);
+    std::vector<backend_kind> kinds{backend_kind::epoll, backend_kind::uring};
+    if (asio_backend_is_offered()) kinds.push_back(backend_kind::asio);
+    return testing::ValuesIn(kinds);
 }
 
 inline std::string backend_test_name(const testing::TestParamInfo<backend_kind>& info) {

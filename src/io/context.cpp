@@ -1,15 +1,27 @@
 #include "io/context.hpp"
 
+#include <atomic>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "io/backend_offer.hpp"
 #include "io/epoll/epoll_backend.hpp"
 #include "io/scope.hpp"
 #include "io/uring/uring_backend.hpp"
 
 namespace corro::io {
+
+namespace {
+
+/// A function, so that it is there when other static objects are made.
+std::atomic<backend_factory>& asio_factory() noexcept {
+    static constinit std::atomic<backend_factory> factory{nullptr};
+    return factory;
+}
+
+}  // namespace
 
 context::chosen_backend context::choose(backend_kind kind) {
     switch (kind) {
@@ -20,8 +32,19 @@ context::chosen_backend context::choose(backend_kind kind) {
             } catch (const std::system_error& refused) {
                 return {make_epoll_backend(), std::string(refused.what()) + "; epoll takes its place"};
             }
+        case backend_kind::asio:
+            if (const backend_factory make = asio_factory().load(std::memory_order_acquire)) return {make(), {}};
+            throw std::system_error(std::make_error_code(std::errc::not_supported),
+                                    "this program does not have the backend on Asio");
     }
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "no such backend");
+}
+
+void offer_asio_backend(backend_factory make) noexcept {
+    asio_factory().store(make, std::memory_order_release);
+}
+bool asio_backend_is_offered() noexcept {
+    return asio_factory().load(std::memory_order_acquire) != nullptr;
 }
 
 void operation::on_stop(stop_callback& self) noexcept {

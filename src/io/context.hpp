@@ -30,8 +30,8 @@ class task_scope;
 
 /// Which kernel interface a context stands on. `automatic` takes what suits every kernel and thread: epoll. `uring`
 /// takes io_uring or refuses; `uring_if_possible` takes epoll where the kernel lacks or forbids io_uring, and says so
-/// (`context::backend_notice`).
-enum class backend_kind : std::uint8_t { automatic, epoll, uring, uring_if_possible };
+/// (`context::backend_notice`). `asio` works in programs that link corro::io_asio and call `asio::offer_backend`.
+enum class backend_kind : std::uint8_t { automatic, epoll, uring, uring_if_possible, asio };
 
 /// How a context is made.
 struct context_options {

@@ -44,7 +44,7 @@ namespace detail {
 /// Awaits one operation on files, whichever.
 class file_awaiter : protected file_operation {
  public:
-    file_awaiter(file_call what, file* on, std::uint64_t at, std::byte* bytes_at, std::size_t size) noexcept;
+    file_awaiter(file_call what, file* on, std::uint64_t at, std::byte* bytes_at, std::size_t wanted) noexcept;
     file_awaiter(const file_awaiter&) = delete;
     file_awaiter& operator=(const file_awaiter&) = delete;
     ~file_awaiter();
@@ -76,8 +76,8 @@ class file_transfer_awaiter : public file_awaiter {
 
 class file_plain_awaiter : public file_awaiter {
  public:
-    file_plain_awaiter(file_call what, file* on, std::uint64_t at, std::size_t size) noexcept
-        : file_awaiter(what, on, at, nullptr, size) {}
+    file_plain_awaiter(file_call what, file* on, std::uint64_t at, std::size_t wanted) noexcept
+        : file_awaiter(what, on, at, nullptr, wanted) {}
     [[nodiscard]] std::error_code await_resume() const noexcept { return status_code(status); }
 };
 

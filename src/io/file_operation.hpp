@@ -67,7 +67,7 @@ class file_operation : public ready_item, public remote_item {
     // What to do.
     file_call call;
     int handle = -1;  // the result of `open`
-    int flags = 0;  // of `open`
+    int flags = 0;    // of `open`
     std::byte* data = nullptr;
     std::size_t size = 0;
     std::uint64_t offset = 0;

@@ -1,0 +1,20 @@
+// How a backend that lives in a library of its own becomes one of the choices of `context_options`.
+//
+// Threads: any; offered before the first context asks for it.
+#pragma once
+
+#include <memory>
+
+#include "io/backend.hpp"
+
+namespace corro::io {
+
+using backend_factory = std::unique_ptr<backend> (*)();
+
+/// Makes `backend_kind::asio` work. Called by `asio::offer_backend`.
+void offer_asio_backend(backend_factory make) noexcept;
+
+/// Whether it does.
+[[nodiscard]] bool asio_backend_is_offered() noexcept;
+
+}  // namespace corro::io
