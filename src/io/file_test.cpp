@@ -49,6 +49,7 @@ class nth_call_breaks final : public file_faults {
 class files : public on_backend {
  protected:
     void SetUp() override {
+        on_backend::SetUp();
         folder_ = std::filesystem::temp_directory_path() /
                   ("corro_files_" + std::to_string(::getpid()) + "_" + std::string(ctx.backend_name()));
         std::filesystem::create_directories(folder_);

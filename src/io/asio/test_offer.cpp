@@ -1,4 +1,4 @@
-// Linked into a test program: all its typed tests run on Asio as well.
+// Linked into a test program: all its typed tests run on Asio.
 #include "io/asio/asio_backend.hpp"
 
 namespace corro::io::asio {
