@@ -103,6 +103,7 @@ class callback {
  public:
     explicit callback(std::shared_ptr<detail::callback_end<Results...>> end) noexcept : end_(std::move(end)) {}
 
+    /// Ends the wait with `results`; later calls do nothing. Any thread.
     void operator()(Results... results) const { end_->call->end(std::tuple<Results...>(std::move(results)...)); }
 
  private:

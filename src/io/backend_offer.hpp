@@ -9,6 +9,7 @@
 
 namespace corro::io {
 
+/// Makes a backend; may throw std::system_error.
 using backend_factory = std::unique_ptr<backend> (*)();
 
 /// Makes `backend_kind::asio` work. Called by `asio::offer_backend`.

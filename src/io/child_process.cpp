@@ -151,8 +151,9 @@ std::expected<child_process, std::error_code> child_process::start(context& on, 
     const std::vector<char*> argument_pointers = pointers_to(arguments);
     const std::vector<char*> environment_pointers = pointers_to(environment);
     pid_t id = 0;
-    outcome = ::posix_spawnp(&id, options.program.c_str(), &settings.actions, &settings.attributes,
-                             argument_pointers.data(), options.own_environment ? environ : environment_pointers.data());
+    outcome =
+        ::posix_spawnp(&id, options.program.c_str(), &settings.actions, &settings.attributes, argument_pointers.data(),
+                       options.inherit_environment ? environ : environment_pointers.data());
     if (outcome != 0) return std::unexpected(system_code(outcome));
     made.id_ = id;
     // The number is the child's until we have waited for it, so the descriptor is the child's too. From here on `made`

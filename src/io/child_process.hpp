@@ -35,24 +35,27 @@ enum class child_stream : std::uint8_t {
     piped,      // to us, as a stream of this context
 };
 
+/// What program to start, and how.
 struct child_options {
+    /// A program and what follows its name on the command line.
     child_options(std::string path, std::vector<std::string> arguments_after)
         : program(std::move(path)), arguments(std::move(arguments_after)) {}
 
-    std::string program;  // a path, or a name that is looked for in PATH
-    std::vector<std::string> arguments;
-    /// "NAME=value" each; null (see `own_environment`) for ours.
+    std::string program;                 // a path, or a name that is looked for in PATH
+    std::vector<std::string> arguments;  // after the program's name
+    /// "NAME=value" each; counts only without `inherit_environment`.
     std::vector<std::string> environment;
-    bool own_environment = true;
-    std::string directory;  // where it starts; empty for where we are
-    child_stream input = child_stream::nothing;
-    child_stream output = child_stream::inherited;
-    child_stream error = child_stream::inherited;
+    bool inherit_environment = true;                // the child sees our environment
+    std::string directory;                          // where it starts; empty for where we are
+    child_stream input = child_stream::nothing;     // standard input
+    child_stream output = child_stream::inherited;  // standard output
+    child_stream error = child_stream::inherited;   // standard error
 };
 
 /// How a child ended.
 struct child_status {
     child_status() noexcept : number(0), by_signal(false) {}
+    /// An exit code, or the number of a signal.
     child_status(int what, bool killed) noexcept : number(what), by_signal(killed) {}
 
     [[nodiscard]] bool ok() const noexcept { return number == 0 && !by_signal; }
@@ -61,6 +64,7 @@ struct child_status {
     bool by_signal;  // which of the two
 };
 
+/// A child, or none. Move-only.
 class child_process {
  public:
     /// No child.

@@ -94,7 +94,7 @@ TEST_P(children, exit_codes_signals_and_errors_are_told_apart) {
 TEST_P(children, see_the_environment_the_directory_and_the_streams_that_they_are_given) {
     const auto body = [](context* on) -> task<> {
         child_options options = shell("echo $WORD; pwd; echo complaint >&2; cat");
-        options.own_environment = false;
+        options.inherit_environment = false;
         options.environment = {"WORD=given", "PATH=/usr/bin:/bin"};
         options.directory = "/";
         options.output = child_stream::piped;

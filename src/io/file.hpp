@@ -31,6 +31,7 @@ namespace corro::io {
 
 class file;
 
+/// What `file_system::open` asks of a file.
 enum class file_mode : std::uint8_t {
     read,        // must exist, and is not written
     write,       // must exist; is read and written
@@ -102,7 +103,9 @@ class path_awaiter : public file_awaiter {
 /// An open file, or none. Move-only; closes on destruction.
 class file {
  public:
+    /// What reading and writing give to await.
     using transfer = lazily<detail::file_transfer_awaiter, file_call, file*, std::uint64_t, std::span<std::byte>>;
+    /// What calls without bytes give to await.
     using plain = lazily<detail::file_plain_awaiter, file_call, file*, std::uint64_t, std::size_t>;
 
     /// A closed file.

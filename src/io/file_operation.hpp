@@ -18,6 +18,7 @@ namespace corro::io {
 
 class context;
 
+/// The calls on files that there are.
 enum class file_call : std::uint8_t {
     open,
     read,
@@ -32,6 +33,7 @@ enum class file_call : std::uint8_t {
 
 /// What `file_faults` has a call do.
 struct file_fault {
+    /// No limit: the call does what it can.
     static constexpr std::size_t whole = ~std::size_t{0};
 
     file_fault() noexcept : error(0), bytes_max(whole) {}
@@ -65,19 +67,19 @@ class file_operation : public ready_item, public remote_item {
     file_operation& operator=(const file_operation&) = delete;
 
     // What to do.
-    file_call call;
-    int handle = -1;  // the result of `open`
-    int flags = 0;    // of `open`
-    std::byte* data = nullptr;
-    std::size_t size = 0;
-    std::uint64_t offset = 0;
-    const char* path = nullptr;
+    file_call call;                  ///< Which call.
+    int handle = -1;                 // the result of `open`
+    int flags = 0;                   // of `open`
+    std::byte* data = nullptr;       ///< What is written, or where to read to.
+    std::size_t size = 0;            ///< How much of it.
+    std::uint64_t offset = 0;        ///< Where in the file.
+    const char* path = nullptr;      ///< Of calls by name.
     const char* new_path = nullptr;  // of `rename`
-    file_faults* faults = nullptr;
+    file_faults* faults = nullptr;   ///< Asked before each single call.
 
     // What came of it: an errno number, `status_end_of_stream`, or 0.
-    int status = 0;
-    std::size_t bytes = 0;
+    int status = 0;         ///< How it ended.
+    std::size_t bytes = 0;  ///< How much was moved.
 
     /// How much the single call that is next moves at most.
     [[nodiscard]] std::size_t part_bytes() const noexcept;

@@ -39,10 +39,11 @@ class started_task {
         if (state_ != nullptr) remote_spawn(*state_->where, stop_there(state_));
     }
 
+    /// What the task and its holders share.
     struct state {
         explicit state(context& on) noexcept : where(&on) {}
-        context* where;
-        stop_source stopping;  // used on the context only
+        context* where;        ///< Where the task runs.
+        stop_source stopping;  ///< Used on that context only.
     };
     explicit started_task(std::shared_ptr<state> of) noexcept : state_(std::move(of)) {}
 
