@@ -30,6 +30,7 @@ registry make_registry(const lab_options& options) {
     declare_dispatch(all, dispatch);
     declare_sockets(all);
     declare_http(all, http);
+    declare_web_servers(all);
     declare_timers(all);
     declare_churn(all);
     declare_matching(all);
@@ -38,6 +39,10 @@ registry make_registry(const lab_options& options) {
     implement_dispatch_corro(all, dispatch);
     implement_sockets_corro(all);
     implement_http_corro(all, http);
+    implement_web_servers_corro(all);
+#if defined(CORRO_LAB_BOOST_ASIO)
+    implement_web_servers_beast(all);
+#endif
     implement_timers_corro(all);
     implement_churn_corro(all);
     implement_matching(all);

@@ -15,6 +15,7 @@ void declare_coro(registry& into);
 void declare_dispatch(registry& into, std::span<const int> threads);
 void declare_sockets(registry& into);
 void declare_http(registry& into, std::span<const int> threads);
+void declare_web_servers(registry& into);
 void declare_timers(registry& into);
 void declare_churn(registry& into);
 void declare_matching(registry& into);
@@ -31,6 +32,9 @@ void implement_coro_corro(registry& into);
 void implement_dispatch_corro(registry& into, std::span<const int> threads);
 void implement_sockets_corro(registry& into);
 void implement_http_corro(registry& into, std::span<const int> threads);
+void implement_web_servers_corro(registry& into);
+/// Only where Boost was found.
+void implement_web_servers_beast(registry& into);
 void implement_timers_corro(registry& into);
 void implement_churn_corro(registry& into);
 void implement_fan_out_corro(registry& into);

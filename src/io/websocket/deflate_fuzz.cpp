@@ -18,8 +18,8 @@ std::string text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool inflates(std::span<const std::byte> bytes, std::size_t cut, byte_buffer& into) {
-    inflater expand(12, false);
+bool inflates(std::span<const std::byte> bytes, std::size_t cut, byte_buffer& into, unsigned window_bits) {
+    inflater expand(window_bits, false);
     const bool done = expand.inflate(bytes.first(cut), into, limit) &&
                       expand.inflate(bytes.subspan(cut), into, limit) && expand.finish(into, limit);
     CORRO_ASSERT(into.size() <= limit + 1);
@@ -58,8 +58,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t cut = size == 0 ? 0 : data[0] % size;
     byte_buffer whole;
     byte_buffer cut_up;
-    const bool at_once = inflates(bytes, 0, whole);
-    const bool in_parts = inflates(bytes, cut, cut_up);
+    // The largest window: with a smaller one, zlib notices a reference beyond it only if what it refers to has been
+    // handed out before.
+    const bool at_once = inflates(bytes, 0, whole, 15);
+    const bool in_parts = inflates(bytes, cut, cut_up, 15);
+    byte_buffer narrow;
+    (void)inflates(bytes, cut, narrow, 9);
     CORRO_ASSERT(at_once == in_parts, "a cut changes no verdict");
     if (at_once) CORRO_ASSERT(text_of(whole.bytes()) == text_of(cut_up.bytes()), "a cut changes nothing");
     round_trip(bytes, cut);
