@@ -134,8 +134,8 @@ struct connection {
 /// A context with some of the connections, and how many threads run it.
 template <class Connection>
 struct share {
-    share(int hint, int connections, int threads)
-        : on(hint), pairs(connected_pairs<tcp_socket>(on, connections)), threads_count(threads) {}
+    share(int hint, int connections_count, int threads)
+        : on(hint), pairs(connected_pairs<tcp_socket>(on, connections_count)), threads_count(threads) {}
 
     net::io_context on;
     std::deque<asio_pair<tcp_socket>> pairs;
