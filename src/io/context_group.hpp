@@ -1,16 +1,18 @@
 // Several contexts that work as one: run by the threads of a caller, or by a pool of their own.
 //
-// Each thread that runs the group runs one context of it. New tasks wait in one queue, from which every runner takes as
-// much as it can do; once started, a task and everything it touches stay on one thread, so no lock or atomic enters the
-// local path. What tasks of different contexts share has to be of the `shared_` kind.
+// Each thread that runs the group runs one context of it. New tasks wait in the queue of the thread that made them; a
+// runner takes from its own first, then from the others'. Once started, a task and everything it touches stay on one
+// thread, so no lock or atomic enters the local path. What tasks of different contexts share has to be of the `shared_`
+// kind.
 //
-// Threads: `run` on up to as many threads as there are contexts; `spawn` and `stop` on any.
-// Cost:    spawning is a short lock, an atomic increment and a second recycled frame; a system call only if a runner
-// sleeps.
+// Threads: `run` and `poll` on up to as many threads as there are contexts; `spawn` and `stop` on any.
+// Cost:    spawning is a lock that hardly anybody else takes and a fence; a system call only if every runner is at work
+//          or idle, and one is idle. Nothing is allocated besides the task's own frame.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -19,7 +21,6 @@
 
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
-#include "io/remote_event.hpp"
 #include "io/shared_wait_list.hpp"
 #include "io/task.hpp"
 #include "io/tcp.hpp"
@@ -36,9 +37,9 @@ class context_group {
     /// Destroys what is still parked. @pre Nobody runs the group (asserted).
     ~context_group();
 
-    [[nodiscard]] std::size_t size() const noexcept { return lanes_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept;
     /// The context number `index`; to be used by the thread that runs it.
-    [[nodiscard]] context& at(std::size_t index) noexcept { return lanes_[index]->own; }
+    [[nodiscard]] context& at(std::size_t index) noexcept;
 
     /// Gives `child` to the next runner that has time. Any thread.
     void spawn(task<void> child) noexcept;
@@ -47,8 +48,13 @@ class context_group {
 
     /// Runs one context of the group on this thread until every task of the group has ended, or until `stop`. The first
     /// failure of a task stops the group and is rethrown by one of the runs.
-    /// @pre Fewer than `size` threads are in `run` (asserted).
+    /// @pre Fewer than `size` threads are in `run` or `poll` (asserted).
     void run();
+
+    /// Runs new tasks on one context of the group, on this thread, until none is left, and gives the older ones of that
+    /// context their turn. Does not wait for anything. Rethrows as `run` does.
+    /// @pre Fewer than `size` threads are in `run` or `poll` (asserted).
+    void poll();
 
     /// Lets every `run` return, and the next ones at once until `restart`. Any thread.
     void stop() noexcept;
@@ -56,36 +62,39 @@ class context_group {
     void restart() noexcept { stopped_.store(false); }
 
     /// Keeps `run` from returning while no task is there yet.
-    void hold() noexcept { tasks_count_.fetch_add(1, std::memory_order_relaxed); }
+    void hold() noexcept { holds_begun_count_.fetch_add(1); }
     /// Takes one `hold` back.
-    void release() noexcept { one_ended(); }
+    void release() noexcept;
 
  private:
-    struct lane {
-        explicit lane(context_options options) : own(options), look(own) {}
-        context own;
-        remote_event look;   // there is something in the queue, or nothing will ever be again
-        bool idle = false;   // guarded
-        bool taken = false;  // guarded
-    };
+    struct lane;
 
     static task<void> counted(context_group* group, task<void> child);
     static task<void> feed(context_group* group, lane* mine);
-    [[nodiscard]] bool finished() const noexcept {
-        return stopped_.load(std::memory_order_acquire) || tasks_count_.load(std::memory_order_acquire) == 0;
-    }
-    [[nodiscard]] std::size_t take_share(lane& mine) noexcept;
-    void one_ended() noexcept;
+    static task<void> drain(context_group* group, lane* mine);
+    [[nodiscard]] lane& home_of_this_thread() noexcept;
+    [[nodiscard]] lane& enter_lane();
+    void leave_lane(lane& mine);
+    [[nodiscard]] bool take_something(lane& mine) noexcept;
+    [[nodiscard]] bool anything_waits() const noexcept;
+    [[nodiscard]] bool search(lane& mine) noexcept;
+    void wake_one() noexcept;
+    void lie_down(lane& mine) noexcept;
+    [[nodiscard]] bool all_ended() const noexcept;
     void wake_everybody() noexcept;
+    void fail(std::exception_ptr failure) noexcept;
 
     std::vector<std::unique_ptr<lane>> lanes_;
-    std::atomic<std::size_t> tasks_count_{0};
     std::atomic<bool> stopped_{false};
-    detail::spin_lock guard_;  // guards what follows, and the lanes' flags
-    remote_item* first_ = nullptr;
-    remote_item* last_ = nullptr;
-    std::size_t waiting_count_ = 0;
-    std::size_t idle_count_ = 0;
+    std::atomic<std::uint64_t> holds_begun_count_{0};
+    std::atomic<std::uint64_t> holds_ended_count_{0};
+    std::atomic<std::size_t> homes_count_{0};  // threads that were given a home
+    // Runners move between three states: at work, searching (counted here), idle (counted here, flagged in the lane).
+    // Who finds nothing to do becomes idle or searches for a while; who spawns moves one from idle to searching and
+    // wakes it, unless somebody searches already; who searches and finds something is at work.
+    alignas(64) std::atomic<std::size_t> searching_count_{0};
+    std::atomic<std::size_t> idle_count_{0};
+    alignas(64) detail::spin_lock guard_;  // guards what follows, and the lanes' flags
     std::size_t runners_count_ = 0;
     std::exception_ptr failure_;
 };

@@ -67,6 +67,82 @@ TEST_P(group, tasks_posted_while_it_runs_are_all_run) {
     EXPECT_EQ(counter.load(), tasks_count);
 }
 
+TEST_P(group, tasks_may_make_tasks_while_runners_come_and_go) {
+    context_group three(3, options);
+    std::atomic<int> counter{0};
+    const auto makes = [](context_group* in, std::atomic<int>* counted) -> task<> {
+        for (int i = 0; i < 10; ++i) {
+            in->spawn(counts(counted, i % 3 == 0));
+            co_await yield();
+        }
+        counted->fetch_add(1, std::memory_order_relaxed);
+    };
+    for (int i = 0; i < tasks_count / 20; ++i) three.spawn(makes(&three, &counter));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) threads.emplace_back([&three] { three.run(); });
+    three.run();
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(counter.load(), tasks_count / 20 * 11);
+}
+
+TEST_P(group, threads_that_spawn_and_poll_do_everything_between_them) {
+    context_group three(3, options);
+    std::atomic<int> counter{0};
+    const auto work = [&] {
+        for (int i = 0; i < tasks_count / 1000; ++i) {
+            for (int each = 0; each < 100; ++each) three.spawn(counts(&counter, each == 0));
+            three.poll();
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& each : threads) each.join();
+    // Those that had yielded may lie on any of the three contexts.
+    threads.clear();
+    for (int i = 0; i < 2; ++i) threads.emplace_back([&three] { three.run(); });
+    three.run();
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(counter.load(), tasks_count / 10 * 3);
+}
+
+TEST_P(group, an_idle_runner_takes_what_a_busy_one_cannot) {
+    context_group two(2, options);
+    std::atomic<bool> other_ran{false};
+    const auto sets = [](std::atomic<bool>* flag) -> task<> {
+        flag->store(true);
+        co_return;
+    };
+    const auto waits_without_leaving_its_thread = [](context_group* in, std::atomic<bool>* flag, auto make) -> task<> {
+        in->spawn(make(flag));
+        while (!flag->load()) std::this_thread::yield();
+        co_return;
+    };
+    std::thread runner;
+    two.hold();
+    runner = std::thread([&two] { two.run(); });
+    two.spawn(waits_without_leaving_its_thread(&two, &other_ran, sets));
+    two.release();
+    two.run();
+    runner.join();
+    EXPECT_TRUE(other_ran.load());
+}
+
+TEST_P(group, parked_tasks_are_destroyed_with_the_group) {
+    auto held = std::make_shared<int>(0);
+    const auto waits = [](std::shared_ptr<int> kept) -> task<> {
+        co_await sleep_for(1h);
+        ++*kept;
+    };
+    {
+        context_group two(2, options);
+        for (int i = 0; i < 10; ++i) two.spawn(waits(held));
+        two.poll();
+        EXPECT_EQ(held.use_count(), 11);
+    }
+    EXPECT_EQ(held.use_count(), 1);
+}
+
 TEST_P(group, a_task_stays_on_the_thread_that_started_it) {
     context_group two(2, options);
     std::atomic<int> moved_count{0};
