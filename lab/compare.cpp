@@ -35,6 +35,15 @@ bool comparison::within_spread() const noexcept {
     return peer != nullptr && ours->value.min <= peer->value.max && peer->value.min <= ours->value.max;
 }
 
+verdicts verdicts_of(const suite_comparison& suite) noexcept {
+    verdicts count;
+    for (const comparison& c : suite.rows) {
+        if (c.peer == nullptr) continue;
+        ++(c.within_spread() ? count.overlapping : c.ratio < 1 ? count.worse : count.better);
+    }
+    return count;
+}
+
 std::vector<suite_comparison> compare(const results& all) {
     std::vector<suite_comparison> suites;
     std::map<std::string, std::map<std::string, comparison>> found;

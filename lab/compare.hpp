@@ -34,6 +34,14 @@ struct suite_comparison {
     std::vector<std::string> not_ours;  ///< rows that only peers have
 };
 
+/// How many rows of a suite say what; rows without a peer count nowhere.
+struct verdicts {
+    int better = 0;
+    int overlapping = 0;
+    int worse = 0;
+};
+[[nodiscard]] verdicts verdicts_of(const suite_comparison& suite) noexcept;
+
 /// Suites in the order of their first row. The comparisons point into `all`, which must outlive them.
 [[nodiscard]] std::vector<suite_comparison> compare(const results& all);
 

@@ -43,6 +43,23 @@ TEST(compare, sets_our_best_against_their_best_and_knows_which_direction_is_bett
     EXPECT_DOUBLE_EQ(*suites[0].mean_ratio, std::sqrt(0.25 * 1.5));
 }
 
+TEST(compare, counts_what_is_better_worse_and_within_the_spread) {
+    results all;
+    all.rows = {made("alone", "corro_epoll", better::higher, {1, 1, 1}),
+                made("won", "corro_epoll", better::higher, {3, 3, 3}),
+                made("won", "asio_callbacks", better::higher, {1, 1, 1}),
+                made("also_won", "corro_epoll", better::lower, {3, 3, 3}),
+                made("also_won", "asio_callbacks", better::lower, {5, 5, 5}),
+                made("open", "corro_epoll", better::higher, {3, 1, 3}),
+                made("open", "asio_callbacks", better::higher, {2, 2, 2}),
+                made("lost", "corro_epoll", better::higher, {1, 1, 1}),
+                made("lost", "asio_callbacks", better::higher, {2, 2, 2})};
+    const verdicts count = verdicts_of(compare(all)[0]);
+    EXPECT_EQ(count.better, 2);
+    EXPECT_EQ(count.overlapping, 1);
+    EXPECT_EQ(count.worse, 1);
+}
+
 TEST(compare, lists_losses_first_and_rows_without_a_peer_last) {
     results all;
     all.rows = {made("alone", "corro_epoll", better::higher, {1, 1, 1}),

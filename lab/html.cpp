@@ -41,7 +41,6 @@ svg text { fill: var(--ink); font-size: 12px; }
 svg .name { text-anchor: end; } svg .percentile { text-anchor: middle; }
 svg .spread { stroke: var(--ink); stroke-width: 1.2; fill: none; opacity: .7; }
 svg .grid { stroke: var(--line); } svg .curve { fill: none; stroke-width: 2; }
-nav a { margin-right: 1rem; }
 </style>
 </head>
 <body>
@@ -52,6 +51,24 @@ void write_machine(writer out, const results& all) {
     fmt::format_to(out, "<table>\n");
     for (const auto& [name, value] : all.machine) {
         fmt::format_to(out, "<tr><th>{}</th><td>{}</td></tr>\n", html_text(name), html_text(value));
+    }
+    fmt::format_to(out, "</table>\n");
+}
+
+void write_summary(writer out, const std::vector<suite_comparison>& suites) {
+    fmt::format_to(out,
+                   "<table>\n<tr><th>suite</th><th class=\"number\">rows</th><th class=\"number\">better</th>"
+                   "<th class=\"number\">spreads overlap</th><th class=\"number\">worse</th>"
+                   "<th class=\"number\">geometric mean</th></tr>\n");
+    for (const suite_comparison& suite : suites) {
+        const verdicts count = verdicts_of(suite);
+        fmt::format_to(
+            out,
+            "<tr><td><a href=\"#{0}\">{0}</a></td><td class=\"number\">{1}</td><td class=\"number good\">{2}"
+            "</td><td class=\"number soft\">{3}</td><td class=\"number bad\">{4}</td><td class=\"number\">{5}"
+            "</td></tr>\n",
+            suite.suite, suite.rows.size() + suite.not_ours.size(), count.better, count.overlapping, count.worse,
+            suite.mean_ratio ? fmt::format("{:.2f}", *suite.mean_ratio) : "");
     }
     fmt::format_to(out, "</table>\n");
 }
@@ -84,7 +101,7 @@ void write_comparison(writer out, const suite_comparison& suite) {
 void write_row(writer out, std::span<const result* const> of, const row* about) {
     const result& first = *of.front();
     fmt::format_to(
-        out, "<div class=\"row\" id=\"{}.{}\"><h3>{}</h3><p>{} <i>{}, {} is better.</i></p>\n<div class=\"plots\">\n",
+        out, "<div class=\"row\" id=\"{}.{}\"><h3>{}</h3><p>{}. <i>{}, {} is better.</i></p>\n<div class=\"plots\">\n",
         first.suite, first.row, first.row, about == nullptr ? "" : html_text(about->does), html_text(first.unit),
         first.better == better::higher ? "higher" : "lower");
     fmt::format_to(out, "{}{}</div></div>\n", bars_svg(of), latency_svg(of));
@@ -126,14 +143,15 @@ std::string to_html(const results& all, const registry& known) {
     const std::vector<suite_comparison> suites = compare(all);
     std::string text(head);
     const writer out(text);
+    write_summary(out, suites);
+    fmt::format_to(
+        out,
+        "<p>A bar is the median of the repeats, the line on it goes from the least to the "
+        "greatest. A ratio above 1 says how many times better ours is than the best peer; <b>~</b> marks "
+        "rows whose spreads overlap. <i>Of floor</i> is the same against the raw loop or call, which no "
+        "library can pass by much. Latency curves have the colours of the bars and a logarithmic scale.</p>\n"
+        "<h2>Machine and run</h2>\n");
     write_machine(out, all);
-    fmt::format_to(out, "<nav><p>");
-    for (const suite_comparison& suite : suites) fmt::format_to(out, "<a href=\"#{0}\">{0}</a>", suite.suite);
-    fmt::format_to(out,
-                   "</p></nav>\n<p>A bar is the median of the repeats, the line on it goes from the least to the "
-                   "greatest. A ratio above 1 says how many times better ours is than the best peer; <b>~</b> marks "
-                   "rows whose spreads overlap. <i>Of floor</i> is the same against the raw loop or call, which no "
-                   "library can pass by much.</p>\n");
     for (const suite_comparison& suite : suites) write_suite(out, all, known, suite);
     text += "</body>\n</html>\n";
     return text;

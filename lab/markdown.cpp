@@ -17,6 +17,17 @@ void write_machine(writer out, const results& all) {
     for (const auto& [name, value] : all.machine) fmt::format_to(out, "| {} | {} |\n", name, value);
 }
 
+void write_summary(writer out, const std::vector<suite_comparison>& suites) {
+    fmt::format_to(
+        out, "| suite | rows | better | spreads overlap | worse | geometric mean |\n|---|---:|---:|---:|---:|---:|\n");
+    for (const suite_comparison& suite : suites) {
+        const verdicts count = verdicts_of(suite);
+        fmt::format_to(out, "| {} | {} | {} | {} | {} | {} |\n", suite.suite, suite.rows.size() + suite.not_ours.size(),
+                       count.better, count.overlapping, count.worse,
+                       suite.mean_ratio ? fmt::format("{:.2f}", *suite.mean_ratio) : "");
+    }
+}
+
 void write_comparison(writer out, const suite_comparison& suite) {
     fmt::format_to(out, "\n| row | ours | best peer | ratio | of floor |\n|---|---|---|---:|---:|\n");
     for (const comparison& c : suite.rows) {
@@ -69,9 +80,12 @@ void write_descriptions(writer out, const results& all, const registry& known, c
 std::string to_markdown(const results& all, const registry& known) {
     std::string text;
     const writer out(text);
-    fmt::format_to(out, "# Lab report\n\n");
+    const std::vector<suite_comparison> suites = compare(all);
+    fmt::format_to(out, "# Lab report\n\n## Summary\n\n");
+    write_summary(out, suites);
+    fmt::format_to(out, "\n## Machine and run\n\n");
     write_machine(out, all);
-    for (const suite_comparison& suite : compare(all)) {
+    for (const suite_comparison& suite : suites) {
         fmt::format_to(out, "\n## {}\n\n### Ours against the best peer, losses first\n", suite.suite);
         write_comparison(out, suite);
         fmt::format_to(out, "\n### Every subject\n");

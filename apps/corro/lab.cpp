@@ -56,6 +56,11 @@ int list(const lab_arguments& arguments) {
     return 0;
 }
 
+void write_reports(const lab::results& measured, const lab::registry& known, const lab_arguments& arguments) {
+    write_file(arguments.markdown_file, lab::to_markdown(measured, known));
+    write_file(arguments.html_file, lab::to_html(measured, known));
+}
+
 int run(const lab_arguments& arguments) {
     const lab::registry all = lab::make_registry(arguments.session.lab);
     for (const lab::benchmark& one : all.benchmarks()) {
@@ -64,8 +69,7 @@ int run(const lab_arguments& arguments) {
     const lab::session session = lab::run_session(all, arguments.session);
     fmt::print("{}", lab::comparison_text(lab::compare(session.measured)));
     write_file(arguments.json_file, lab::to_json(session.measured));
-    write_file(arguments.markdown_file, lab::to_markdown(session.measured, all));
-    write_file(arguments.html_file, lab::to_html(session.measured, all));
+    write_reports(session.measured, all, arguments);
     if (session.failures.empty()) return 0;
     fmt::print(stderr, "{} runs failed; their samples are missing:\n", session.failures.size());
     for (const std::string& failure : session.failures) fmt::print(stderr, "  {}\n", failure);
@@ -80,6 +84,7 @@ int compare(const lab_arguments& arguments) {
         throw std::runtime_error(fmt::format("{}: {}", arguments.compared_file, e.what()));
     }
     fmt::print("{}", lab::comparison_text(lab::compare(all)));
+    write_reports(all, lab::make_registry(arguments.session.lab), arguments);
     return 0;
 }
 
@@ -89,6 +94,11 @@ void add_threads_option(CLI::App* command, lab_arguments& arguments) {
                      "Thread counts of the rows that scale over threads, e.g. 1,2,4")
         ->delimiter(',')
         ->check(CLI::Range(1, 64));
+}
+
+void add_report_options(CLI::App* command, lab_arguments& arguments) {
+    command->add_option("--markdown", arguments.markdown_file, "Write the report as Markdown to this file");
+    command->add_option("--html", arguments.html_file, "Write the report with plots to this file");
 }
 
 void add_run(CLI::App* parent, const std::shared_ptr<lab_arguments>& arguments, int& exit_code) {
@@ -107,8 +117,7 @@ void add_run(CLI::App* parent, const std::shared_ptr<lab_arguments>& arguments, 
     add_threads_option(command, *arguments);
     command->add_option("--seed", session.seed, "Seed of the order of the runs")->capture_default_str();
     command->add_option("--json", arguments->json_file, "Write the results to this file");
-    command->add_option("--markdown", arguments->markdown_file, "Write the report as Markdown to this file");
-    command->add_option("--html", arguments->html_file, "Write the report with plots to this file");
+    add_report_options(command, *arguments);
     command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
@@ -137,6 +146,7 @@ void add_lab_command(CLI::App& app, int& exit_code) {
     add_run(command, arguments, exit_code);
     CLI::App* comparing = command->add_subcommand("compare", "Ours against the best peer, losses first");
     comparing->add_option("file", arguments->compared_file, "What --json wrote")->required();
+    add_report_options(comparing, *arguments);
     comparing->callback([arguments, &exit_code] { exit_code = compare(*arguments); });
     add_one(command, arguments, exit_code);
 }

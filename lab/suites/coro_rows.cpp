@@ -46,10 +46,10 @@ void declare_coro(registry& into) {
     for (const primitive& one : primitives) {
         into.declare("coro",
                      {{one.name, "ns", better::lower,
-                       fmt::format("{}. Amortised: the fastest of many batches, by operation.", one.does)},
+                       fmt::format("{}. Amortised: the fastest of many batches, by operation", one.does)},
                       {fmt::format("{}_single", one.name), "ns", better::lower,
                        fmt::format("{}. Each operation between two readings of the time stamp counter, which are "
-                                   "included; the value is the median operation.",
+                                   "included; the value is the median operation",
                                    one.does)}});
     }
 }
