@@ -80,7 +80,8 @@ measurement on_one_group(const run_parameters& how, io::backend_kind kind, const
     io::context_group group(static_cast<std::size_t>(shape.threads), io::context_options(kind));
     timed_run run(how.seconds);
     std::deque<http_connection_account> accounts = accounts_for(run, shape.connections);
-    for (http_connection_account& one : accounts) group.spawn(converse(&one));
+    // Connections stay where they begin, so they are dealt out, as `serve_balanced` does.
+    for (std::size_t i = 0; i < accounts.size(); ++i) group.spawn_at(i % group.size(), converse(&accounts[i]));
     std::vector<std::thread> others;
     for (int i = 1; i < shape.threads; ++i) others.emplace_back([&] { group.run(); });
     group.run();
