@@ -27,6 +27,7 @@ class law_checker {
     void check(const command& c, const std::vector<event>& events) {
         is_command_itself_ = true;
         for (const event& e : events) {
+            count_lots(c, e);
             switch (e.kind) {
                 case event_kind::order_amended:
                     // From here on orders trade and rest that the command only set free.
@@ -46,6 +47,38 @@ class law_checker {
  private:
     using key = std::tuple<std::uint32_t, side, std::int64_t>;  // instrument, side, price
 
+    /// Lots are conserved: per order, what is left is what there was minus what traded, and a cancel takes all of it;
+    /// per trade, both sides and the tape speak of the same quantity.
+    void count_lots(const command& c, const event& e) {
+        switch (e.kind) {
+            case event_kind::order_entered:
+            case event_kind::order_amended: left_[e.order.order] = e.order.quantity.value; break;
+            case event_kind::order_cancelled: {
+                const auto known = left_.find(e.order.order);
+                if (known == left_.end()) break;  // the second telling of one cancel
+                EXPECT_EQ(known->second, e.order.quantity.value) << "a cancel takes all that is left";
+                left_.erase(known);
+                break;
+            }
+            case event_kind::order_executed: {
+                // An entering order is not known before its first fill.
+                const auto known = left_.try_emplace(e.execution.order, c.quantity.value).first;
+                EXPECT_EQ(known->second, e.execution.quantity.value + e.execution.leaves.value);
+                known->second = e.execution.leaves.value;
+                if (known->second == 0) left_.erase(known);
+                traded_now_.push_back(e.execution.quantity.value);
+                break;
+            }
+            case event_kind::trade_capture: traded_now_.push_back(e.capture.quantity.value); break;
+            case event_kind::trade:
+                traded_now_.push_back(e.trade.quantity.value);
+                EXPECT_EQ(traded_now_, std::vector<std::uint64_t>(5, e.trade.quantity.value))
+                    << "two executions, two captures and the tape speak of one quantity";
+                traded_now_.clear();
+                break;
+            default: break;
+        }
+    }
     void executed(const command& c, const event& e) {
         EXPECT_GT(e.execution.quantity.value, 0U);
         if ((e.flags & domain::event_flag::aggressor) != 0) {
@@ -102,7 +135,9 @@ class law_checker {
 
     std::map<key, std::deque<domain::order_id>> queues_;
     std::map<domain::order_id, std::uint64_t> open_;
-    std::set<domain::order_id> leaving_;  ///< every order that ever left its level
+    std::map<domain::order_id, std::uint64_t> left_;  ///< of every order, shown or not
+    std::vector<std::uint64_t> traded_now_;           ///< quantities of the trade that is being told
+    std::set<domain::order_id> leaving_;              ///< every order that ever left its level
     bool is_command_itself_ = true;
 };
 
