@@ -53,29 +53,20 @@ bool play(const std::filesystem::path& path, const rules_options& options) {
         fmt::print("{:<40} {}\n", path.filename().string(), rule.title);
         return true;
     }
-    std::string trouble = problem;
-    std::vector<std::string> facts;
-    if (trouble.empty()) {
-        conformance::player venue;
-        for (const auto* part : {&rule.given, &rule.when}) {
-            static_cast<void>(venue.facts());
-            for (const std::string& line : *part) {
-                if (trouble.empty()) trouble = venue.play(line);
-            }
-        }
-        facts = venue.facts();
-    }
-    const bool passes = trouble.empty() && facts == rule.then;
+    conformance::ending end;
+    end.problem = problem;
+    if (problem.empty()) end = conformance::play(rule);
+    const bool passes = end.problem.empty() && end.facts == rule.then;
     fmt::print("{}  {:<40} {}\n", passes ? "pass" : "FAIL", path.filename().string(), rule.title);
     if (options.shows_text) {
         for (const std::string& line : rule.given) fmt::print("      given  {}\n", line);
         for (const std::string& line : rule.when) fmt::print("      when   {}\n", line);
         for (const std::string& line : rule.then) fmt::print("      then   {}\n", line);
     }
-    if (!trouble.empty()) {
-        fmt::print("      {}\n", trouble);
+    if (!end.problem.empty()) {
+        fmt::print("      {}\n", end.problem);
     } else if (!passes) {
-        print_differences(rule.then, facts);
+        print_differences(rule.then, end.facts);
     }
     return passes;
 }

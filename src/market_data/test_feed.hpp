@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -116,12 +117,14 @@ class test_exchange final : facility::event_consumer {
         for (std::uint32_t i = 0; i < orders_count; ++i) {
             domain::command c;
             c.sequence = domain::sequence_number{++filled_};
-            c.instrument = instruments().front().id;
-            c.price = domain::price_ticks{-1'000'000'000 - static_cast<std::int64_t>(i % 1'000)};
-            c.quantity = domain::quantity_lots{1 + i % 9};
+            const domain::instrument& first = instruments().front();
+            c.instrument = first.id;
+            c.price = domain::price_ticks{std::max<std::int64_t>(-1'000'000'000, first.price_low.value) + i % 1'000};
+            c.quantity = domain::quantity_lots{1};
             c.client_order = domain::client_order_id{(std::uint64_t{1} << 40U) + i};
             venue.apply(c);
         }
+        EXPECT_GE(venue.open_orders_count(), orders_count) << "every one of them rests";
         feed.flush();
     }
 

@@ -33,11 +33,9 @@ TEST_P(matching_rules, holds) {
     std::ifstream file(GetParam());
     const auto [rule, problem] = read_rule(file);
     ASSERT_EQ(problem, "") << GetParam();
-    player venue;
-    for (const std::string& line : rule.given) ASSERT_EQ(venue.play(line), "");
-    static_cast<void>(venue.facts());
-    for (const std::string& line : rule.when) ASSERT_EQ(venue.play(line), "");
-    EXPECT_EQ(joined(venue.facts()), joined(rule.then)) << rule.title;
+    const ending end = play(rule);
+    ASSERT_EQ(end.problem, "");
+    EXPECT_EQ(joined(end.facts), joined(rule.then)) << rule.title;
 }
 
 INSTANTIATE_TEST_SUITE_P(rule_book, matching_rules, ::testing::ValuesIn(rule_files()),

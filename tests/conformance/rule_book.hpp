@@ -493,4 +493,26 @@ class player final : public facility::event_consumer {
     std::unique_ptr<facility::facility> venue_;  ///< made by the first command
 };
 
+/// How a rule ends: its facts, or what is wrong with its lines.
+struct ending {
+    std::vector<std::string> facts;
+    std::string problem;
+};
+
+[[nodiscard]] inline ending play(const rule& r) {
+    player venue;
+    ending end;
+    const auto play_part = [&](const std::vector<std::string>& part) {
+        for (const std::string& line : part) {
+            if (end.problem.empty()) end.problem = venue.play(line);
+        }
+    };
+    play_part(r.given);
+    // What the given part caused is not asked about.
+    if (end.problem.empty() && !r.given.empty()) static_cast<void>(venue.facts());
+    play_part(r.when);
+    if (end.problem.empty()) end.facts = venue.facts();
+    return end;
+}
+
 }  // namespace corro::conformance

@@ -81,19 +81,20 @@ class DissectorTest(unittest.TestCase):
 
     def test_shows_an_order_as_a_person_would_write_it(self):
         # Not made by the codec and not read by the schema: written down from the specification by hand.
-        message = bytes.fromhex("0040 0010 101d 0001" "0000000000000003" "0000000000000007" "0000048c36200280"
-                                "0000000000000002" "00000001 01 01 02 04" "01 00000000000000"
-                                "0000048c71bacc80" "0000000000000001" "0000000000000000")
+        message = bytes.fromhex("0048 0010 101d 0001" "0000000000000003" "0000000000000007" "0000048c36200280"
+                                "0000000000000002" "00000001 01 01 02 04" "01 000000 00000009"
+                                "0000048c71bacc80" "0000000000000001" "0000000000000000" "17af458008a70001")
         shown, = messages_shown(show(lambda c: Conversation(c, 40000, ORDER_ENTRY_PORT).send("client", message)))
         self.assertEqual(shown["faults"], [])
         self.assertEqual(shown["texts"], {
-            "block_length": "block_length: 64", "message": "message: enter_order (16)", "schema_id": "schema_id: 4125",
+            "block_length": "block_length: 72", "message": "message: enter_order (16)", "schema_id": "schema_id: 4125",
             "version": "version: 1", "sequence": "sequence: 3", "client_order": "client_order: 7",
             "price": "price: 5000250000000 (5000.25)", "quantity": "quantity: 2", "instrument": "instrument: 1",
             "side": "side: sell (1)", "order_type": "order_type: limit (1)", "time_in_force": "time_in_force: gtc (2)",
             "self_match_prevention": "self_match_prevention: decrement (4)", "order_flags": "order_flags: 0x01",
-            "trigger_price": "trigger_price: 5001250000000 (5001.25)", "display_quantity": "display_quantity: 1",
-            "minimum_quantity": "minimum_quantity: 0"})
+            "self_match_group": "self_match_group: 9", "trigger_price": "trigger_price: 5001250000000 (5001.25)", "display_quantity": "display_quantity: 1",
+            "minimum_quantity": "minimum_quantity: 0",
+            "expire_time": "expire_time: Jan 31, 2024 00:00:00.000000001 UTC"})
 
     def test_shows_times_in_utc(self):
         challenge = bytes.fromhex("0030 0001 101d 0001" "0000000000000000" + "11" * 32
@@ -115,7 +116,7 @@ class DissectorTest(unittest.TestCase):
         self.assertIn("corro_feed.username", [field.get("name") for field in pdml.iter("field")])
 
     def test_points_at_what_is_wrong(self):
-        order = bytearray.fromhex("0040 0010 101d 0001" + "00" * 72)
+        order = bytearray.fromhex("0048 0010 101d 0001" + "00" * 80)
         cases = {
             "no message has this template id": (2, b"\x7f\xff"),
             "not a header of this protocol": (4, b"\x00\x00"),
