@@ -81,6 +81,47 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
     EXPECT_EQ(error_of(""), "corro.toml:1: instrument: the venue needs at least one [[instrument]]");
 }
 
+TEST(configuration, reads_what_protects_an_instrument) {
+    const configuration plain = parse_configuration(sound, "corro.toml");
+    EXPECT_EQ(plain.instruments[0].product.value, 0U);
+    EXPECT_EQ(plain.instruments[0].dynamic_band, 0) << "nothing protects unless it is asked for";
+    EXPECT_EQ(plain.instruments[0].breaker_move, 0);
+    EXPECT_EQ(plain.instruments[0].breaker_window, 0);
+    EXPECT_EQ(plain.instruments[0].breaker_halt, 0);
+
+    const std::string keys =
+        "product = 4\nprice_high = \"10000\"\ndynamic_band = \"12.5\"\nbreaker_move = \"25\"\n"
+        "breaker_window_ms = 60000\nbreaker_halt_ms = 300000\n";
+    const std::string protected_file = with(sound, "price_high = \"10000\"\n", keys);
+    const configuration c = parse_configuration(protected_file, "corro.toml");
+    EXPECT_EQ(c.instruments[0].product.value, 4U);
+    EXPECT_EQ(c.instruments[0].dynamic_band, 50) << "ticks of 0.25";
+    EXPECT_EQ(c.instruments[0].breaker_move, 100);
+    EXPECT_EQ(c.instruments[0].breaker_window, 60'000'000'000);
+    EXPECT_EQ(c.instruments[0].breaker_halt, 300'000'000'000);
+
+    EXPECT_EQ(error_of(with(protected_file, "\"12.5\"", "\"12.6\"")),
+              "corro.toml:16: instrument.dynamic_band: is not a price of this instrument: price_off_tick");
+    EXPECT_EQ(error_of(with(protected_file, "\"12.5\"", "\"-12.5\"")),
+              "corro.toml:16: instrument.dynamic_band: expected a distance, found a negative price");
+    EXPECT_EQ(error_of(with(protected_file, "\"25\"", "25")),
+              "corro.toml:17: instrument.breaker_move: expected a text in quotes");
+    EXPECT_EQ(error_of(with(protected_file, "60000", "-1")),
+              "corro.toml:18: instrument.breaker_window_ms: expected a number from 0 to 1099511627776, found -1");
+    EXPECT_EQ(error_of(with(protected_file, "breaker_halt_ms", "breaker_halt")),
+              "corro.toml:19: instrument.breaker_halt: is not a key of this table; known are: breaker_halt_ms, "
+              "breaker_move, breaker_window_ms, dynamic_band, id, kind, lot_size, order_quantity_max, price_high, "
+              "price_low, product, symbol, tick_size");
+}
+
+TEST(configuration, makes_an_operator_only_of_an_account_that_is_called_one) {
+    EXPECT_FALSE(parse_configuration(sound, "corro.toml").accounts[0].is_operator);
+    EXPECT_TRUE(parse_configuration(sound + "operator = true\n", "corro.toml").accounts[0].is_operator);
+    EXPECT_FALSE(parse_configuration(sound + "operator = false\n", "corro.toml").accounts[0].is_operator);
+    EXPECT_EQ(error_of(sound + "operator = 1\n"), "corro.toml:21: account.operator: expected true or false");
+    EXPECT_EQ(error_of(sound + "operator = \"true\"\n"), "corro.toml:21: account.operator: expected true or false");
+}
+
 TEST(configuration, says_that_a_file_cannot_be_opened) {
     EXPECT_THROW(static_cast<void>(load_configuration("/does/not/exist.toml")), configuration_error);
 }
