@@ -76,6 +76,15 @@ function(corro_tests layer)
     PROPERTIES TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
+# corro_test_objects(LAYER NAME sources...): tests that several programs of `corro_tests` share, compiled once.
+function(corro_test_objects layer name)
+  if(CORRO_LIBRARY_ONLY)
+    return()
+  endif()
+  add_library(${name} OBJECT ${ARGN})
+  target_link_libraries(${name} PRIVATE corro::${layer} corro_settings GTest::gtest)
+endfunction()
+
 # corro_fuzz(LAYER NAME SOURCE CORPUS [LIBRARIES ...]): a libFuzzer program under CORRO_FUZZ; otherwise a program that
 # replays the committed corpus, as an ordinary test.
 function(corro_fuzz layer name source corpus)

@@ -24,6 +24,8 @@ using kernel::system_code;
 using native_descriptor = boost::asio::posix::stream_descriptor;
 
 constexpr useconds_t stopped_rest_us = 1000;
+/// So many handlers of Asio run before the tasks have their turn, if there is no end of them.
+constexpr int looks_max = 256;
 
 struct asio_descriptor final : descriptor {
     asio_descriptor(context& on, int opened, boost::asio::io_context& loop)
@@ -313,7 +315,8 @@ void asio_backend::wait(std::chrono::nanoseconds timeout) noexcept {
     if (timeout.count() > 0) arm_timer(timeout);
     try {
         if (timeout.count() == 0) {
-            loop_->poll_one();
+            // Until the reactor itself was asked and had nothing: one handler that is queued hides readiness from us.
+            for (int count = 0; count != looks_max && loop_->poll_one() != 0; ++count) continue;
         } else {
             loop_->run_one();
         }

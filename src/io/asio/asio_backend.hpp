@@ -5,8 +5,9 @@
 //     ctx.run();  // in the place of loop.run(): runs Asio's handlers too
 //
 // Sockets stand on Asio's reactor: each wait for readiness is an `async_wait` of a `posix::stream_descriptor`. When
-// somebody stops the io_context, `context::run` returns with its tasks where they are; after `restart` it goes on. What
-// a handler of Asio throws comes out of `context::run`, as what a task throws does.
+// somebody stops the io_context, `context::run` returns with its tasks where they are, and after one turn (what is
+// ready, timers that are due) as long as it is stopped; after `restart` it goes on. What a handler of Asio throws comes
+// out of `context::run`, as what a task throws does.
 //
 // Threads: one thread runs the io_context, by `context::run`. Other threads may post to it.
 // Cost:    Asio's handler memory, which it recycles, for each operation that has to wait.

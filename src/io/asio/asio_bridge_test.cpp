@@ -14,9 +14,11 @@
 #include "io/asio/asio_backend.hpp"
 #include "io/asio/awaited.hpp"
 #include "io/block_on.hpp"
+#include "io/event.hpp"
 #include "io/springboard.hpp"
 #include "io/tcp.hpp"
 #include "io/test_require.hpp"
+#include "io/test_tcp_pair.hpp"
 #include "io/timer.hpp"
 #include "io/when_all.hpp"
 #include "io/with_timeout.hpp"
@@ -69,6 +71,33 @@ TEST(asio_bridge, operations_of_asio_are_awaited_by_tasks) {
         net::steady_timer timer(*its, 1ms);
         const auto waited = co_await timer.async_wait(awaited);
         EXPECT_TRUE(waited.has_value());
+    };
+    block_on(ctx, body(&ctx, &loop));
+}
+
+TEST(asio_bridge, handlers_that_wait_their_turn_do_not_hide_data_from_a_read_whose_time_is_up) {
+    net::io_context loop;
+    context ctx(make_backend(loop));
+    const auto body = [](context* on, net::io_context* its) -> task<> {
+        tcp_pair pair = co_await make_tcp_pair(on);
+        std::array<std::byte, 4> block{};
+        int handlers_count = 0;
+        const steady_time due = on->now() + 200us;
+        // The loop stands still until data, handlers and the end of the time are all there.
+        const auto writes = [](context* here, net::io_context* loop_of_it, tcp_stream* to, int* count,
+                               steady_time until) -> task<> {
+            const std::array<std::byte, 4> four{};
+            const io_result sent = co_await to->write_all(four);
+            EXPECT_TRUE(sent.ok());
+            for (int i = 0; i < 10; ++i) net::post(*loop_of_it, [count] { ++*count; });
+            while (here->now() < until + 100us) continue;
+        };
+        const auto [got, done] = co_await when_all(with_deadline(due, pair.server.read_some(block)),
+                                                   writes(on, its, &pair.client, &handlers_count, due));
+        EXPECT_EQ(done, std::monostate());
+        CORRO_REQUIRE(got.has_value());
+        EXPECT_EQ(got->bytes, block.size());
+        EXPECT_EQ(handlers_count, 10);
     };
     block_on(ctx, body(&ctx, &loop));
 }
@@ -127,8 +156,9 @@ TEST(asio_bridge, stopping_the_io_context_leaves_parked_work_where_it_is) {
     int ends_count = 0;
     {
         context ctx(make_backend(loop));
-        const auto body = [](int* count) -> task<> {
-            co_await sleep_for(20ms);
+        manual_event goes_on;
+        const auto body = [](manual_event* on, int* count) -> task<> {
+            co_await on->wait();
             ++*count;
         };
         const auto parked = [](context* on, int* count) -> task<> {
@@ -137,7 +167,7 @@ TEST(asio_bridge, stopping_the_io_context_leaves_parked_work_where_it_is) {
             ADD_FAILURE() << accepted.has_value();
             ++*count;
         };
-        spawn(ctx, body(&ends_count));
+        spawn(ctx, body(&goes_on, &ends_count));
         spawn(ctx, parked(&ctx, &ends_count));
         net::steady_timer timer(loop, 1ms);
         timer.async_wait([&loop](const boost::system::error_code&) { loop.stop(); });
@@ -145,9 +175,10 @@ TEST(asio_bridge, stopping_the_io_context_leaves_parked_work_where_it_is) {
         EXPECT_TRUE(loop.stopped());
         EXPECT_EQ(ends_count, 0);
         ctx.run();
-        EXPECT_EQ(ends_count, 0) << "while it is stopped, nothing runs";
+        EXPECT_EQ(ends_count, 0) << "while it is stopped, run returns";
         loop.restart();
-        block_on(ctx, sleep_for(40ms));
+        goes_on.set();
+        block_on(ctx, sleep_for(1ms));
         EXPECT_EQ(ends_count, 1) << "what was parked goes on";
         loop.stop();
     }
@@ -157,24 +188,31 @@ TEST(asio_bridge, stopping_the_io_context_leaves_parked_work_where_it_is) {
     EXPECT_EQ(ends_count, 1);
 }
 
+/// A timer that is never destroyed: its io_context goes first, and its destructor would ask it.
+union abandoned_timer {
+    explicit abandoned_timer(net::io_context& on) : timer(on, 1h) {}
+    abandoned_timer(const abandoned_timer&) = delete;
+    abandoned_timer& operator=(const abandoned_timer&) = delete;
+    ~abandoned_timer() {}  // NOLINT: not defaulted, or it would be deleted
+
+    net::steady_timer timer;
+};
+
 TEST(asio_bridge, an_io_context_that_goes_ends_what_waits_for_it) {
     context ctx;  // on another loop, so that it outlives Asio's
     auto loop = std::make_unique<net::io_context>();
-    auto timer = std::make_unique<net::steady_timer>(*loop, 1h);
-    const auto body = [](std::unique_ptr<net::io_context>* its, std::unique_ptr<net::steady_timer>* what) -> task<> {
-        const auto destroys = [](std::unique_ptr<net::io_context>* whose,
-                                 std::unique_ptr<net::steady_timer>* its_timer) -> task<> {
+    abandoned_timer abandoned(*loop);
+    const auto body = [](std::unique_ptr<net::io_context>* its, net::steady_timer* timer) -> task<> {
+        const auto destroys = [](std::unique_ptr<net::io_context>* whose) -> task<> {
             co_await sleep_for(1ms);
-            (void)its_timer->release();  // its destructor would cancel; the loop takes its operations along
             whose->reset();
         };
-        net::steady_timer* const waited_for = what->get();
-        const auto [waited, done] = co_await when_all(waited_for->async_wait(awaited), destroys(its, what));
+        const auto [waited, done] = co_await when_all(timer->async_wait(awaited), destroys(its));
         EXPECT_EQ(done, std::monostate());
         CORRO_REQUIRE(!waited.has_value());
         EXPECT_EQ(waited.error(), condition::canceled);
     };
-    block_on(ctx, body(&loop, &timer));
+    block_on(ctx, body(&loop, &abandoned.timer));
 }
 
 TEST(asio_bridge, other_threads_post_and_wake_the_loop) {
