@@ -73,7 +73,8 @@ std::string_view colour_of(std::string_view subject) noexcept {
         std::string_view part;
         std::string_view colour;
     };
-    static constexpr std::array<named, 10> colours{{{"corro_uring", "#0b7285"},
+    static constexpr std::array<named, 11> colours{{{"corro_uring", "#0b7285"},
+                                                    {"corro_asio", "#4dabf7"},
                                                     {"corro", "#1864ab"},
                                                     {"raw_uring", "#868e96"},
                                                     {"raw", "#adb5bd"},

@@ -4,18 +4,38 @@
 
 #include <system_error>
 
+#if defined(CORRO_LAB_BOOST_ASIO)
+#include "io/asio/asio_backend.hpp"
+#endif
+
 namespace corro::lab {
+
+namespace {
+
+void add_usable(std::vector<corro_backend>& into, io::backend_kind kind) {
+    try {
+        const io::context probe{io::context_options(kind)};
+        into.push_back({fmt::format("corro_{}", probe.backend_name()), kind});
+    } catch (const std::system_error&) {
+        // The kernel lacks or forbids it: no subject.
+    }
+}
+
+}  // namespace
 
 std::vector<corro_backend> corro_backends() {
     std::vector<corro_backend> usable;
-    for (const io::backend_kind kind : {io::backend_kind::epoll, io::backend_kind::uring}) {
-        try {
-            const io::context probe{io::context_options(kind)};
-            usable.push_back({fmt::format("corro_{}", probe.backend_name()), kind});
-        } catch (const std::system_error&) {
-            // The kernel lacks or forbids it: no subject.
-        }
-    }
+    add_usable(usable, io::backend_kind::epoll);
+    add_usable(usable, io::backend_kind::uring);
+    return usable;
+}
+
+std::vector<corro_backend> corro_backends_and_asio() {
+    std::vector<corro_backend> usable = corro_backends();
+#if defined(CORRO_LAB_BOOST_ASIO)
+    io::asio::offer_backend();
+    add_usable(usable, io::backend_kind::asio);
+#endif
     return usable;
 }
 

@@ -15,7 +15,11 @@ struct corro_backend {
     io::backend_kind kind;
 };
 
-/// Each backend that a context can really be made of, here and now.
+/// Each backend of its own that a context can really be made of, here and now.
 [[nodiscard]] std::vector<corro_backend> corro_backends();
+
+/// Those, and "corro_asio" if Boost was there when the lab was built: the same code on Boost.Asio's loop. For the
+/// suites about sockets, where the loop is what matters.
+[[nodiscard]] std::vector<corro_backend> corro_backends_and_asio();
 
 }  // namespace corro::lab

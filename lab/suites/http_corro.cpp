@@ -92,7 +92,7 @@ measurement on_one_group(const run_parameters& how, io::backend_kind kind, const
 }  // namespace
 
 void implement_http_corro(registry& into, std::span<const int> threads) {
-    for (const corro_backend& by : corro_backends()) {
+    for (const corro_backend& by : corro_backends_and_asio()) {
         const io::backend_kind kind = by.kind;
         for (const http_shape& shape : http_shapes(threads)) {
             into.implement("http", shape.row(), by.subject, [kind, shape](const run_parameters& how) {

@@ -122,7 +122,7 @@ measurement ping_pong(const run_parameters& how, io::backend_kind kind, const pi
 }  // namespace
 
 void implement_sockets_corro(registry& into) {
-    for (const corro_backend& by : corro_backends()) {
+    for (const corro_backend& by : corro_backends_and_asio()) {
         const io::backend_kind kind = by.kind;
         for (const throughput_shape& shape : throughput_shapes()) {
             into.implement("sockets", shape.row(), by.subject, [kind, shape](const run_parameters& how) {

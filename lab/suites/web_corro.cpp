@@ -56,7 +56,7 @@ void serve(io::backend_kind kind, const web_shape& shape, const std::vector<int>
 }  // namespace
 
 void implement_web_servers_corro(registry& into) {
-    for (const corro_backend& by : corro_backends()) {
+    for (const corro_backend& by : corro_backends_and_asio()) {
         const io::backend_kind kind = by.kind;
         for (const web_shape& shape : web_shapes()) {
             into.implement("http", shape.row(), by.subject, [kind, shape](const run_parameters& how) {

@@ -62,7 +62,11 @@ class client {
     }
     void wait_readable() const {
         pollfd one{socket_.get(), POLLIN, 0};
-        verify(::poll(&one, 1, 10'000) == 1, "the server says nothing");
+        int count = -1;
+        do {
+            count = ::poll(&one, 1, 10'000);
+        } while (count < 0 && errno == EINTR);
+        verify(count == 1, "the server says nothing");
     }
     /// Reads exactly as much; for the set-up.
     std::string read_exact(std::size_t size) {
@@ -151,6 +155,7 @@ measurement drive(const run_parameters& how, const web_shape& shape, std::deque<
     std::size_t active = clients.size();
     while (active != 0) {
         const int count = ::epoll_wait(poller.get(), events.data(), static_cast<int>(events.size()), 10'000);
+        if (count < 0 && errno == EINTR) continue;
         verify(count > 0, "the server says nothing");
         for (int i = 0; i != count; ++i) {
             client& one = *static_cast<client*>(events[static_cast<std::size_t>(i)].data.ptr);
