@@ -141,6 +141,15 @@ class raw_client {
         output_.resize(begin + size);
         return next_request++;
     }
+    /// Up to wire::mass_quote_max quotes as one request, numbered like any other.
+    std::uint32_t queue_mass_quote(std::span<const domain::command> quotes) {
+        output_.resize(output_.size() + wire::message_bytes_max);
+        const std::size_t begin = output_.size() - wire::message_bytes_max;
+        const std::size_t size =
+            wire::encode_mass_quote(quotes, instruments, next_request, std::span(output_).subspan(begin));
+        output_.resize(begin + size);
+        return next_request++;
+    }
     /// What was queued and not flushed yet, for tests that change it.
     [[nodiscard]] std::vector<std::byte>& queued() noexcept { return output_; }
 
@@ -284,7 +293,10 @@ class raw_client {
     std::size_t end_ = 0;
 };
 
-/// Gateway, queue and facility, with accounts 1 and 2 of three sessions each.
+/// The account of `test_venue` whose commands are an operator's.
+inline constexpr std::uint32_t operator_account = 3;
+
+/// Gateway, queue and facility, with accounts 1, 2 and the operator's, of three sessions each.
 class test_venue final : facility::event_consumer {
  public:
     explicit test_venue(gateway_options options = gateway_options(), std::size_t queue_capacity = 1024)
@@ -334,6 +346,7 @@ class test_venue final : facility::event_consumer {
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept { return facility_.open_orders_count(); }
     [[nodiscard]] const gateway_statistics& statistics() const noexcept { return gateway.statistics(); }
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return sequence_; }
+    [[nodiscard]] std::uint64_t state_hash() const { return facility_.state_hash(); }
 
     io::context context;
     command_queue commands;
@@ -347,11 +360,12 @@ class test_venue final : facility::event_consumer {
     }
     static account_directory accounts_of_test() {
         account_directory accounts;
-        for (std::uint32_t id = 1; id <= 2; ++id) {
+        for (const std::uint32_t id : {1U, 2U, operator_account}) {
             account a;
             a.id = domain::account_id{id};
             a.key = key_of(id);
             a.sessions_count = 3;
+            a.is_operator = id == operator_account;
             EXPECT_EQ(accounts.add(a), "");
         }
         return accounts;
