@@ -98,7 +98,7 @@ remote_item* context::asleep() noexcept {
 void context::enter() noexcept {
     CORRO_ASSERT(!running_, "a context is run by one thread, and not from within its own tasks");
     running_ = true;
-    inline_credit_ = inline_credit_bytes;
+    grant_credit();
 }
 
 bool context::out_of_work() const noexcept {
@@ -122,7 +122,7 @@ void context::run_until_done(std::coroutine_handle<> root) noexcept {
 
 void context::resume_ready() noexcept {
     for (unsigned count = 0; count != ready_batch_max && !ready_.empty(); ++count) {
-        inline_credit_ = inline_credit_bytes;
+        grant_credit();
         resumed_since_look_ = true;
         ready_.pop().waiter.resume();
         // Plain code waits for one coroutine: it goes on as soon as that has ended.

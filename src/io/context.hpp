@@ -5,7 +5,8 @@
 // starve the others, and each event's task answers before the next event is looked at.
 //
 // Threads: everything on the context's own thread, except `stop`, `deliver` and what says so.
-// Limits:  `ready_batch_max` resumptions per turn; `inline_credit_bytes` of completions without leaving a task.
+// Limits:  `ready_batch_max` resumptions per turn; `inline_credit_bytes` of completions without leaving a task, and
+//          `shared_credit_bytes` while other tasks are ready.
 // Cost:    no lock and no atomic read-modify-write on the local path; a delivery from another thread costs a system
 //          call only while the loop sleeps.
 #pragma once
@@ -51,10 +52,16 @@ class context {
  public:
     /// Most resumptions in one turn before I/O and timers get their chance.
     static constexpr unsigned ready_batch_max = 256;
-    /// What one resumption may complete without suspending: bytes moved, plus a fixed charge per operation.
+    /// What one resumption may complete without suspending while no other task is ready: bytes moved, plus a charge per
+    /// operation.
     static constexpr std::int64_t inline_credit_bytes = std::int64_t{1} << 20;
-    /// What one operation is charged besides its bytes.
     static constexpr std::int64_t inline_charge_bytes = std::int64_t{1} << 14;
+    /// The same while others are ready: what fits into a processor's cache, or 64 small operations of a stream.
+    static constexpr std::int64_t shared_credit_bytes = std::int64_t{1} << 18;
+    static constexpr std::int64_t shared_charge_bytes = std::int64_t{1} << 12;
+    /// What an operation is charged then if it does not continue the one before it, on the same socket in the same
+    /// direction. A stream gains by running in batches; a conversation does not, so its third change ends the turn.
+    static constexpr std::int64_t shared_change_bytes = shared_credit_bytes / 3;
 
     /// @throws std::system_error if the kernel refuses the backend (start-up).
     explicit context(context_options options = context_options());
@@ -101,10 +108,16 @@ class context {
         ready(what);
     }
 
-    /// Whether a task may go on at once after an operation that moved `bytes`; otherwise it should queue.
-    [[nodiscard]] bool may_go_on(std::size_t bytes) noexcept {
-        inline_credit_ -= static_cast<std::int64_t>(bytes) + inline_charge_bytes;
-        return inline_credit_ > 0;
+    /// Whether the task of an operation that completed at once may go on at once; otherwise it should queue.
+    [[nodiscard]] bool may_go_on(const operation& done) noexcept {
+        const auto moved = static_cast<std::int64_t>(done.bytes);
+        inline_credit_ -= moved + inline_charge_bytes;
+        shared_credit_ -= moved + shared_charge_bytes;
+        if (last_target_ != nullptr && (done.target != last_target_ || done.kind != last_kind_))
+            shared_credit_ -= shared_change_bytes;
+        last_target_ = done.target;
+        last_kind_ = done.kind;
+        return inline_credit_ > 0 && (shared_credit_ > 0 || ready_.empty());
     }
 
     /// Hands `item` to the context. Any thread, and signal handlers.
@@ -135,6 +148,11 @@ class context {
     [[nodiscard]] static chosen_backend choose(backend_kind kind);
     context(chosen_backend chosen, context_options options);
 
+    void grant_credit() noexcept {
+        inline_credit_ = inline_credit_bytes;
+        shared_credit_ = shared_credit_bytes;
+        last_target_ = nullptr;
+    }
     void turn() noexcept;
     void resume_ready() noexcept;
     void poll_or_sleep(steady_time now) noexcept;
@@ -145,6 +163,9 @@ class context {
 
     ready_queue ready_;
     std::int64_t inline_credit_ = inline_credit_bytes;
+    std::int64_t shared_credit_ = shared_credit_bytes;
+    const descriptor* last_target_ = nullptr;  // of this resumption's last operation; compared, never looked into
+    operation_kind last_kind_ = operation_kind::receive;
     std::size_t work_count_ = 0;
     std::coroutine_handle<> until_;  // what run_until_done waits for
     bool running_ = false;

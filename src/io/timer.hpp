@@ -99,20 +99,25 @@ class steady_timer : timer_node {
     steady_timer& operator=(const steady_timer&) = delete;
     ~steady_timer() { context_->timers().disarm(*this); }
 
-    /// Sets the deadline `delay` ahead, instead of any earlier setting.
+    /// Sets the deadline `delay` ahead, instead of any earlier setting. With no delay, and nobody waiting, the timer
+    /// has expired at once, without the wheel or the clock; the next wait is then a yield.
     void expires_after(std::chrono::nanoseconds delay) noexcept {
         context_->timers().disarm(*this);
+        yield_owed_ = delay.count() <= 0 && waiters_.empty();
+        if (yield_owed_) return;
         context_->timers().arm_after(*this, delay);
     }
     /// Sets the deadline, instead of any earlier setting.
     void expires_at(steady_time due) noexcept {
         context_->timers().disarm(*this);
+        yield_owed_ = false;
         context_->timers().arm_at(*this, due);
     }
     /// Takes the deadline back. Whoever waits gets operation_canceled. @return Whether the timer was armed.
     bool cancel() noexcept {
         const bool was_armed = armed();
         context_->timers().disarm(*this);
+        yield_owed_ = false;
         ++cancels_count_;
         wake_all();
         return was_armed;
@@ -122,9 +127,16 @@ class steady_timer : timer_node {
     class wait_awaiter : detail::wait_list::waiter {
      public:
         explicit wait_awaiter(steady_timer* on) noexcept : on_(on), cancels_count_(on->cancels_count_) {}
-        bool await_ready() const noexcept { return !on_->armed(); }
+        bool await_ready() const noexcept { return !on_->armed() && !on_->yield_owed_; }
         template <promise_with_environment Promise>
         bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
+            const environment& around = self.promise().surroundings();
+            if (on_->yield_owed_ && !around.stop.stop_requested()) {
+                on_->yield_owed_ = false;
+                ready_item::waiter = self;
+                around.where->ready(*this);
+                return true;
+            }
             return on_->waiters_.suspend(*this, self);
         }
         std::error_code await_resume() const noexcept {
@@ -139,7 +151,7 @@ class steady_timer : timer_node {
     /// Waits until the deadline has passed, wherever it is moved meanwhile. A timer that is not armed has expired.
     ///
     /// @error   operation_canceled on `cancel` and on stop.
-    /// @suspend While the timer is armed; resumes through the ready queue.
+    /// @suspend While the timer is armed, and once after it was set to no delay; resumes through the ready queue.
     /// @overlap Any number of waiters.
     /// @cancel  Observes the task's stop token; the timer stays armed.
     lazily<wait_awaiter, steady_timer*> wait() noexcept { return lazily<wait_awaiter, steady_timer*>(this); }
@@ -153,6 +165,7 @@ class steady_timer : timer_node {
 
     context* context_;
     std::uint64_t cancels_count_ = 0;
+    bool yield_owed_ = false;  // expired when it was set, and nobody has waited since
     detail::wait_list waiters_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/backend_tests.hpp"
+#include "io/when_all.hpp"
 #include "io/yield.hpp"
 
 namespace corro::io {
@@ -108,6 +109,36 @@ TEST_P(timer, steady_timer_fires_and_can_be_armed_again) {
             EXPECT_FALSE(pulse.armed());
             EXPECT_GE(on->now() - start, 1ms);
         }
+    };
+    block_on(ctx, body(&ctx));
+}
+
+TEST_P(timer, a_timer_without_delay_has_expired_and_still_lets_the_others_in) {
+    const auto body = [](context* on) -> task<> {
+        const auto count_turns = [](const bool* done, int* turns_count) -> task<> {
+            for (; !*done; ++*turns_count) co_await yield();
+        };
+        const auto pulse = [](context* where, bool* done, const int* turns_count) -> task<> {
+            steady_timer due(*where);
+            for (int i = 0; i < 1000; ++i) {
+                const int before = *turns_count;
+                due.expires_after(0ns);
+                const std::error_code first = co_await due.wait();
+                EXPECT_FALSE(first);
+                EXPECT_GT(*turns_count, before);
+                const std::error_code second = co_await due.wait();
+                EXPECT_FALSE(second) << "it has expired, and stays so";
+            }
+            due.expires_after(0ns);
+            due.expires_after(1h);
+            EXPECT_TRUE(due.armed());
+            EXPECT_TRUE(due.cancel());
+            *done = true;
+        };
+        bool done = false;
+        int turns_count = 0;
+        co_await when_all(count_turns(&done, &turns_count), pulse(on, &done, &turns_count));
+        EXPECT_LE(turns_count, 1002) << "the second wait does not suspend";
     };
     block_on(ctx, body(&ctx));
 }
