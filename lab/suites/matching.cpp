@@ -42,7 +42,7 @@ const std::vector<matching_row>& rows() {
         {"deep", "the same mix with 1,000,000 resting orders on 10,000 prices a side (20,000 orders in a short run)",
          [](std::uint64_t n) { return deep(1, n, n > operations_min * 10 ? 1'000'000 : 20'000); }, true, false},
         {"sparse", "the same mix with 10,000 resting orders, prices spread over 10^9 ticks",
-         [](std::uint64_t n) { return sparse(1, n); }, true},
+         [](std::uint64_t n) { return sparse(1, n); }, true, false},
         {"sweep_same", "ten orders rest at one price, then one order takes all; per operation",
          [](std::uint64_t n) { return sweep("sweep_same", 1, n, 0); }},
         {"sweep_close", "the same, each a tick apart", [](std::uint64_t n) { return sweep("sweep_close", 1, n, 1); }},

@@ -10,11 +10,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
 #include "domain/command.hpp"
 #include "domain/event.hpp"
+#include "facility/event_words.hpp"
 #include "facility/limits.hpp"
 
 namespace corro::facility {
@@ -44,6 +46,14 @@ class event_buffer {
         return e;
     }
 
+    /// As run::write.
+    template <class Payload>
+    [[gnu::always_inline]] void write(std::uint64_t scope, std::uint64_t kind, const Payload& payload) noexcept {
+        run one = open(1);
+        one.write(scope, kind, payload);
+        close(one);
+    }
+
     /// Events that are written one after the other without a look at the buffer in between.
     class run {
      public:
@@ -62,10 +72,34 @@ class event_buffer {
             e.flags = flags;
             return e;
         }
+        /// The whole of an event. `scope` and `kind` are the two parts of its header, see event_words.hpp.
+        template <class Payload>
+        [[gnu::always_inline]] void write(std::uint64_t scope, std::uint64_t kind, const Payload& payload) noexcept {
+            put(*at_++, scope, kind, payload);
+        }
+        /// Two events, the first of them in front if `in_order`.
+        template <class First, class Second>
+        [[gnu::always_inline]] void write_pair(bool in_order, std::uint64_t first_scope, std::uint64_t first_kind,
+                                               const First& first, std::uint64_t second_scope,
+                                               std::uint64_t second_kind, const Second& second) noexcept {
+            put(at_[in_order ? 0 : 1], first_scope, first_kind, first);
+            put(at_[in_order ? 1 : 0], second_scope, second_kind, second);
+            at_ += 2;
+        }
 
      private:
         friend class event_buffer;
         run(domain::event* at, const domain::command& c) noexcept : at_(at), command_(c.sequence), time_(c.time) {}
+        template <class Payload>
+        [[gnu::always_inline]] void put(domain::event& at, std::uint64_t scope, std::uint64_t kind,
+                                        const Payload& payload) const noexcept {
+            const payload_words p = words_of(payload);
+            const std::array<std::uint64_t, 8> words{
+                command_.value, static_cast<std::uint64_t>(time_.value), scope | kind, p[0], p[1], p[2], p[3], p[4]};
+            static_assert(sizeof words == sizeof(domain::event));
+            std::memcpy(static_cast<void*>(&at), words.data(), sizeof words);
+        }
+
         domain::event* at_;
         domain::sequence_number command_;
         domain::time_ns time_;

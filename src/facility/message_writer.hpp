@@ -12,6 +12,7 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "facility/event_buffer.hpp"
+#include "facility/event_words.hpp"
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
 #include "matching/engine.hpp"
@@ -211,68 +212,56 @@ class message_writer {
     }
 
     [[gnu::always_inline]] void filled(const matching::fill& f) noexcept {
-        const domain::instrument_id instrument = ids_[f.level.book];
+        // What the fill changes comes first, and then all that it causes is said: no store to an event stands between
+        // a value and its use.
         const order_record& aggressor = orders_[f.aggressor_slot];
         const order_record& resting = orders_[f.resting_slot];
-        const domain::side resting_side = f.level.side;
-        const domain::side aggressor_side = domain::opposite(resting_side);
+        const std::uint32_t book = f.level.book;
+        const domain::side aggressor_side = domain::opposite(f.level.side);
+        const bool aggressor_buys = aggressor_side == domain::side::buy;
         const domain::price_ticks price = f.level.price;
         const domain::quantity_lots quantity{f.quantity};
-        const domain::trade_id trade{++trades_count_};
-        constexpr auto none = domain::reject_reason::none;
-
-        // Filled completely on entry: this message is the answer.
+        const domain::trade_id number{++trades_count_};
+        // Filled completely on entry: the message of the aggressor's execution is the answer.
         const bool answers = is_entering_ && f.aggressor_open == 0;
-        const auto aggressor_flags = static_cast<std::uint8_t>(domain::event_flag::aggressor |
-                                                               (answers ? domain::event_flag::last_of_request : 0));
-        event_buffer::run out = buffer_.open(messages_per_fill);
-        out.append(domain::event_kind::order_executed, instrument, aggressor_side, none, aggressor_flags).execution = {
-            f.aggressor,       aggressor.client_order, price, quantity, domain::quantity_lots{f.aggressor_open},
-            aggressor.account, aggressor.session};
-        out.append(domain::event_kind::order_executed, instrument, resting_side).execution = {
-            f.resting,
-            resting.client_order,
-            price,
-            quantity,
-            domain::quantity_lots{f.resting_open + f.resting_hidden},
-            resting.account,
-            resting.session};
-
-        const bool aggressor_buys = aggressor_side == domain::side::buy;
-        capture(out, instrument, domain::side::buy, trade, aggressor_buys, f, aggressor_buys ? aggressor : resting);
-        capture(out, instrument, domain::side::sell, trade, !aggressor_buys, f, aggressor_buys ? resting : aggressor);
-        out.append(domain::event_kind::trade, instrument, aggressor_side).trade = {trade, price, quantity, {}};
-
-        const bool gone = f.resting_open == 0;
-        out.append(gone ? domain::event_kind::order_deleted : domain::event_kind::order_reduced, instrument,
-                   resting_side)
-            .book = {f.resting, price, domain::quantity_lots{f.resting_open}, quantity, {}};
-        publish_level(out, f.level);
-        publish_top(out, f.level);
-
-        tape_summary& tape = tapes_[f.level.book];
-        // Field by field: a wide copy right after narrow writes would wait for each of them.
-        const bool is_first = tape.volume == 0;
-        const domain::price_ticks high = is_first || price > tape.prices.high ? price : tape.prices.high;
-        const domain::price_ticks low = is_first || price < tape.prices.low ? price : tape.prices.low;
-        const domain::price_ticks open = is_first ? price : tape.prices.open;
-        out.append(domain::event_kind::price_update, instrument, aggressor_side).prices = {price, high, low, open, {}};
         if (price < traded_low_) traded_low_ = price;
         if (price > traded_high_) traded_high_ = price;
-        tape.prices.last = price;
-        tape.prices.high = high;
-        tape.prices.low = low;
-        tape.prices.open = open;
+        domain::price_summary prices;
+        domain::volume_summary volumes;
+        trade_at(tapes_[book], price, f.quantity, prices, volumes);
+        volumes.open_interest =
+            domain::volume_lots{positions_.trade(book, aggressor_buys ? aggressor.position : resting.position,
+                                                 aggressor_buys ? resting.position : aggressor.position, f.quantity)};
+        const domain::top top = top_of(f.level);
+        const bool gone = f.resting_open == 0;
 
-        tape.volume += f.quantity;
-        const std::int64_t turnover = price.value * static_cast<std::int64_t>(f.quantity);
-        if (__builtin_add_overflow(tape.turnover, turnover, &tape.turnover)) {
-            tape.turnover =
-                turnover > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
-        }
-        positions_.trade(aggressor_buys ? aggressor.position : resting.position,
-                         aggressor_buys ? resting.position : aggressor.position, f.quantity);
-        out.append(domain::event_kind::statistics, instrument, aggressor_side).volumes = volumes_of(f.level.book);
+        using enum domain::event_kind;
+        constexpr auto none = domain::reject_reason::none;
+        constexpr std::uint8_t aggressor_flag = domain::event_flag::aggressor;
+        const std::uint64_t active = scope_word(ids_[book], aggressor_side);
+        const std::uint64_t passive = scope_word(ids_[book], f.level.side);
+        event_buffer::run out = buffer_.open(messages_per_fill);
+        out.write(active,
+                  answers ? kind_word(order_executed, none, aggressor_flag | domain::event_flag::last_of_request)
+                          : kind_word(order_executed, none, aggressor_flag),
+                  domain::execution{f.aggressor, aggressor.client_order, price, quantity,
+                                    domain::quantity_lots{f.aggressor_open}, aggressor.account, aggressor.session});
+        out.write(passive, kind_word(order_executed),
+                  domain::execution{f.resting, resting.client_order, price, quantity,
+                                    domain::quantity_lots{f.resting_open + f.resting_hidden}, resting.account,
+                                    resting.session});
+        // The buyer's record of the trade is the first.
+        const domain::capture of_active{number, f.aggressor, price, quantity, aggressor.account, aggressor.session, 0};
+        const domain::capture of_passive{number, f.resting, price, quantity, resting.account, resting.session, 0};
+        out.write_pair(aggressor_buys, active, kind_word(trade_capture, none, aggressor_flag), of_active, passive,
+                       kind_word(trade_capture), of_passive);
+        out.write(active, kind_word(trade), domain::tape_trade{number, price, quantity, {}});
+        out.write(passive, gone ? kind_word(order_deleted) : kind_word(order_reduced),
+                  domain::public_order{f.resting, price, domain::quantity_lots{f.resting_open}, quantity, {}});
+        publish_level(out, passive, f.level);
+        out.write(passive, kind_word(top_of_book), top);
+        out.write(active, kind_word(price_update), prices);
+        out.write(active, kind_word(statistics), volumes);
         buffer_.close(out);
         if (((aggressor.flags | resting.flags) & quote_mark) != 0) [[unlikely]]
             quotes_traded(aggressor, resting, f.quantity);
@@ -300,6 +289,23 @@ class message_writer {
         const matching::level_state bid = engine_.best(book, domain::side::buy);
         const matching::level_state ask = engine_.best(book, domain::side::sell);
         return {bid.price, domain::volume_lots{bid.volume}, ask.price, domain::volume_lots{ask.volume}, {}};
+    }
+    /// The same, of the book of a level that is the best of its side or has just gone.
+    [[nodiscard, gnu::always_inline]] domain::top top_of(const matching::level_state& level) const noexcept {
+        const matching::level_state other = engine_.best(level.book, domain::opposite(level.side));
+        domain::price_ticks price = level.price;
+        std::uint64_t volume = level.volume;
+        if (volume == 0) {
+            const matching::level_state next = engine_.best(level.book, level.side);
+            price = next.price;
+            volume = next.volume;
+        }
+        const bool is_bid = level.side == domain::side::buy;
+        return {is_bid ? price : other.price,
+                domain::volume_lots{is_bid ? volume : other.volume},
+                is_bid ? other.price : price,
+                domain::volume_lots{is_bid ? other.volume : volume},
+                {}};
     }
     [[nodiscard]] std::uint64_t trades_count() const noexcept { return trades_count_; }
     /// The lowest and the highest price at which the running command has traded; low is above high before it has.
@@ -344,14 +350,9 @@ class message_writer {
                                      domain::order_id order, domain::price_ticks price, std::uint32_t quantity,
                                      domain::reject_reason reason, std::uint8_t flags) noexcept {
         const order_record& r = orders_[slot];
-        buffer_.append(kind, ids_[book], r.side, reason, flags).order = {
-            order,
-            r.client_order,
-            price,
-            domain::quantity_lots{quantity},
-            r.account,
-            r.session,
-            r.session == command_->session ? command_->request : 0};
+        buffer_.write(scope_word(ids_[book], r.side), kind_word(kind, reason, flags),
+                      domain::private_order{order, r.client_order, price, domain::quantity_lots{quantity}, r.account,
+                                            r.session, r.session == command_->session ? command_->request : 0});
     }
     /// Tells the owner of the order and, when another session of the account asked, that one too: it is owed an answer.
     [[gnu::always_inline]] void answer(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,
@@ -372,37 +373,49 @@ class message_writer {
             command_->session,
             command_->request};
     }
-    [[gnu::always_inline]] void capture(event_buffer::run& out, domain::instrument_id instrument, domain::side side,
-                                        domain::trade_id trade, bool is_aggressor, const matching::fill& f,
-                                        const order_record& r) noexcept {
-        out.append(domain::event_kind::trade_capture, instrument, side, domain::reject_reason::none,
-                   is_aggressor ? domain::event_flag::aggressor : std::uint8_t{0})
-            .capture = {trade,
-                        is_aggressor ? f.aggressor : f.resting,
-                        f.level.price,
-                        domain::quantity_lots{f.quantity},
-                        r.account,
-                        r.session,
-                        0};
+    /// Enters a trade into the tape. What it adds up to comes from registers: reading the tape right after it was
+    /// written would wait for the stores, the more so as compilers read two of its fields at once.
+    [[gnu::always_inline]] static void trade_at(tape_summary& tape, domain::price_ticks price, std::uint32_t lots,
+                                                domain::price_summary& prices,
+                                                domain::volume_summary& volumes) noexcept {
+        const bool is_first = tape.volume == 0;
+        const domain::price_ticks high = is_first || price > tape.prices.high ? price : tape.prices.high;
+        const domain::price_ticks low = is_first || price < tape.prices.low ? price : tape.prices.low;
+        const domain::price_ticks open = is_first ? price : tape.prices.open;
+        prices = {price, high, low, open, {}};
+        const std::int64_t turnover = price.value * static_cast<std::int64_t>(lots);
+        std::int64_t sum = 0;
+        if (__builtin_add_overflow(tape.turnover, turnover, &sum)) {
+            sum = turnover > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+        }
+        volumes.volume = domain::volume_lots{tape.volume + lots};
+        volumes.turnover = sum;
+        tape.prices.last = price;
+        tape.prices.high = high;
+        tape.prices.low = low;
+        tape.prices.open = open;
+        tape.volume += lots;
+        tape.turnover = sum;
     }
     /// L3, L2 and, when the best level changed, L1.
     [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
+        const matching::level_state& level = change.level;
+        const std::uint64_t scope = scope_word(ids_[level.book], level.side);
         event_buffer::run out = buffer_.open(3);
-        out.append(kind, ids_[change.level.book], change.level.side).book = {change.order,
-                                                                             change.level.price,
-                                                                             domain::quantity_lots{change.open},
-                                                                             domain::quantity_lots{change.change},
-                                                                             {}};
-        publish_level(out, change.level);
-        if (change.level.top_changed) publish_top(out, change.level);
+        out.write(scope, kind_word(kind),
+                  domain::public_order{change.order,
+                                       level.price,
+                                       domain::quantity_lots{change.open},
+                                       domain::quantity_lots{change.change},
+                                       {}});
+        publish_level(out, scope, level);
+        if (level.top_changed) out.write(scope, kind_word(domain::event_kind::top_of_book), top_of(level));
         buffer_.close(out);
     }
-    [[gnu::always_inline]] void publish_level(event_buffer::run& out, const matching::level_state& level) noexcept {
-        out.append(domain::event_kind::level_changed, ids_[level.book], level.side).level = {
-            level.price, domain::volume_lots{level.volume}, level.orders_count, {}};
-    }
-    [[gnu::always_inline]] void publish_top(event_buffer::run& out, const matching::level_state& level) noexcept {
-        out.append(domain::event_kind::top_of_book, ids_[level.book], level.side).top = top_of(level.book);
+    [[gnu::always_inline]] static void publish_level(event_buffer::run& out, std::uint64_t scope,
+                                                     const matching::level_state& level) noexcept {
+        out.write(scope, kind_word(domain::event_kind::level_changed),
+                  domain::level{level.price, domain::volume_lots{level.volume}, level.orders_count, {}});
     }
 
     matching::engine& engine_;

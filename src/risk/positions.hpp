@@ -54,11 +54,13 @@ class positions {
         return slot;
     }
 
-    /// Moves `lots` from seller to buyer; both slots belong to the same instrument.
-    void trade(std::uint32_t buyer_slot, std::uint32_t seller_slot, std::uint32_t lots) noexcept {
-        CORRO_ASSERT(entries_[buyer_slot].instrument == entries_[seller_slot].instrument);
-        add(buyer_slot, static_cast<std::int64_t>(lots));
-        add(seller_slot, -static_cast<std::int64_t>(lots));
+    /// Moves `lots` from seller to buyer; both slots belong to the instrument. Returns its open interest afterwards.
+    std::uint64_t trade(std::uint32_t instrument, std::uint32_t buyer_slot, std::uint32_t seller_slot,
+                        std::uint32_t lots) noexcept {
+        CORRO_ASSERT(entries_[buyer_slot].instrument == instrument && entries_[seller_slot].instrument == instrument);
+        const std::int64_t bought = add(entries_[buyer_slot], static_cast<std::int64_t>(lots));
+        const std::int64_t sold = add(entries_[seller_slot], -static_cast<std::int64_t>(lots));
+        return open_interest_[instrument] += static_cast<std::uint64_t>(bought + sold);
     }
 
     [[nodiscard]] const position& operator[](std::uint32_t slot) const noexcept { return entries_[slot]; }
@@ -72,12 +74,11 @@ class positions {
     [[nodiscard]] static std::uint32_t hash(std::uint32_t account, std::uint32_t instrument) noexcept {
         return base::hash32((std::uint64_t{account} << 32) | instrument);
     }
-    void add(std::uint32_t slot, std::int64_t lots) noexcept {
-        position& p = entries_[slot];
+    /// Returns how much the position has grown on the long side.
+    static std::int64_t add(position& p, std::int64_t lots) noexcept {
         const std::int64_t long_before = p.lots > 0 ? p.lots : 0;
         p.lots += lots;
-        const std::int64_t long_after = p.lots > 0 ? p.lots : 0;
-        open_interest_[p.instrument] += static_cast<std::uint64_t>(long_after - long_before);
+        return (p.lots > 0 ? p.lots : 0) - long_before;
     }
 
     std::vector<position> entries_;

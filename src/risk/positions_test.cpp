@@ -28,7 +28,8 @@ TEST(positions, add_up_to_zero_and_the_long_ones_to_the_open_interest) {
         const auto instrument = static_cast<std::uint32_t>(random.below(2));
         const std::uint32_t buyer = p.acquire(static_cast<std::uint32_t>(random.below(6)), instrument);
         const std::uint32_t seller = p.acquire(static_cast<std::uint32_t>(random.below(6)), instrument);
-        p.trade(buyer, seller, static_cast<std::uint32_t>(1 + random.below(1'000'000'000)));
+        const std::uint64_t told =
+            p.trade(instrument, buyer, seller, static_cast<std::uint32_t>(1 + random.below(1'000'000'000)));
         std::int64_t sum = 0;
         std::uint64_t open_interest = 0;
         for (std::uint32_t slot = 0; slot < p.count(); ++slot) {
@@ -38,6 +39,7 @@ TEST(positions, add_up_to_zero_and_the_long_ones_to_the_open_interest) {
         }
         ASSERT_EQ(sum, 0);
         ASSERT_EQ(p.open_interest(instrument), open_interest);
+        ASSERT_EQ(told, open_interest);
     }
 }
 
