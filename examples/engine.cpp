@@ -3,9 +3,10 @@
 //     engine FILE        operations from FILE; `-` is standard input
 //
 // It includes the engine's public header and nothing else of Corro. Outside the project it is built with
+// (one line)
 //
-//     c++ -std=c++23 -O2 -I src examples/engine.cpp src/base/assert.cpp src/base/raw_array.cpp \
-//         src/domain/reject_reason.cpp -o engine
+//     c++ -std=c++23 -O2 -I src -o engine examples/engine.cpp
+//         src/base/assert.cpp src/base/raw_array.cpp src/domain/reject_reason.cpp
 //
 // The operations, one per line, and what is written are described in docs/howto/drive_the_engine.md. A line that is
 // not understood ends the program with its number and what is wrong with it; nothing of that line is done.
