@@ -2,8 +2,7 @@
 //
 //     engine FILE        operations from FILE; `-` is standard input
 //
-// It includes the engine's public header and nothing else of Corro. Outside the project it is built with
-// (one line)
+// It includes the engine's public header and nothing else of Corro. Outside the project it is built, in one line, with
 //
 //     c++ -std=c++23 -O2 -I src -o engine examples/engine.cpp
 //         src/base/assert.cpp src/base/raw_array.cpp src/domain/reject_reason.cpp
