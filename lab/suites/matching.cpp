@@ -51,7 +51,7 @@ const std::vector<matching_row>& rows() {
         {"mass_cancel", "an account quotes both sides of 100 books and cancels all at once; per order cancelled",
          [](std::uint64_t n) { return mass_cancel("mass_cancel", 1, n / 400 + 1, false); }},
         {"mass_cancel_full", "the same in books that hold 200 orders of others",
-         [](std::uint64_t n) { return mass_cancel("mass_cancel_full", 1, n / 400 + 1, true); }},
+         [](std::uint64_t n) { return mass_cancel("mass_cancel_full", 1, n / 400 + 1, true); }, false, false},
     };
     return all;
 }

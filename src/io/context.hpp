@@ -55,10 +55,10 @@ class context {
     /// What one resumption may complete without suspending while no other task is ready: bytes moved, plus a charge per
     /// operation.
     static constexpr std::int64_t inline_credit_bytes = std::int64_t{1} << 20;
-    static constexpr std::int64_t inline_charge_bytes = std::int64_t{1} << 14;
+    static constexpr std::int64_t inline_charge_bytes = std::int64_t{1} << 14;  ///< the charge
     /// The same while others are ready: what fits into a processor's cache, or 64 small operations of a stream.
     static constexpr std::int64_t shared_credit_bytes = std::int64_t{1} << 18;
-    static constexpr std::int64_t shared_charge_bytes = std::int64_t{1} << 12;
+    static constexpr std::int64_t shared_charge_bytes = std::int64_t{1} << 12;  ///< the charge then
     /// What an operation is charged then if it does not continue the one before it, on the same socket in the same
     /// direction. A stream gains by running in batches; a conversation does not, so its third change ends the turn.
     static constexpr std::int64_t shared_change_bytes = shared_credit_bytes / 3;
