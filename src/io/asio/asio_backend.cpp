@@ -12,6 +12,7 @@
 #include "base/assert.hpp"
 #include "io/backend_offer.hpp"
 #include "io/context.hpp"
+#include "io/kernel_backend.hpp"
 #include "io/kernel_sockets.hpp"
 #include "io/kernel_transfer.hpp"
 #include "io/scope.hpp"
@@ -41,52 +42,12 @@ struct asio_descriptor final : descriptor {
     std::shared_ptr<asio_descriptor> self;  // until it is closed; Asio's handlers keep it alive after that
 };
 
-class asio_backend final : public backend {
+class asio_backend final : public kernel::kernel_backend {
  public:
     explicit asio_backend(boost::asio::io_context* loop);
     ~asio_backend() override;
 
     [[nodiscard]] std::string_view name() const noexcept override { return "asio"; }
-    [[nodiscard]] steady_time now() noexcept override { return kernel::steady_now(); }
-
-    [[nodiscard]] std::expected<descriptor*, std::error_code> open(transport kind) noexcept override {
-        const auto file = kernel::open_socket(kind);
-        if (!file) return std::unexpected(file.error());
-        return adopt(*file);
-    }
-    [[nodiscard]] std::error_code bind(descriptor& on, const socket_address& address) noexcept override {
-        return kernel::bind_socket(file_of(on), address);
-    }
-    [[nodiscard]] std::error_code listen(descriptor& on, int backlog) noexcept override {
-        return kernel::listen_socket(file_of(on), backlog);
-    }
-    [[nodiscard]] std::error_code set_option(descriptor& on, socket_option option, int value) noexcept override {
-        return kernel::set_socket_option(file_of(on), option, value);
-    }
-    [[nodiscard]] std::expected<int, std::error_code> get_option(descriptor& on,
-                                                                 socket_option option) noexcept override {
-        return kernel::get_socket_option(file_of(on), option);
-    }
-    [[nodiscard]] std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept override {
-        return kernel::local_address(file_of(on));
-    }
-    [[nodiscard]] std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept override {
-        return kernel::remote_address(file_of(on));
-    }
-    [[nodiscard]] std::error_code shutdown_send(descriptor& on) noexcept override {
-        return kernel::shutdown_send(file_of(on));
-    }
-    [[nodiscard]] std::expected<std::pair<descriptor*, descriptor*>, std::error_code> open_pair(
-        transport kind) noexcept override {
-        const auto files = kernel::open_socket_pair(kind);
-        if (!files) return std::unexpected(files.error());
-        descriptor* const first = *adopt(files->first);
-        return std::pair(first, *adopt(files->second));
-    }
-    [[nodiscard]] std::error_code set_membership(descriptor& on, const endpoint& group, std::uint32_t interface,
-                                                 bool joined) noexcept override {
-        return kernel::set_membership(file_of(on), group, interface, joined);
-    }
     [[nodiscard]] std::expected<descriptor*, std::error_code> adopt(int file) noexcept override;
     [[nodiscard]] int detach(descriptor& on) noexcept override;
     void close(descriptor& on) noexcept override;
@@ -103,7 +64,7 @@ class asio_backend final : public backend {
 
  private:
     static asio_descriptor& own(descriptor& on) noexcept { return static_cast<asio_descriptor&>(on); }
-    static int file_of(descriptor& on) noexcept { return own(on).state.file; }
+    [[nodiscard]] int file_of(descriptor& on) const noexcept override { return own(on).state.file; }
     static bool reads(const operation& what) noexcept {
         return what.kind != operation_kind::send && what.kind != operation_kind::send_batch &&
                what.kind != operation_kind::connect;

@@ -13,6 +13,7 @@
 #include "base/assert.hpp"
 #include "io/allocation.hpp"
 #include "io/context.hpp"
+#include "io/kernel_backend.hpp"
 #include "io/kernel_sockets.hpp"
 #include "io/kernel_transfer.hpp"
 
@@ -41,48 +42,12 @@ struct table_entry {
     std::uint32_t next_free = 0;
 };
 
-class epoll_backend final : public backend {
+class epoll_backend final : public kernel::kernel_backend {
  public:
     epoll_backend();
     ~epoll_backend() override;
 
     [[nodiscard]] std::string_view name() const noexcept override { return "epoll"; }
-    [[nodiscard]] steady_time now() noexcept override { return kernel::steady_now(); }
-
-    [[nodiscard]] std::expected<descriptor*, std::error_code> open(transport kind) noexcept override;
-    [[nodiscard]] std::error_code bind(descriptor& on, const socket_address& address) noexcept override {
-        return kernel::bind_socket(file_of(on), address);
-    }
-    [[nodiscard]] std::error_code listen(descriptor& on, int backlog) noexcept override {
-        return kernel::listen_socket(file_of(on), backlog);
-    }
-    [[nodiscard]] std::error_code set_option(descriptor& on, socket_option option, int value) noexcept override {
-        return kernel::set_socket_option(file_of(on), option, value);
-    }
-    [[nodiscard]] std::expected<int, std::error_code> get_option(descriptor& on,
-                                                                 socket_option option) noexcept override {
-        return kernel::get_socket_option(file_of(on), option);
-    }
-    [[nodiscard]] std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept override {
-        return kernel::local_address(file_of(on));
-    }
-    [[nodiscard]] std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept override {
-        return kernel::remote_address(file_of(on));
-    }
-    [[nodiscard]] std::error_code shutdown_send(descriptor& on) noexcept override {
-        return kernel::shutdown_send(file_of(on));
-    }
-    [[nodiscard]] std::expected<std::pair<descriptor*, descriptor*>, std::error_code> open_pair(
-        transport kind) noexcept override {
-        const auto files = kernel::open_socket_pair(kind);
-        if (!files) return std::unexpected(files.error());
-        descriptor* const first = *adopt(files->first);
-        return std::pair(first, *adopt(files->second));
-    }
-    [[nodiscard]] std::error_code set_membership(descriptor& on, const endpoint& group, std::uint32_t interface,
-                                                 bool joined) noexcept override {
-        return kernel::set_membership(file_of(on), group, interface, joined);
-    }
     [[nodiscard]] std::expected<descriptor*, std::error_code> adopt(int file) noexcept override;
     [[nodiscard]] int detach(descriptor& on) noexcept override;
     void close(descriptor& on) noexcept override;
@@ -101,7 +66,7 @@ class epoll_backend final : public backend {
     static constexpr std::uint32_t no_entry = ~std::uint32_t{0};
 
     static epoll_descriptor& own(descriptor& on) noexcept { return static_cast<epoll_descriptor&>(on); }
-    static int file_of(descriptor& on) noexcept { return own(on).state.file; }
+    [[nodiscard]] int file_of(descriptor& on) const noexcept override { return own(on).state.file; }
 
     void forget(epoll_descriptor& gone) noexcept;
     [[nodiscard]] bool park(epoll_descriptor& on, operation& what, operation*& place) noexcept;
@@ -152,12 +117,6 @@ std::expected<descriptor*, std::error_code> epoll_backend::adopt(int file) noexc
     first_free_ = entry.next_free;
     entry.user = ::new (detail::allocate_frame(sizeof(epoll_descriptor))) epoll_descriptor(owner(), file, index);
     return entry.user;
-}
-
-std::expected<descriptor*, std::error_code> epoll_backend::open(transport kind) noexcept {
-    const auto file = kernel::open_socket(kind);
-    if (!file) return std::unexpected(file.error());
-    return adopt(*file);
 }
 
 void epoll_backend::close(descriptor& on) noexcept {

@@ -18,6 +18,7 @@
 #include "io/allocation.hpp"
 #include "io/context.hpp"
 #include "io/file_operation.hpp"
+#include "io/kernel_backend.hpp"
 #include "io/kernel_sockets.hpp"
 #include "io/kernel_transfer.hpp"
 
@@ -50,52 +51,12 @@ constexpr mode_t file_rights = 0666;  // of a new file, less the process's umask
 static_assert(alignof(operation) > subject_mask && alignof(uring_descriptor) > subject_mask &&
               alignof(file_operation) > subject_mask);
 
-class uring_backend final : public backend {
+class uring_backend final : public kernel::kernel_backend {
  public:
     uring_backend();
     ~uring_backend() override;
 
     [[nodiscard]] std::string_view name() const noexcept override { return "uring"; }
-    [[nodiscard]] steady_time now() noexcept override { return kernel::steady_now(); }
-
-    [[nodiscard]] std::expected<descriptor*, std::error_code> open(transport kind) noexcept override {
-        const auto file = kernel::open_socket(kind);
-        if (!file) return std::unexpected(file.error());
-        return adopt(*file);
-    }
-    [[nodiscard]] std::error_code bind(descriptor& on, const socket_address& address) noexcept override {
-        return kernel::bind_socket(file_of(on), address);
-    }
-    [[nodiscard]] std::error_code listen(descriptor& on, int backlog) noexcept override {
-        return kernel::listen_socket(file_of(on), backlog);
-    }
-    [[nodiscard]] std::error_code set_option(descriptor& on, socket_option option, int value) noexcept override {
-        return kernel::set_socket_option(file_of(on), option, value);
-    }
-    [[nodiscard]] std::expected<int, std::error_code> get_option(descriptor& on,
-                                                                 socket_option option) noexcept override {
-        return kernel::get_socket_option(file_of(on), option);
-    }
-    [[nodiscard]] std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept override {
-        return kernel::local_address(file_of(on));
-    }
-    [[nodiscard]] std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept override {
-        return kernel::remote_address(file_of(on));
-    }
-    [[nodiscard]] std::error_code shutdown_send(descriptor& on) noexcept override {
-        return kernel::shutdown_send(file_of(on));
-    }
-    [[nodiscard]] std::expected<std::pair<descriptor*, descriptor*>, std::error_code> open_pair(
-        transport kind) noexcept override {
-        const auto files = kernel::open_socket_pair(kind);
-        if (!files) return std::unexpected(files.error());
-        descriptor* const first = *adopt(files->first);
-        return std::pair(first, *adopt(files->second));
-    }
-    [[nodiscard]] std::error_code set_membership(descriptor& on, const endpoint& group, std::uint32_t interface,
-                                                 bool joined) noexcept override {
-        return kernel::set_membership(file_of(on), group, interface, joined);
-    }
     [[nodiscard]] std::expected<descriptor*, std::error_code> adopt(int file) noexcept override;
     [[nodiscard]] int detach(descriptor& on) noexcept override;
     void close(descriptor& on) noexcept override;
@@ -115,7 +76,7 @@ class uring_backend final : public backend {
     static constexpr std::size_t kept_connections_max = 64;
 
     static uring_descriptor& own(descriptor& on) noexcept { return static_cast<uring_descriptor&>(on); }
-    static int file_of(descriptor& on) noexcept { return own(on).state.file; }
+    [[nodiscard]] int file_of(descriptor& on) const noexcept override { return own(on).state.file; }
     static std::uint64_t tagged(const void* pointer, subject what) noexcept {
         return reinterpret_cast<std::uint64_t>(pointer) | static_cast<std::uint64_t>(what);
     }
