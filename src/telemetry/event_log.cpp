@@ -1,0 +1,197 @@
+#include "telemetry/event_log.hpp"
+
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/remote_event.hpp"
+#include "io/with_timeout.hpp"
+#include "telemetry/log_files.hpp"
+#include "telemetry/text.hpp"
+
+namespace corro::telemetry {
+namespace {
+
+domain::time_ns wall_now(const io::context& context) {
+    return domain::time_ns{
+        std::chrono::duration_cast<std::chrono::nanoseconds>(context.wall_now().time_since_epoch()).count()};
+}
+
+}  // namespace
+
+// What the log's thread owns. Only the counters, the error and the list of producers are seen by others.
+class event_log::writer {
+ public:
+    writer(const event_log_options& options, std::span<const domain::instrument> instruments)
+        : options_(options),
+          text_(instruments),
+          events_(context_, options.directory, "events", "csv", std::string(event_text::heading()),
+                  options.file_bytes_max, options.files_max),
+          happenings_(context_, options.directory, "happenings", "jsonl", {}, options.file_bytes_max,
+                      options.files_max),
+          ended_(context_) {
+        lines_.reserve(write_bytes + 4096);
+    }
+
+    /// Before the thread runs.
+    [[nodiscard]] std::error_code open() { return io::block_on(context_, open_files(this)); }
+    void run() { io::block_on(context_, write_until_told(this)); }
+    void end() noexcept { ended_.set(); }
+
+    producer& add_producer() {
+        const std::lock_guard guard(producers_mutex_);
+        // One producer's capacity of happenings is small; the events' is the configuration's.
+        producers_.push_back(std::make_unique<producer>(options_.events_waiting_max, happenings_waiting_max));
+        return *producers_.back();
+    }
+
+    [[nodiscard]] event_log_statistics statistics() const noexcept {
+        event_log_statistics s;
+        s.events = events_count_.load(std::memory_order_relaxed);
+        s.happenings = happenings_count_.load(std::memory_order_relaxed);
+        s.bytes = bytes_.load(std::memory_order_relaxed);
+        const std::lock_guard guard(producers_mutex_);
+        for (const auto& p : producers_) s.lost += p->lost_count();
+        s.lost += unwritten_.load(std::memory_order_relaxed);
+        return s;
+    }
+    [[nodiscard]] std::error_code error() const noexcept {
+        const std::lock_guard guard(producers_mutex_);
+        return error_;
+    }
+
+ private:
+    static io::task<std::error_code> open_files(writer* self) {
+        const std::error_code events = co_await self->events_.open();
+        if (events) co_return events;
+        co_return co_await self->happenings_.open();
+    }
+
+    static io::task<std::error_code> wait_for_end(writer* self) { co_return co_await self->ended_.wait(); }
+
+    static io::task<void> write_until_told(writer* self) {
+        bool ended = false;
+        while (!ended) {
+            const auto told = co_await io::with_timeout(self->options_.look_interval, wait_for_end(self));
+            ended = told.has_value();
+            co_await self->write_waiting();
+        }
+    }
+
+    /// Everything that stands in the rings now, and what was lost behind it.
+    io::task<void> write_waiting() {
+        std::size_t count = 0;
+        {
+            const std::lock_guard guard(producers_mutex_);
+            count = producers_.size();
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            producer* from = nullptr;
+            {
+                const std::lock_guard guard(producers_mutex_);
+                from = producers_[i].get();
+            }
+            co_await write_events(from);
+            co_await write_happenings(from);
+        }
+    }
+
+    io::task<void> write_events(producer* from) {
+        // No more than a ring holds, so that one busy producer does not keep the others waiting.
+        std::size_t left = options_.events_waiting_max;
+        while (left != 0) {
+            lines_.clear();
+            std::size_t taken = 0;
+            while (lines_.size() < write_bytes) {
+                const std::size_t some =
+                    from->events_.consume([this](const domain::event& e) { text_.append(e, lines_); },
+                                          std::min<std::size_t>(left - taken, 64));
+                taken += some;
+                if (some == 0) break;
+            }
+            if (taken == 0) co_return;
+            left -= taken;
+            const bool written = co_await put(&events_);
+            (written ? events_count_ : unwritten_).fetch_add(taken, std::memory_order_relaxed);
+        }
+    }
+
+    io::task<void> write_happenings(producer* from) {
+        lines_.clear();
+        std::size_t taken = from->happenings_.consume([this](const happening& what) { text_.append(what, lines_); });
+        if (const std::uint64_t lost = from->lost_count(); lost != from->lost_reported_) {
+            happening said(component::venue, happening_kind::events_lost,
+                           static_cast<std::int64_t>(lost - from->lost_reported_));
+            said.time = wall_now(context_);
+            said.severity = severity::warning;
+            text_.append(said, lines_);
+            from->lost_reported_ = lost;
+            ++taken;
+        }
+        if (taken == 0) co_return;
+        const bool written = co_await put(&happenings_);
+        (written ? happenings_count_ : unwritten_).fetch_add(taken, std::memory_order_relaxed);
+    }
+
+    /// Writes `lines_`; false when writing has failed, now or before.
+    io::task<bool> put(log_files* to) {
+        if (failed_) co_return false;
+        const std::error_code error = co_await to->append(lines_);
+        if (error) {
+            failed_ = true;
+            const std::lock_guard guard(producers_mutex_);
+            error_ = error;
+            co_return false;
+        }
+        bytes_.store(events_.bytes() + happenings_.bytes(), std::memory_order_relaxed);
+        co_return true;
+    }
+
+    event_log_options options_;
+    io::context context_;
+    event_text text_;
+    log_files events_;
+    log_files happenings_;
+    io::remote_event ended_;
+    std::string lines_;
+    bool failed_ = false;
+    std::atomic<std::uint64_t> events_count_{0};
+    std::atomic<std::uint64_t> happenings_count_{0};
+    std::atomic<std::uint64_t> unwritten_{0};
+    std::atomic<std::uint64_t> bytes_{0};
+    mutable std::mutex producers_mutex_;  ///< for what follows; never taken by a producer
+    std::vector<std::unique_ptr<producer>> producers_;
+    std::error_code error_;
+};
+
+event_log::event_log(const event_log_options& options, std::span<const domain::instrument> instruments) {
+    std::error_code error;
+    std::filesystem::create_directories(options.directory, error);
+    if (!error) {
+        writer_ = std::make_unique<writer>(options, instruments);
+        error = writer_->open();
+    }
+    if (error) throw std::system_error(error, "event_log.directory: cannot write to " + options.directory);
+    thread_ = std::thread([this] { writer_->run(); });
+}
+
+event_log::~event_log() {
+    writer_->end();
+    thread_.join();
+}
+
+producer& event_log::add_producer() {
+    return writer_->add_producer();
+}
+
+event_log_statistics event_log::statistics() const noexcept {
+    return writer_->statistics();
+}
+
+std::error_code event_log::error() const noexcept {
+    return writer_->error();
+}
+
+}  // namespace corro::telemetry

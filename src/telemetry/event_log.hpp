@@ -1,0 +1,109 @@
+// The event log: what every component did, for people and tools, written by a thread of its own.
+//
+// A producer copies an event into a ring and goes on: it takes no lock, wakes nobody and never waits. When the ring is
+// full the event is counted as lost, and the log says so where it happened. The writer looks every few milliseconds.
+//
+// Layout:  two series of files in one directory. `events.N.csv` has a line per event of the facility, private and
+// public,
+//          with a heading; `happenings.N.jsonl` a JSON object per line for what components say about themselves. N
+//          counts from 1; old files go when there are more than files_max. docs/spec/event_log.md.
+// Limits:  telemetry/limits.hpp.
+// Threads: each `producer` belongs to one thread; the log writes on its own.
+// Cost:    a producer pays a copy of 64 bytes per event and one release store per call. No allocation after
+// construction
+//          on its side.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/spsc_ring.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+#include "telemetry/happening.hpp"
+#include "telemetry/limits.hpp"
+
+namespace corro::telemetry {
+
+/// One thread's end of the log.
+class producer {
+ public:
+    producer(std::size_t events_capacity, std::size_t happenings_capacity)
+        : events_(events_capacity), happenings_(happenings_capacity) {}
+
+    /// Notes the events of a batch, in their order. What does not fit is lost and counted.
+    void note(std::span<const domain::event> events) noexcept {
+        const std::size_t taken = events_.try_push(events);
+        if (taken != events.size()) [[unlikely]]
+            lose(events.size() - taken);
+    }
+    void note(const happening& what) noexcept {
+        if (!happenings_.try_push(what)) [[unlikely]]
+            lose(1);
+    }
+
+    /// Events and happenings lost so far. Any thread.
+    [[nodiscard]] std::uint64_t lost_count() const noexcept { return lost_.load(std::memory_order_relaxed); }
+
+ private:
+    friend class event_log;
+    void lose(std::size_t count) noexcept {
+        lost_.store(lost_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+    }
+
+    base::spsc_ring<domain::event> events_;
+    base::spsc_ring<happening> happenings_;
+    std::atomic<std::uint64_t> lost_{0};  ///< written by the producer alone
+    std::uint64_t lost_reported_ = 0;     ///< the writer's
+};
+
+struct event_log_options {
+    event_log_options() noexcept {}
+
+    std::string directory;  ///< made if it does not exist
+    std::uint64_t file_bytes_max = telemetry::file_bytes_max;
+    std::uint32_t files_max = telemetry::files_max;
+    std::size_t events_waiting_max = telemetry::events_waiting_max;  ///< a power of two
+    std::chrono::milliseconds look_interval = telemetry::look_interval;
+};
+
+/// Counts since the log was opened.
+struct event_log_statistics {
+    std::uint64_t events = 0;
+    std::uint64_t happenings = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t bytes = 0;
+};
+
+class event_log {
+ public:
+    /// Makes the directory, continues the numbering of the files in it, and starts the writer.
+    /// @param instruments  For names and decimal prices; copied.
+    /// @throws std::system_error when the directory or the first files cannot be made.
+    event_log(const event_log_options& options, std::span<const domain::instrument> instruments);
+    /// Writes what is waiting and ends. Producers are silent by now.
+    ~event_log();
+    event_log(const event_log&) = delete;
+    event_log& operator=(const event_log&) = delete;
+
+    /// A new end for one thread; lives as long as the log. Before that thread starts to use it.
+    [[nodiscard]] producer& add_producer();
+
+    /// Any thread.
+    [[nodiscard]] event_log_statistics statistics() const noexcept;
+    /// The first error of writing; from then on everything is lost, and counted. Any thread.
+    [[nodiscard]] std::error_code error() const noexcept;
+
+ private:
+    class writer;
+    std::unique_ptr<writer> writer_;
+    std::thread thread_;
+};
+
+}  // namespace corro::telemetry

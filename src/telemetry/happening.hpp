@@ -1,0 +1,67 @@
+// Happenings: what components say about themselves, beside the events that they handle: who came, who was cut off, what
+// failed.
+//
+// Units: nanoseconds since the epoch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "domain/types.hpp"
+#include "telemetry/limits.hpp"
+
+namespace corro::telemetry {
+
+enum class component : std::uint8_t { venue, gateway, facility, feed };
+
+enum class severity : std::uint8_t { info, warning, error };
+
+/// One word per thing that can happen. `number` means what stands here.
+enum class happening_kind : std::uint8_t {
+    started,             ///< number: commands that were recovered
+    stopped,             ///< number: commands sequenced
+    connected,           ///< number: connections now
+    connection_refused,  ///< too many; number: connections now
+    logged_on,           ///< number: the session's next answer
+    logon_refused,       ///< number: the reason, as on the wire
+    left,                ///< number: why, as on the wire
+    subscribed,          ///< number: the first message asked for
+    subscriber_left,     ///< number: subscribers now
+    subscriber_cut,      ///< too slow; number: bytes behind
+    events_lost,         ///< the log could not keep up; number: how many
+};
+
+struct happening {
+    domain::time_ns time{};
+    std::int64_t number = 0;
+    domain::session_id session{};  ///< 0: none
+    domain::account_id account{};  ///< 0: none
+    happening_kind kind = happening_kind::started;
+    telemetry::component component = telemetry::component::venue;
+    telemetry::severity severity = telemetry::severity::info;
+    std::array<char, happening_text_max> text{};  ///< padded with NUL
+
+    constexpr happening() noexcept = default;
+    constexpr happening(telemetry::component who, happening_kind what, std::int64_t n = 0) noexcept
+        : number(n), kind(what), component(who) {}
+
+    /// Keeps the first characters.
+    constexpr void set_text(std::string_view from) noexcept {
+        for (std::size_t i = 0; i < text.size(); ++i) text[i] = i < from.size() ? from[i] : '\0';
+    }
+    [[nodiscard]] constexpr std::string_view text_view() const noexcept {
+        std::size_t size = 0;
+        while (size < text.size() && text[size] != '\0') ++size;
+        return {text.data(), size};
+    }
+};
+static_assert(std::is_trivially_copyable_v<happening>);
+
+[[nodiscard]] std::string_view to_string(component c) noexcept;
+[[nodiscard]] std::string_view to_string(severity s) noexcept;
+[[nodiscard]] std::string_view to_string(happening_kind k) noexcept;
+
+}  // namespace corro::telemetry

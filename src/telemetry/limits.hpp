@@ -1,0 +1,32 @@
+// Limits of the event log and of the metrics.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace corro::telemetry {
+
+/// Events that one thread may be ahead of the writer; what comes on top is counted as lost. 4 MiB, a quarter of a
+/// second at 260,000 events/s.
+inline constexpr std::size_t events_waiting_max = std::size_t{1} << 16U;
+
+/// The same for happenings, which are rare.
+inline constexpr std::size_t happenings_waiting_max = std::size_t{1} << 12U;
+
+/// How long an event may wait until the writer looks. Nobody wakes it, so that a producer pays for a copy only.
+inline constexpr std::chrono::milliseconds look_interval{10};
+
+/// Bytes of one log file; then the next one begins.
+inline constexpr std::uint64_t file_bytes_max = std::uint64_t{256} << 20U;
+
+/// Files of one kind that are kept, the one being written included.
+inline constexpr std::uint32_t files_max = 8;
+
+/// Text that is collected before it is written.
+inline constexpr std::size_t write_bytes = std::size_t{1} << 18U;
+
+/// Characters of a happening's free text.
+inline constexpr std::size_t happening_text_max = 24;
+
+}  // namespace corro::telemetry

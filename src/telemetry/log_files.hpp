@@ -1,0 +1,49 @@
+// One series of log files: appended to, begun anew when large, the oldest taken away.
+//
+// Not part of the log's interface. `BASE.N.SUFFIX`, N counting from 1, on from what stands in the directory.
+// Threads: one context.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <system_error>
+
+#include "io/file.hpp"
+#include "io/task.hpp"
+
+namespace corro::telemetry {
+
+class log_files {
+ public:
+    /// @param heading  Stands at the beginning of each file.
+    log_files(io::context& context, std::string directory, std::string base, std::string suffix, std::string heading,
+              std::uint64_t bytes_max, std::uint32_t files_max);
+
+    /// Begins the first file. @error What the system says.
+    [[nodiscard]] io::task<std::error_code> open();
+
+    /// Writes whole lines; begins a new file afterwards when this one is full. `lines` stays valid until the await
+    /// returns. @error What the system says.
+    [[nodiscard]] io::task<std::error_code> append(std::string_view lines);
+
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+    [[nodiscard]] io::task<std::error_code> begin_file();
+    [[nodiscard]] std::string path_of(std::uint64_t number) const;
+
+    io::file_system disk_;
+    std::string directory_;
+    std::string base_;
+    std::string suffix_;
+    std::string heading_;
+    std::uint64_t bytes_max_;
+    std::uint32_t files_max_;
+    io::file file_;
+    std::deque<std::uint64_t> numbers_;  ///< of the files that are there, oldest first
+    std::uint64_t offset_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace corro::telemetry

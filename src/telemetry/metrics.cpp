@@ -1,0 +1,111 @@
+#include "telemetry/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace corro::telemetry {
+namespace {
+
+constexpr double ns_per_second = 1e9;
+
+// Three bounds to a power of ten, from a tenth of a microsecond to a second.
+constexpr std::array<std::uint64_t, 22> bounds_ns = {
+    100,        200,        500,         1'000,       2'000,       5'000,        10'000,    20'000,
+    50'000,     100'000,    200'000,     500'000,     1'000'000,   2'000'000,    5'000'000, 10'000'000,
+    20'000'000, 50'000'000, 100'000'000, 200'000'000, 500'000'000, 1'000'000'000};
+
+void append_escaped(std::string_view value, std::string& to) {
+    for (const char c : value) {
+        if (c == '\n') {
+            to += "\\n";
+            continue;
+        }
+        if (c == '\\' || c == '"') to += '\\';
+        to += c;
+    }
+}
+
+}  // namespace
+
+void metrics_page::describe(std::string_view name, std::string_view help, std::string_view type) {
+    if (described_ == name) return;
+    described_ = name;
+    fmt::format_to(std::back_inserter(text_), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+}
+
+void metrics_page::sample(std::string_view name, std::string_view suffix, std::span<const label> labels,
+                          std::string_view extra_label, std::string_view value) {
+    text_ += name;
+    text_ += suffix;
+    if (!labels.empty() || !extra_label.empty()) {
+        text_ += '{';
+        bool is_first = true;
+        for (const auto& [key, text] : labels) {
+            if (!is_first) text_ += ',';
+            is_first = false;
+            text_ += key;
+            text_ += "=\"";
+            append_escaped(text, text_);
+            text_ += '"';
+        }
+        if (!extra_label.empty()) {
+            if (!is_first) text_ += ',';
+            text_ += extra_label;
+        }
+        text_ += '}';
+    }
+    text_ += ' ';
+    text_ += value;
+    text_ += '\n';
+}
+
+void metrics_page::counter(std::string_view name, std::string_view help, std::uint64_t value,
+                           std::initializer_list<label> labels) {
+    describe(name, help, "counter");
+    sample(name, {}, {labels.begin(), labels.size()}, {}, fmt::format("{}", value));
+}
+
+void metrics_page::gauge(std::string_view name, std::string_view help, double value,
+                         std::initializer_list<label> labels) {
+    describe(name, help, "gauge");
+    sample(name, {}, {labels.begin(), labels.size()}, {}, fmt::format("{}", value));
+}
+
+void metrics_page::histogram(std::string_view name, std::string_view help, const base::latency_histogram& values_ns,
+                             std::initializer_list<label> labels) {
+    describe(name, help, "histogram");
+    const std::span<const label> all(labels.begin(), labels.size());
+    for (const std::uint64_t bound : bounds_ns) {
+        sample(name, "_bucket", all, fmt::format("le=\"{}\"", static_cast<double>(bound) / ns_per_second),
+               fmt::format("{}", values_ns.count_at_or_below(bound)));
+    }
+    sample(name, "_bucket", all, "le=\"+Inf\"", fmt::format("{}", values_ns.count()));
+    const double sum = values_ns.mean() * static_cast<double>(values_ns.count()) / ns_per_second;
+    sample(name, "_sum", all, {}, fmt::format("{}", values_ns.empty() ? 0.0 : sum));
+    sample(name, "_count", all, {}, fmt::format("{}", values_ns.count()));
+}
+
+metrics_server::metrics_server(io::context& context, std::function<void(metrics_page&)> collect)
+    : collect_(std::move(collect)), server_(context, [this](io::http::exchange* on) { return answer(on); }) {}
+
+io::task<void> metrics_server::serve(io::tcp_acceptor acceptor) {
+    static_cast<void>(co_await server_.serve(&acceptor));
+}
+
+io::task<void> metrics_server::answer(io::http::exchange* on) {
+    const bool is_read =
+        on->request().method == io::http::method::get || on->request().method == io::http::method::head;
+    if (on->request().path != "/metrics") {
+        on->respond(404, "text/plain", "The metrics are at /metrics.\n");
+    } else if (!is_read) {
+        on->respond(405, "text/plain", "Use GET.\n");
+    } else {
+        metrics_page page;
+        collect_(page);
+        on->respond(200, "text/plain; version=0.0.4; charset=utf-8", page.text());
+    }
+    co_return;
+}
+
+}  // namespace corro::telemetry

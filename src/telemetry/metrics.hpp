@@ -1,0 +1,69 @@
+// Metrics: the Prometheus text format, and the HTTP server that hands it out.
+//
+// Nothing is registered and nothing is counted here: the components keep plain counters, and whoever knows them all
+// puts a page together when somebody asks for it.
+//
+// Units:   base units, as the format wants them: seconds, bytes.
+// Threads: one context.
+// Cost:    per page, not per event.
+// Source:  Prometheus text exposition format 0.0.4.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/histogram.hpp"
+#include "io/http/server.hpp"
+#include "io/tcp.hpp"
+
+namespace corro::telemetry {
+
+/// A label of a sample: its name and its value, which may be any text.
+using label = std::pair<std::string_view, std::string_view>;
+
+/// Puts one page together. The samples of one metric follow each other.
+class metrics_page {
+ public:
+    /// A number that only grows while the process runs. The name ends in `_total`.
+    void counter(std::string_view name, std::string_view help, std::uint64_t value,
+                 std::initializer_list<label> labels = {});
+    /// A number that goes up and down.
+    void gauge(std::string_view name, std::string_view help, double value, std::initializer_list<label> labels = {});
+    /// Nanoseconds as a histogram in seconds, with the bucket bounds 0.1 us, 0.2 us, 0.5 us, 1 us and so on up to 1 s.
+    void histogram(std::string_view name, std::string_view help, const base::latency_histogram& values_ns,
+                   std::initializer_list<label> labels = {});
+
+    [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+    void describe(std::string_view name, std::string_view help, std::string_view type);
+    void sample(std::string_view name, std::string_view suffix, std::span<const label> labels,
+                std::string_view extra_label, std::string_view value);
+
+    std::string text_;
+    std::string described_;  ///< the metric whose samples are being written
+};
+
+/// Answers GET /metrics with a page, and everything else with 404 or 405.
+class metrics_server {
+ public:
+    /// @param collect  Fills a page; called on the context, once per request.
+    metrics_server(io::context& context, std::function<void(metrics_page&)> collect);
+
+    /// Serves until `close` or a stop.
+    [[nodiscard]] io::task<void> serve(io::tcp_acceptor acceptor);
+    void close() noexcept { server_.drain(); }
+
+ private:
+    io::task<void> answer(io::http::exchange* on);
+
+    std::function<void(metrics_page&)> collect_;
+    io::http::server server_;
+};
+
+}  // namespace corro::telemetry

@@ -1,0 +1,82 @@
+#include "telemetry/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/http/client.hpp"
+#include "io/scope.hpp"
+
+namespace corro::telemetry {
+namespace {
+
+TEST(metrics_page, describes_a_metric_once_before_its_samples) {
+    metrics_page page;
+    page.counter("corro_requests_total", "Requests.", 7, {{"kind", "enter_order"}});
+    page.counter("corro_requests_total", "Requests.", 9, {{"kind", "cancel_order"}});
+    page.gauge("corro_sessions", "Sessions now.", 2);
+    EXPECT_EQ(page.text(),
+              "# HELP corro_requests_total Requests.\n# TYPE corro_requests_total counter\n"
+              "corro_requests_total{kind=\"enter_order\"} 7\ncorro_requests_total{kind=\"cancel_order\"} 9\n"
+              "# HELP corro_sessions Sessions now.\n# TYPE corro_sessions gauge\ncorro_sessions 2\n");
+}
+
+TEST(metrics_page, escapes_what_a_label_may_not_hold) {
+    metrics_page page;
+    page.gauge("g", "h", 1.5, {{"name", "a\"b\\c\nd"}});
+    EXPECT_TRUE(page.text().ends_with("g{name=\"a\\\"b\\\\c\\nd\"} 1.5\n")) << page.text();
+}
+
+TEST(metrics_page, gives_a_histogram_in_seconds_whose_buckets_only_grow) {
+    base::latency_histogram h;
+    h.record(150, 2);
+    h.record(3'000'000'000);
+    metrics_page page;
+    page.histogram("corro_stage_seconds", "Stages.", h, {{"stage", "decode"}});
+    const std::string& text = page.text();
+    EXPECT_NE(text.find("corro_stage_seconds_bucket{stage=\"decode\",le=\"1e-07\"} 0\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("corro_stage_seconds_bucket{stage=\"decode\",le=\"2e-07\"} 2\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("corro_stage_seconds_bucket{stage=\"decode\",le=\"1\"} 2\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("corro_stage_seconds_bucket{stage=\"decode\",le=\"+Inf\"} 3\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("corro_stage_seconds_count{stage=\"decode\"} 3\n"), std::string::npos) << text;
+}
+
+io::task<std::pair<unsigned, std::string>> get(io::context* context, io::endpoint from, std::string_view path) {
+    auto connected = co_await io::tcp_stream::connect(*context, from);
+    EXPECT_TRUE(connected.has_value());
+    io::http::client client(std::move(*connected), "localhost");
+    const std::error_code sent = co_await client.send(io::http::method::get, path);
+    EXPECT_FALSE(sent) << sent.message();
+    const auto head = co_await client.receive();
+    EXPECT_TRUE(head.has_value());
+    const unsigned status = head->status;
+    const auto body = co_await client.read_body();
+    EXPECT_TRUE(body.has_value());
+    co_return std::pair<unsigned, std::string>(status, std::string(*body));
+}
+
+io::task<void> ask_twice(io::context* context) {
+    auto acceptor = io::tcp_acceptor::open(*context, *io::endpoint::parse("127.0.0.1:0"));
+    EXPECT_TRUE(acceptor.has_value());
+    const io::endpoint where = *acceptor->local_endpoint();
+    int collected = 0;
+    metrics_server server(*context, [&collected](metrics_page& page) { page.gauge("asked", "Times.", ++collected); });
+    io::task_scope serving(*context);
+    serving.spawn(server.serve(std::move(*acceptor)));
+    const auto page = co_await get(context, where, "/metrics?x=1");
+    EXPECT_EQ(page.first, 200U);
+    EXPECT_TRUE(page.second.ends_with("asked 1\n")) << page.second;
+    const auto other = co_await get(context, where, "/");
+    EXPECT_EQ(other.first, 404U);
+    EXPECT_EQ(collected, 1);
+    server.close();
+    co_await serving.join();
+}
+
+TEST(metrics_server, hands_out_a_page_that_is_made_when_it_is_asked_for) {
+    io::context context;
+    io::block_on(context, ask_twice(&context));
+}
+
+}  // namespace
+}  // namespace corro::telemetry
