@@ -5,21 +5,17 @@
 
 #include <algorithm>
 
-#include "node/configuration.hpp"
+#include "domain/decimal.hpp"
 
 namespace corro::app {
 
 std::string format_price(const domain::instrument& i, domain::price_ticks ticks) {
     if (ticks == domain::no_price) return "-";
     // As many decimals as the tick size has, so that the points of a column stand in line.
-    const std::string tick = node::format_decimal_nano(i.tick_size.value);
-    const std::size_t tick_point = tick.find('.');
-    const std::size_t decimals = tick_point == std::string::npos ? 0 : tick.size() - tick_point - 1;
-    std::string text = node::format_decimal_nano(domain::to_nano(i, ticks).value);
-    const std::size_t point = text.find('.');
-    const std::size_t has = point == std::string::npos ? 0 : text.size() - point - 1;
-    if (point == std::string::npos && decimals > 0) text += '.';
-    return text.append(decimals - has, '0');
+    const domain::decimal_text tick = domain::format_decimal(i.tick_size.value);
+    const std::size_t point = tick.view().find('.');
+    const std::size_t decimals = point == std::string_view::npos ? 0 : tick.size - point - 1;
+    return std::string(domain::format_decimal(domain::to_nano(i, ticks).value, decimals).view());
 }
 
 void market_view::on_event(const domain::event& event) {

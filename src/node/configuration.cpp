@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <set>
 
+#include "domain/decimal.hpp"
 #include "market_data/limits.hpp"
 
 #define TOML_HEADER_ONLY 1
@@ -82,11 +82,9 @@ class table_reader {
 
     std::int64_t decimal(std::string_view key) {
         const std::string value = text(key);
-        try {
-            return parse_decimal_nano(value);
-        } catch (const std::invalid_argument& e) {
-            fail(key, fmt::format("{} (found \"{}\")", e.what(), value));
-        }
+        const domain::parsed_decimal read = domain::parse_decimal(value);
+        if (!read.problem.empty()) fail(key, fmt::format("{} (found \"{}\")", read.problem, value));
+        return read.nano;
     }
 
     bool has(std::string_view key) const { return table_.contains(key); }
@@ -275,39 +273,6 @@ configuration load_configuration(const std::string& path) {
     if (!in) throw configuration_error(path + ":0: the file cannot be opened; give one with --config FILE");
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     return parse_configuration(text, path);
-}
-
-std::int64_t parse_decimal_nano(std::string_view text) {
-    constexpr std::size_t decimals_max = 9;
-    const bool negative = text.starts_with('-');
-    if (negative) text.remove_prefix(1);
-    const std::size_t point = std::min(text.find('.'), text.size());
-    const std::string_view whole = text.substr(0, point);
-    const std::string_view fraction = point < text.size() ? text.substr(point + 1) : std::string_view{};
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    if (whole.empty() || (point < text.size() && fraction.empty()) ||
-        !std::all_of(whole.begin(), whole.end(), is_digit) ||
-        !std::all_of(fraction.begin(), fraction.end(), is_digit)) {
-        throw std::invalid_argument("expected a decimal such as \"0.25\"");
-    }
-    if (fraction.size() > decimals_max) throw std::invalid_argument("expected at most nine decimals");
-    std::string digits(whole);
-    digits += fraction;
-    digits.append(decimals_max - fraction.size(), '0');
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc{}) throw std::invalid_argument("expected a decimal below 9223372036");
-    return negative ? -value : value;
-}
-
-std::string format_decimal_nano(std::int64_t nano) {
-    const bool negative = nano < 0;
-    const std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(nano) : static_cast<std::uint64_t>(nano);
-    std::string text =
-        fmt::format("{}{}.{:09}", negative ? "-" : "", magnitude / 1'000'000'000, magnitude % 1'000'000'000);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.ends_with('.')) text.pop_back();
-    return text;
 }
 
 }  // namespace corro::node

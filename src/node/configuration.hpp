@@ -50,11 +50,4 @@ struct configuration {
 /// @throws configuration_error, also when the file cannot be read.
 [[nodiscard]] configuration load_configuration(const std::string& path);
 
-/// A decimal such as "0.25" in billionths, exactly; the reader of prices in configuration and on the command line.
-/// @throws std::invalid_argument when the text is no decimal, has more than nine decimals, or does not fit.
-[[nodiscard]] std::int64_t parse_decimal_nano(std::string_view text);
-
-/// The shortest decimal that `parse_decimal_nano` reads as `nano`.
-[[nodiscard]] std::string format_decimal_nano(std::int64_t nano);
-
 }  // namespace corro::node

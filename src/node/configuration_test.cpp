@@ -126,17 +126,5 @@ TEST(configuration, says_that_a_file_cannot_be_opened) {
     EXPECT_THROW(static_cast<void>(load_configuration("/does/not/exist.toml")), configuration_error);
 }
 
-TEST(decimal, is_read_exactly_and_printed_shortest) {
-    EXPECT_EQ(parse_decimal_nano("0.25"), 250'000'000);
-    EXPECT_EQ(parse_decimal_nano("-4800.000000001"), -4'800'000'000'001);
-    EXPECT_EQ(format_decimal_nano(250'000'000), "0.25");
-    EXPECT_EQ(format_decimal_nano(-4'800'000'000'001), "-4800.000000001");
-    EXPECT_EQ(format_decimal_nano(7'000'000'000), "7");
-    EXPECT_EQ(format_decimal_nano(INT64_MIN), "-9223372036.854775808");
-    for (const char* bad : {"", ".", "1.", ".5", "1e3", "--1", "1.0000000001", "9999999999", "0x10", " 1"}) {
-        EXPECT_THROW(static_cast<void>(parse_decimal_nano(bad)), std::invalid_argument) << bad;
-    }
-}
-
 }  // namespace
 }  // namespace corro::node

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "domain/decimal.hpp"
 #include "wire/binary_codec.hpp"
 
 namespace corro::telemetry {
@@ -176,18 +177,7 @@ void event_text::append_price(domain::instrument_id instrument, domain::price_ti
     if (price == domain::no_price) return;
     const domain::instrument* const i = find(instrument);
     if (i == nullptr) return;
-    const std::int64_t nano = domain::to_nano(*i, price).value;
-    const std::uint64_t magnitude = nano < 0 ? 0 - static_cast<std::uint64_t>(nano) : static_cast<std::uint64_t>(nano);
-    if (nano < 0) to += '-';
-    append_number(magnitude / second_ns, to);
-    std::uint64_t fraction = magnitude % second_ns;
-    if (fraction == 0) return;
-    char digits[9];
-    for (int k = 8; k >= 0; --k, fraction /= 10) digits[k] = static_cast<char>('0' + fraction % 10);
-    std::size_t size = std::size(digits);
-    while (digits[size - 1] == '0') --size;
-    to += '.';
-    to.append(digits, size);
+    to += domain::format_decimal(domain::to_nano(*i, price).value).view();
 }
 
 void event_text::append(const domain::event& e, std::string& to) {
