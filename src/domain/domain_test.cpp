@@ -32,6 +32,39 @@ TEST(instrument, converts_prices_exactly_or_says_why_not) {
     EXPECT_EQ(to_nano(i, no_price), no_price_nano);
 }
 
+TEST(allocation_policy, is_refused_when_its_parameters_contradict_its_algorithm) {
+    using enum match_algorithm;
+    const auto is_sound = [](allocation_policy p) { return validate(p).empty(); };
+    for (const match_algorithm a :
+         {fifo, fifo_makers, fifo_top_makers, split, allocation, pro_rata, threshold, threshold_makers}) {
+        EXPECT_TRUE(is_sound({.algorithm = a}));
+    }
+    EXPECT_FALSE(is_sound({.algorithm = match_algorithm{'B'}}));
+    EXPECT_TRUE(is_sound({.algorithm = split, .levels = true, .fifo_percent = 100}));
+    EXPECT_FALSE(is_sound({.algorithm = split, .fifo_percent = 101}));
+    EXPECT_FALSE(is_sound({.algorithm = threshold, .fifo_percent = 40}));
+    EXPECT_FALSE(is_sound({.algorithm = pro_rata, .levels = true}));
+    EXPECT_TRUE(is_sound({.algorithm = threshold, .top_minimum = 10, .top_maximum = 100}));
+    EXPECT_FALSE(is_sound({.algorithm = pro_rata, .top_maximum = 100}));
+    EXPECT_FALSE(is_sound({.algorithm = allocation, .pro_rata_minimum = 3}));
+    EXPECT_FALSE(is_sound({.algorithm = fifo_makers, .pro_rata_minimum = 1}));
+    EXPECT_FALSE(is_sound({.algorithm = threshold, .top_maximum = order_quantity_lots_max + 1}));
+    allocation_policy made{.algorithm = fifo_makers};
+    made.makers[0] = {account_id{4}, 60};
+    made.makers[1] = {account_id{5}, 40};
+    EXPECT_TRUE(is_sound(made));
+    made.algorithm = threshold;
+    EXPECT_FALSE(is_sound(made));
+    made.algorithm = threshold_makers;
+    made.makers[1] = {account_id{4}, 10};
+    EXPECT_FALSE(is_sound(made)) << "one account twice";
+    made.makers[1] = {account_id{5}, 41};
+    EXPECT_FALSE(is_sound(made)) << "101 percent";
+    made.makers[1] = {};
+    made.makers[2] = {account_id{5}, 1};
+    EXPECT_FALSE(is_sound(made)) << "a gap";
+}
+
 TEST(instrument, converts_quantities_exactly_or_says_why_not) {
     instrument i = e_mini();
     i.lot_size = 100;

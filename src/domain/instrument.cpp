@@ -24,7 +24,7 @@ std::string_view validate(const instrument& i) noexcept {
     if (i.order_quantity_max.value == 0 || i.order_quantity_max.value > order_quantity_lots_max) {
         return "the largest order quantity is zero or above the venue's limit";
     }
-    return {};
+    return validate(i.allocation);
 }
 
 }  // namespace corro::domain

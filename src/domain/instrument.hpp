@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "domain/allocation.hpp"
 #include "domain/limits.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
@@ -52,6 +53,7 @@ struct instrument {
     std::int64_t breaker_move = 0;    ///< ticks; 0 for no circuit breaker
     std::int64_t breaker_window = 0;  ///< nanoseconds
     std::int64_t breaker_halt = 0;    ///< nanoseconds; 0 until an operator lets trading go on
+    allocation_policy allocation{};   ///< how the orders at one price share an incoming order
 };
 
 /// What came out of a conversion from the wire: a value, or the reason why there is none.

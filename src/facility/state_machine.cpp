@@ -58,7 +58,12 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
       quotes_(options.positions_max, options.accounts_max),
       exposures_(options.positions_max, options.accounts_max),
       rules_(instruments, options.accounts_max),
-      writer_(engine_, orders_, positions_, quotes_, exposures_, instruments, consumer) {}
+      writer_(engine_, orders_, positions_, quotes_, exposures_, instruments, consumer) {
+    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+        const domain::allocation_policy& policy = instruments_[book].allocation;
+        if (policy.algorithm != domain::match_algorithm::fifo) engine_.set_policy(book, policy);
+    }
+}
 
 void facility::state_machine::apply(const command& c) noexcept {
     static_assert(none == no_book);
@@ -634,6 +639,9 @@ std::uint64_t facility::state_machine::state_hash() const {
         hasher.add(tape.turnover);
         for (const side s : {side::buy, side::sell}) {
             hasher.add(std::uint64_t{0});
+            if (domain::has_top_order(instruments_[book].allocation.algorithm)) {
+                hasher.add(engine_.top_order(book, s).value);
+            }
             engine_.for_each_order(book, s, [&](const matching::level_state& level, const matching::order_view& o) {
                 hasher.add(level.price.value);
                 hasher.add((std::uint64_t{o.open} << 32) | o.display);

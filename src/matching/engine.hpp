@@ -1,4 +1,4 @@
-// The matching engine: many books, one pool of orders, price-time priority.
+// The matching engine: many books, one pool of orders, price-time priority or another way of sharing at one price.
 //
 // An outside program needs only this header: it calls `enter`, `cancel`, `reduce`, `replace` and `cancel_account`, and
 // a sink of its own type hears every change at the moment when it happens (matching/core_events.hpp). The rules, with
@@ -18,9 +18,11 @@
 
 #include "base/assert.hpp"
 #include "base/large_array.hpp"
+#include "domain/allocation.hpp"
 #include "domain/command.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
+#include "matching/allocation.hpp"
 #include "matching/core_events.hpp"
 #include "matching/level_tree.hpp"
 #include "matching/limits.hpp"
@@ -106,6 +108,12 @@ class engine {
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
 
+    /// Lets the orders at one price of a book share incoming orders by a policy (matching/allocation.hpp). Before the
+    /// book's first order; allocates.
+    void set_policy(std::uint32_t book, const domain::allocation_policy& policy) {
+        shares_.define(book, policy, books_count(), nodes_.orders_capacity());
+    }
+
     // --- Changing the books ---------------------------------------------------------------------------------------
 
     /// Matches an order and rests what may rest. Needs a free order (`full()` is false), indices within the options, a
@@ -127,7 +135,7 @@ class engine {
             }
             const std::uint32_t index = nodes_.acquire_order();
             aggressor incoming = make_aggressor(index, e, limit, false);
-            match(against, incoming, sink);
+            match(against, e.book, incoming, sink);
             return settle(e, key, incoming, false, sink);
         }
         if (e.rest != remainder::rests || e.minimum != 0) [[unlikely]] {
@@ -239,7 +247,10 @@ class engine {
     /// Takes an open order out of its book, to be entered again.
     template <class Sink>
     void lift(std::uint32_t slot, Sink& sink) noexcept {
-        remove(nodes_.index_of(slot), removal::replaced, sink);
+        const std::uint32_t index = nodes_.index_of(slot);
+        if (!shares_.is_empty()) [[unlikely]]
+            lose_top(index);
+        remove(index, removal::replaced, sink);
     }
     /// A new order that is in no book yet, to be entered. Needs a free order.
     domain::order_id reserve(std::uint32_t account) noexcept {
@@ -309,6 +320,14 @@ class engine {
     [[nodiscard]] bool would_trade(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept {
         return sides_[side_index(book, side) ^ 1U].best_key() <= mirrored(key_of(side, price));
     }
+    /// The order that bettered its side of the book last, if it stands there still; 0 where none does and in books
+    /// whose policy has no use for it.
+    [[nodiscard]] domain::order_id top_order(std::uint32_t book, domain::side side) const noexcept {
+        if (shares_.is_empty()) return {};
+        const domain::order_id top = shares_.top(book, side);
+        return is_open(top) ? top : domain::order_id{};
+    }
+    [[nodiscard]] std::uint32_t books_count() const noexcept { return static_cast<std::uint32_t>(sides_.size() / 4); }
     [[nodiscard]] std::uint32_t accounts_count() const noexcept { return nodes_.accounts_count(); }
     [[nodiscard]] bool has_orders(std::uint32_t account) const noexcept {
         return nodes_[account].order.account_next != account;
@@ -444,6 +463,12 @@ class engine {
             return false;
         return group == 0 || extras_[nodes_.slot_of(index)].group == group;
     }
+    [[nodiscard]] bool has_own(std::uint32_t level, const aggressor& incoming) const noexcept {
+        for (std::uint32_t i = nodes_[level].next; i != level; i = nodes_[i].next) {
+            if (is_own(i, incoming.own_mask, incoming.own_value, incoming.group)) return true;
+        }
+        return false;
+    }
     [[nodiscard]] std::uint32_t hidden_of(std::uint32_t index) const noexcept {
         if ((nodes_[index].order.account & iceberg_bit) == 0) [[likely]]
             return 0;
@@ -537,6 +562,8 @@ class engine {
             had_icebergs_ = had_icebergs_ || e.display != 0;
         }
         const level_state level = queue(index, side_index(e.book, e.side), key, open);
+        if (!shares_.is_empty()) [[unlikely]]
+            crown(index, level, open);
         sink.rested(change_of(index, open, open, hidden, 0, level));
     }
 
@@ -546,7 +573,7 @@ class engine {
         const std::uint64_t key = key_of(e.side, e.price);
         nodes_[index].order.account = e.account;
         aggressor incoming = make_aggressor(index, e, e.is_market ? price_ladder::no_key - 1 : mirrored(key), true);
-        match(sides_[side_index(e.book, e.side) ^ 1U], incoming, sink);
+        match(sides_[side_index(e.book, e.side) ^ 1U], e.book, incoming, sink);
         return settle(e, key, incoming, true, sink);
     }
 
@@ -604,12 +631,127 @@ class engine {
         sink.refreshed(change_of(index, shown, shown, part.hidden, 0, level));
     }
 
+    /// An order that rests alone at the best price has bettered the market: it is the top order, if it is large enough,
+    /// and no other is.
+    [[gnu::noinline]] void crown(std::uint32_t index, const level_state& level, std::uint32_t open) noexcept {
+        const domain::allocation_policy& policy = shares_.policy(level.book);
+        if (!domain::has_top_order(policy.algorithm) || level.orders_count != 1 || !level.top_changed) return;
+        shares_.top(level.book, level.side) = open >= policy.top_minimum ? nodes_.id_of(index) : domain::order_id{};
+    }
+    void lose_top(std::uint32_t index) noexcept {
+        const std::uint32_t side = nodes_[nodes_[index].order.level].level.side;
+        domain::order_id& top = shares_.top(side >> 2, (side & 1) != 0 ? domain::side::sell : domain::side::buy);
+        if (top == nodes_.id_of(index)) top = {};
+    }
+
+    /// Trades the aggressor against a side of a book with a policy, best price first. At each price the aggressor's
+    /// self-match instruction comes first, then everybody's share is worked out of what is shown, then it trades, the
+    /// oldest order first and each once; what icebergs show next is shared anew.
+    template <class Sink>
+    [[gnu::noinline]] void match_shared(price_ladder& against, aggressor& incoming, std::uint32_t book,
+                                        Sink& sink) noexcept {
+        while (incoming.open != 0 && against.best_key() <= incoming.limit) {
+            const std::uint32_t at = against.best_level();
+            if (incoming.own_value != none && prevent_at(at, incoming, sink)) {
+                if (incoming.is_stopped) return;
+                continue;
+            }
+            const node& level = nodes_[at];
+            const bool takes_all = incoming.open >= level.level.volume;
+            const domain::order_id top_id = shares_.top(book, state_of(level, true).side);
+            claim* top = nullptr;
+            std::uint32_t count = 0;
+            for (std::uint32_t i = level.next; i != at; i = nodes_[i].next) {
+                const node& n = nodes_[i];
+                __builtin_prefetch(&nodes_[n.next]);
+                claim& c = shares_.claim_at(count++);
+                c = {i, account_of(n), n.order.open, takes_all ? n.order.open : 0};
+                if (nodes_.id_of(i) == top_id) top = &c;
+            }
+            const std::span<claim> claims = shares_.claims(count);
+            if (!takes_all) share_out(shares_.policy(book), claims, top, incoming.open, shares_.ranks());
+            trade_shares(against, at, claims, incoming, sink);
+        }
+    }
+
+    /// Trades every claim's share at a level.
+    template <class Sink>
+    void trade_shares(price_ladder& against, std::uint32_t at, std::span<const claim> claims, aggressor& incoming,
+                      Sink& sink) noexcept {
+        node* const nodes = nodes_.data();
+        node& level = nodes[at];
+        const std::uint64_t key = level.level.key;
+        fill now{.aggressor = nodes_.id_of(incoming.index),
+                 .aggressor_slot = nodes_.slot_of(incoming.index),
+                 .aggressor_account = incoming.account,
+                 .level = state_of(level, true)};
+        incoming.is_known = true;
+        for (const claim& c : claims) {
+            if (c.share == 0) continue;
+            const std::uint32_t index = c.index;
+            incoming.open -= c.share;
+            now.quantity = c.share;
+            now.aggressor_open = incoming.open;
+            now.resting = nodes_.id_of(index);
+            now.resting_slot = nodes_.slot_of(index);
+            now.resting_account = c.account;
+            now.resting_open = c.open - c.share;
+            now.resting_hidden = hidden_of(index);
+            now.level.volume -= c.share;
+            level.level.volume = now.level.volume;
+            if (now.resting_open != 0) {
+                nodes[index].order.open = now.resting_open;
+                sink.filled(now);
+                continue;
+            }
+            const std::uint32_t next = nodes[index].next;
+            const std::uint32_t prev = nodes[index].prev;
+            nodes[prev].next = next;
+            nodes[next].prev = prev;
+            level.level.orders_count = --now.level.orders_count;
+            if (now.level.orders_count == 0) {
+                against.erase(key);
+                nodes_.release_level(at);
+            }
+            if (now.resting_hidden == 0) {
+                sink.filled(now);
+                close(index);
+            } else {
+                lose_top(index);
+                sink.filled(now);
+                refresh(index, level_side(now.level), key, sink);
+                now.level = state_of(level, true);  // not read after the last claim, when the level is another one
+            }
+        }
+    }
+
+    /// Applies the aggressor's self-match instruction to all its own orders at a level, oldest first. True if it met
+    /// any; then the level may be gone.
+    template <class Sink>
+    [[nodiscard]] bool prevent_at(std::uint32_t at, aggressor& incoming, Sink& sink) noexcept {
+        bool met = false;
+        for (std::uint32_t i = nodes_[at].next; i != at && !incoming.is_stopped;) {
+            const std::uint32_t next = nodes_[i].next;
+            if (is_own(i, incoming.own_mask, incoming.own_value, incoming.group)) {
+                prevent_self_match(i, incoming, sink);
+                met = true;
+            }
+            i = next;
+        }
+        return met;
+    }
+
     /// Trades the aggressor against a side, best price first and oldest order first, as far as its limit allows.
     ///
     /// What is common to the fills at one level is worked out once. The sink sees every level as it stands after its
     /// fill.
     template <class Sink>
-    [[gnu::always_inline]] void match(price_ladder& against, aggressor& incoming, Sink& sink) noexcept {
+    [[gnu::always_inline]] void match(price_ladder& against, std::uint32_t book, aggressor& incoming,
+                                      Sink& sink) noexcept {
+        if (!shares_.is_empty() && shares_.shares(book)) [[unlikely]] {
+            match_shared(against, incoming, book, sink);
+            return;
+        }
         node* const nodes = nodes_.data();
         fill now{.aggressor = nodes_.id_of(incoming.index),
                  .aggressor_slot = nodes_.slot_of(incoming.index),
@@ -744,12 +886,16 @@ class engine {
             e.self_match != self_match_prevention::none && (e.group != 0 || has_orders(e.account));
         const aggressor incoming = make_aggressor(0, e, limit, false);
         const bool looks_at_orders = meets_itself || had_icebergs_;
+        const bool own_come_first = meets_itself && e.self_match != self_match_prevention::cancel_resting &&
+                                    !shares_.is_empty() && shares_.shares(e.book);
         keyed_index at{against.best_key(), against.best_level()};
         while (at.index != 0 && at.key <= limit) {
             const node& level = nodes_[at.index];
             if (!looks_at_orders) {
                 if (level.level.volume >= wanted) return true;
                 wanted -= level.level.volume;
+            } else if (own_come_first && has_own(at.index, incoming)) {
+                return false;
             } else {
                 std::uint64_t hidden = 0;  // shows itself after all that the level shows now
                 for (std::uint32_t i = level.next; i != at.index; i = nodes_[i].next) {
@@ -781,6 +927,7 @@ class engine {
     level_tree_pool tree_nodes_;
     std::vector<price_ladder> sides_;
     base::large_array<extra> extras_;  ///< by slot
+    allocation_table shares_;          ///< empty as long as every book is first in, first out
     bool had_icebergs_ = false;        ///< ever; until then volumes of levels tell the whole truth
 };
 

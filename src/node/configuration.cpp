@@ -87,6 +87,30 @@ class table_reader {
         return read.nano;
     }
 
+    /// Calls `read(table_reader&)` for the table of that name, if there is one.
+    template <class Read>
+    void table(std::string_view key, Read&& read) {
+        const toml::node* node = take(key);
+        if (node == nullptr) return;
+        if (!node->is_table()) fail(key, "expected a table");
+        table_reader reader(*node->as_table(), file_, fmt::format("{}.{}", name_, key));
+        read(reader);
+    }
+    /// Calls `read(table_reader&)` for each table of a list.
+    template <class Read>
+    void tables(std::string_view key, std::size_t count_max, Read&& read) {
+        const toml::node* node = take(key);
+        if (node == nullptr) return;
+        const std::string expected = fmt::format("expected a list of at most {} tables", count_max);
+        const toml::array* list = node->as_array();
+        if (list == nullptr || list->size() > count_max) fail(key, expected);
+        for (const toml::node& each : *list) {
+            if (!each.is_table()) fail(key, expected);
+            table_reader reader(*each.as_table(), file_, fmt::format("{}.{}", name_, key));
+            read(reader);
+        }
+    }
+
     bool has(std::string_view key) const { return table_.contains(key); }
     void allow(std::string_view key) { known_.emplace(key); }
 
@@ -111,6 +135,34 @@ class table_reader {
     std::string name_;
     std::set<std::string> known_;
 };
+
+domain::allocation_policy read_allocation(table_reader& r) {
+    domain::allocation_policy p;
+    const std::string algorithm = r.text("algorithm");
+    static constexpr std::string_view letters = "ACFKOQST";
+    if (algorithm.size() != 1 || !letters.contains(algorithm[0])) {
+        r.fail("algorithm", "expected one of: A, C, F, K, O, Q, S, T");
+    }
+    p.algorithm = static_cast<domain::match_algorithm>(algorithm[0]);
+    const auto lots = [&](std::string_view key) {
+        return static_cast<std::uint32_t>(r.number(key, 0, 0, domain::order_quantity_lots_max));
+    };
+    p.fifo_percent = static_cast<std::uint32_t>(r.number("fifo_percent", 0, 0, 100));
+    p.levels = r.flag("levelling", false);
+    p.top_minimum = lots("top_minimum");
+    p.top_maximum = lots("top_maximum");
+    p.pro_rata_minimum = lots("pro_rata_minimum");
+    std::size_t makers_count = 0;
+    r.tables("lead_market_makers", p.makers.size(), [&](table_reader& maker) {
+        domain::lead_market_maker& m = p.makers[makers_count++];
+        m.account = domain::account_id{static_cast<std::uint32_t>(maker.number("account", 1, gateway::account_id_max))};
+        m.percent = static_cast<std::uint32_t>(maker.number("percent", 1, 100));
+        maker.finish();
+    });
+    r.finish();
+    if (const auto problem = domain::validate(p); !problem.empty()) r.fail("algorithm", std::string(problem));
+    return p;
+}
 
 domain::instrument read_instrument(table_reader& r) {
     domain::instrument i;
@@ -159,6 +211,7 @@ domain::instrument read_instrument(table_reader& r) {
     i.breaker_move = distance("breaker_move");
     i.breaker_window = duration("breaker_window_ms");
     i.breaker_halt = duration("breaker_halt_ms");
+    r.table("matching", [&](table_reader& matching) { i.allocation = read_allocation(matching); });
     r.finish();
     if (const auto problem = domain::validate(i); !problem.empty()) r.fail("id", std::string(problem));
     return i;

@@ -110,8 +110,42 @@ TEST(configuration, reads_what_protects_an_instrument) {
               "corro.toml:18: instrument.breaker_window_ms: expected a number from 0 to 1099511627776, found -1");
     EXPECT_EQ(error_of(with(protected_file, "breaker_halt_ms", "breaker_halt")),
               "corro.toml:19: instrument.breaker_halt: is not a key of this table; known are: breaker_halt_ms, "
-              "breaker_move, breaker_window_ms, dynamic_band, id, kind, lot_size, order_quantity_max, price_high, "
-              "price_low, product, symbol, tick_size");
+              "breaker_move, breaker_window_ms, dynamic_band, id, kind, lot_size, matching, order_quantity_max, "
+              "price_high, price_low, product, symbol, tick_size");
+}
+
+TEST(configuration, reads_how_the_orders_at_one_price_share) {
+    using domain::match_algorithm;
+    EXPECT_EQ(parse_configuration(sound, "corro.toml").instruments[0].allocation.algorithm, match_algorithm::fifo);
+
+    const std::string keys =
+        "price_high = \"10000\"\n[instrument.matching]\nalgorithm = \"K\"\nfifo_percent = 40\nlevelling = true\n"
+        "top_minimum = 2\ntop_maximum = 50\npro_rata_minimum = 3\n"
+        "lead_market_makers = [{account = 7, percent = 20}, {account = 9, percent = 5}]\n";
+    const std::string file = with(sound, "price_high = \"10000\"\n", keys);
+    const domain::allocation_policy p = parse_configuration(file, "corro.toml").instruments[0].allocation;
+    EXPECT_EQ(p.algorithm, match_algorithm::split);
+    EXPECT_EQ(p.fifo_percent, 40U);
+    EXPECT_TRUE(p.levels);
+    EXPECT_EQ(p.top_minimum, 2U);
+    EXPECT_EQ(p.top_maximum, 50U);
+    EXPECT_EQ(p.pro_rata_minimum, 3U);
+    EXPECT_EQ(p.makers[0].account.value, 7U);
+    EXPECT_EQ(p.makers[0].percent, 20U);
+    EXPECT_EQ(p.makers[1].account.value, 9U);
+    EXPECT_EQ(p.makers[2].percent, 0U);
+
+    EXPECT_EQ(error_of(with(file, "\"K\"", "\"X\"")),
+              "corro.toml:16: instrument.matching.algorithm: expected one of: A, C, F, K, O, Q, S, T");
+    EXPECT_EQ(error_of(with(file, "\"K\"", "\"C\"")),
+              "corro.toml:16: instrument.matching.algorithm: only algorithm K levels and splits");
+    EXPECT_EQ(error_of(with(file, "percent = 20", "percent = 96")),
+              "corro.toml:16: instrument.matching.algorithm: the percentages of the lead market makers add up to more "
+              "than 100");
+    EXPECT_EQ(error_of(with(file, "account = 9", "acount = 9")),
+              "corro.toml:22: instrument.matching.lead_market_makers.account: is missing");
+    EXPECT_EQ(error_of(with(sound, "price_high = \"10000\"\n", "price_high = \"10000\"\nmatching = \"K\"\n")),
+              "corro.toml:15: instrument.matching: expected a table");
 }
 
 TEST(configuration, makes_an_operator_only_of_an_account_that_is_called_one) {

@@ -239,6 +239,7 @@ std::expected<domain::instrument, std::error_code> decode_instrument(const frame
         .kind = message.instrument_kind,
         .tick_size = message.tick_size,
         .lot_size = message.lot_size,
+        .allocation = {.algorithm = message.match_algorithm},
     };
     if (instrument.tick_size.value <= 0 || instrument.lot_size == 0) {
         return std::unexpected(wire_errc::malformed_field);

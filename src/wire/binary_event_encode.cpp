@@ -225,6 +225,7 @@ std::size_t encode(const domain::instrument& instrument, std::uint64_t sequence,
         .quantity_max = units(instrument, instrument.order_quantity_max),
         .lot_size = instrument.lot_size,
         .instrument_kind = instrument.kind,
+        .match_algorithm = instrument.allocation.algorithm,
     };
     return encode(message, sequence, out);
 }

@@ -23,6 +23,8 @@ inline constexpr std::uint32_t instruments_made = 4;
     constexpr std::array<std::uint32_t, instruments_made> lot_sizes{1, 100, 7, 1'000'000};
     constexpr std::array<const char*, instruments_made> names{"ESH4", "BTC-PERPETUAL", "AMZN",
                                                               "TWENTY-FOUR-CHARACTERS-X"};
+    using enum domain::match_algorithm;
+    constexpr std::array<domain::match_algorithm, instruments_made> algorithms{fifo, split, allocation, fifo_makers};
     return {.id = domain::instrument_id{id},
             .product = domain::product_id{id % 2 + 1},
             .name = domain::symbol{names[id - 1]},
@@ -31,7 +33,8 @@ inline constexpr std::uint32_t instruments_made = 4;
             .lot_size = lot_sizes[id - 1],
             .price_low = domain::price_ticks{id == 3 ? 1 : -domain::price_ticks_max},
             .price_high = domain::price_ticks{domain::price_ticks_max},
-            .order_quantity_max = domain::quantity_lots{10'000 * id}};
+            .order_quantity_max = domain::quantity_lots{10'000 * id},
+            .allocation = {.algorithm = algorithms[id - 1]}};
 }
 
 [[nodiscard]] inline instrument_table made_instruments() {

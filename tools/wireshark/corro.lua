@@ -134,6 +134,17 @@ local instrument_kind_names = {
     [3] = "spot",
 }
 
+local match_algorithm_names = {
+    [65] = "allocation",
+    [67] = "pro_rata",
+    [70] = "fifo",
+    [75] = "split",
+    [79] = "threshold",
+    [81] = "threshold_makers",
+    [83] = "fifo_top_makers",
+    [84] = "fifo_makers",
+}
+
 local reject_reason_names = {
     [0] = "none",
     [1] = "unknown_instrument",
@@ -375,6 +386,7 @@ local fields = {
     quantity_max = ProtoField.int64("corro.quantity_max", "quantity_max"),
     lot_size = ProtoField.uint32("corro.lot_size", "lot_size"),
     instrument_kind = ProtoField.uint8("corro.instrument_kind", "instrument_kind", base.DEC, instrument_kind_names),
+    match_algorithm = ProtoField.uint8("corro.match_algorithm", "match_algorithm", base.DEC, match_algorithm_names),
     last_sequence = ProtoField.uint64("corro.last_sequence", "last_sequence"),
     last_command = ProtoField.uint64("corro.last_command", "last_command"),
 }
@@ -874,6 +886,7 @@ local messages = {
         { field = fields.quantity_max, offset = 56, size = 8, add = add_plain },
         { field = fields.lot_size, offset = 64, size = 4, add = add_plain },
         { field = fields.instrument_kind, offset = 68, size = 1, add = add_plain, values = instrument_kind_names },
+        { field = fields.match_algorithm, offset = 69, size = 1, add = add_plain, values = match_algorithm_names },
     },
     [65] = {
         name = "snapshot_begin", block_bytes = 24,

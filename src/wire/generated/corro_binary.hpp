@@ -223,6 +223,30 @@ static_assert(static_cast<std::uint8_t>(domain::instrument_kind::spot) == 3);
     return false;
 }
 
+static_assert(sizeof(domain::match_algorithm) == 1);
+static_assert(static_cast<std::uint8_t>(domain::match_algorithm::allocation) == 65);
+static_assert(static_cast<std::uint8_t>(domain::match_algorithm::pro_rata) == 67);
+static_assert(static_cast<std::uint8_t>(domain::match_algorithm::fifo) == 70);
+static_assert(static_cast<std::uint8_t>(domain::match_algorithm::split) == 75);
+static_assert(static_cast<std::uint8_t>(domain::match_algorithm::threshold) == 79);
+static_assert(static_cast<std::uint8_t>(domain::match_algorithm::threshold_makers) == 81);
+static_assert(static_cast<std::uint8_t>(domain::match_algorithm::fifo_top_makers) == 83);
+static_assert(static_cast<std::uint8_t>(domain::match_algorithm::fifo_makers) == 84);
+[[nodiscard]] constexpr bool is_known(domain::match_algorithm value) noexcept {
+    switch (value) {
+        case domain::match_algorithm::allocation:
+        case domain::match_algorithm::pro_rata:
+        case domain::match_algorithm::fifo:
+        case domain::match_algorithm::split:
+        case domain::match_algorithm::threshold:
+        case domain::match_algorithm::threshold_makers:
+        case domain::match_algorithm::fifo_top_makers:
+        case domain::match_algorithm::fifo_makers:
+            return true;
+    }
+    return false;
+}
+
 static_assert(sizeof(domain::reject_reason) == 1);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::none) == 0);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::unknown_instrument) == 1);
@@ -3959,6 +3983,7 @@ struct instrument_definition {
     /// Every quantity is a multiple of it.
     std::uint32_t lot_size{};
     domain::instrument_kind instrument_kind = domain::instrument_kind::future;
+    domain::match_algorithm match_algorithm = domain::match_algorithm::allocation;
 
     friend bool operator==(const wire::instrument_definition&, const wire::instrument_definition&) = default;
 };
@@ -3976,7 +4001,8 @@ struct instrument_definition {
     store_field(out + 72, message.quantity_max);
     store_field(out + 80, message.lot_size);
     store_field(out + 84, message.instrument_kind);
-    std::memset(out + 85, 0, 3);
+    store_field(out + 85, message.match_algorithm);
+    std::memset(out + 86, 0, 2);
 }
 
 /// instrument_definition in a received buffer; valid as long as the buffer.
@@ -3994,6 +4020,9 @@ class instrument_definition_view {
         if (!is_known(view.instrument_kind())) {
             return {session_reject_reason::invalid_value, 72};
         }
+        if (!is_known(view.match_algorithm())) {
+            return {session_reject_reason::invalid_value, 1142};
+        }
         return {};
     }
 
@@ -4010,6 +4039,9 @@ class instrument_definition_view {
     [[nodiscard]] domain::instrument_kind instrument_kind() const noexcept {
         return load_field<domain::instrument_kind>(block_ + 68);
     }
+    [[nodiscard]] domain::match_algorithm match_algorithm() const noexcept {
+        return load_field<domain::match_algorithm>(block_ + 69);
+    }
 
     [[nodiscard]] wire::instrument_definition value() const noexcept {
         return {
@@ -4022,6 +4054,7 @@ class instrument_definition_view {
             .quantity_max = quantity_max(),
             .lot_size = lot_size(),
             .instrument_kind = instrument_kind(),
+            .match_algorithm = match_algorithm(),
         };
     }
 

@@ -1,0 +1,70 @@
+// How the resting orders at one price share an incoming order that cannot fill them all: the matching algorithm of an
+// instrument, with its parameters.
+//
+// The names are those that CME publishes in FIX tag 1142. What each does, to the lot, is docs/spec/allocation.md.
+//
+// Units: lots; percentages of the lots that a step has to give away.
+// Limits: at most `lead_market_makers_max` makers per instrument, whose percentages add up to at most 100.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "domain/types.hpp"
+
+namespace corro::domain {
+
+/// The numbers are the characters of tag 1142.
+enum class match_algorithm : std::uint8_t {
+    fifo = 'F',
+    fifo_makers = 'T',       ///< lead market makers, then first in, first out
+    fifo_top_makers = 'S',   ///< top order, lead market makers, then first in, first out
+    split = 'K',             ///< top order, makers, then part first in, first out and part pro rata
+    allocation = 'A',        ///< top order, then pro rata of two lots or more
+    pro_rata = 'C',          ///< pro rata
+    threshold = 'O',         ///< top order between bounds, then pro rata
+    threshold_makers = 'Q',  ///< top order between bounds, lead market makers, then pro rata
+};
+
+/// Makers that one instrument may have. Each incoming order looks at all of them.
+inline constexpr std::uint32_t lead_market_makers_max = 8;
+
+struct lead_market_maker {
+    account_id account{};
+    std::uint32_t percent = 0;  ///< 1 to 100; 0 for "no maker", and then none follows
+};
+
+struct allocation_policy {
+    match_algorithm algorithm = match_algorithm::fifo;
+    bool levels = false;                 ///< split: whoever got nothing pro rata may get one lot, largest order first
+    std::uint32_t fifo_percent = 0;      ///< split: how much goes first in, first out
+    std::uint32_t top_minimum = 0;       ///< an order that shows fewer lots cannot become the top order
+    std::uint32_t top_maximum = 0;       ///< most lots that the top order gets as such; 0 for any number
+    std::uint32_t pro_rata_minimum = 0;  ///< a smaller share is rounded to nothing; 0 for what the algorithm has
+    std::array<lead_market_maker, lead_market_makers_max> makers{};
+};
+
+[[nodiscard]] constexpr bool has_top_order(match_algorithm a) noexcept {
+    return a != match_algorithm::fifo && a != match_algorithm::fifo_makers && a != match_algorithm::pro_rata;
+}
+[[nodiscard]] constexpr bool has_makers(match_algorithm a) noexcept {
+    return a == match_algorithm::fifo_makers || a == match_algorithm::fifo_top_makers || a == match_algorithm::split ||
+           a == match_algorithm::threshold_makers;
+}
+[[nodiscard]] constexpr bool is_pro_rata(match_algorithm a) noexcept {
+    return a == match_algorithm::split || a == match_algorithm::allocation || a == match_algorithm::pro_rata ||
+           a == match_algorithm::threshold || a == match_algorithm::threshold_makers;
+}
+/// Two lots unless the definition says otherwise; always two for `allocation`, and one where thresholds are the
+/// definition's.
+[[nodiscard]] constexpr std::uint32_t pro_rata_minimum_of(const allocation_policy& p) noexcept {
+    if (p.algorithm == match_algorithm::allocation) return 2;
+    if (p.pro_rata_minimum != 0) return p.pro_rata_minimum;
+    return p.algorithm == match_algorithm::pro_rata ? 2 : 1;
+}
+
+/// The first thing that is wrong with a policy, as a sentence for the operator; empty when it is sound.
+[[nodiscard]] std::string_view validate(const allocation_policy& p) noexcept;
+
+}  // namespace corro::domain
