@@ -1,6 +1,7 @@
 // Proves that the same commands give the same event bytes with every compiler, optimisation and sanitizer.
 //
 //     event_checksums FILE           compares with the committed checksums; exit code 1 and the lines when they differ
+//     event_checksums FILE --saved   the same, but every run is saved in its middle and goes on in another facility
 //     event_checksums FILE --write   writes them anew, after a change of the rules that is meant to change events
 //
 // Each line is a seed and the CRC-32C of all event bytes of 20,000 commands drawn from it. The stream is made here, of
@@ -93,7 +94,15 @@ domain::command draw(base::prng& random, std::uint64_t number, const checksum& s
     return c;
 }
 
-std::string lines() {
+bool moves(const facility::facility& from, facility::facility& to) {
+    std::vector<std::byte> bytes;
+    base::memory_sink sink(bytes);
+    if (!from.save(sink)) return false;
+    base::memory_source source(bytes);
+    return !to.load(source);
+}
+
+std::string lines(bool is_saved) {
     std::vector<domain::instrument> instruments(2);
     for (std::uint32_t i = 0; i < 2; ++i) {
         instruments[i].id = domain::instrument_id{i + 1};
@@ -104,9 +113,13 @@ std::string lines() {
     for (std::uint64_t seed = 1; seed <= seeds_count; ++seed) {
         base::prng random{seed};
         checksum seen;
-        facility::facility venue({.orders_max = 400, .accounts_max = 4, .positions_max = 16}, instruments, seen);
+        const facility::facility_options options{.orders_max = 400, .accounts_max = 4, .positions_max = 16};
+        facility::facility venue(options, instruments, seen);
+        facility::facility other(options, instruments, seen);
         for (int i = 1; i <= commands_per_seed; ++i) {
-            venue.apply(draw(random, static_cast<std::uint64_t>(i), seen));
+            const bool is_first_half = !is_saved || i <= commands_per_seed / 2;
+            (is_first_half ? venue : other).apply(draw(random, static_cast<std::uint64_t>(i), seen));
+            if (is_saved && i == commands_per_seed / 2 && !moves(venue, other)) return "a snapshot cannot be loaded\n";
         }
         std::array<char, 32> line{};
         std::snprintf(line.data(), line.size(), "%llu %08x\n", static_cast<unsigned long long>(seed), seen.value());
@@ -119,11 +132,12 @@ std::string lines() {
 
 int main(int argc, char** argv) {
     const bool writes = argc == 3 && std::string_view{argv[2]} == "--write";
-    if (argc != 2 && !writes) {
-        std::fprintf(stderr, "usage: event_checksums FILE [--write]\n");
+    const bool is_saved = argc == 3 && std::string_view{argv[2]} == "--saved";
+    if (argc != 2 && !writes && !is_saved) {
+        std::fprintf(stderr, "usage: event_checksums FILE [--saved|--write]\n");
         return 2;
     }
-    const std::string computed = lines();
+    const std::string computed = lines(is_saved);
     if (writes) {
         std::ofstream file(argv[1]);
         file << computed;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "base/large_array.hpp"
 
 namespace corro::facility {
@@ -23,6 +24,10 @@ class expiry_queue {
     /// The first time at which an order is not good any more; `never` when there is none.
     [[nodiscard]] std::int64_t next_due() const noexcept { return next_due_; }
     [[nodiscard]] std::uint32_t next_slot() const noexcept { return heap_[0].slot; }
+    [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
+    [[nodiscard]] bool contains(std::uint32_t slot) const noexcept {
+        return places_[slot] < heap_.size() && heap_[places_[slot]].slot == slot;
+    }
     /// How many orders were there before this one; of an order in the queue.
     [[nodiscard]] std::uint64_t age_of(std::uint32_t slot) const noexcept { return heap_[places_[slot]].age; }
     [[nodiscard]] std::int64_t time_of(std::uint32_t slot) const noexcept { return heap_[places_[slot]].time; }
@@ -41,6 +46,22 @@ class expiry_queue {
             rise(place);
             sink(places_[last.slot]);
         }
+        refresh();
+    }
+
+    /// Saves everything, or loads it into a queue that is as it was made.
+    void transfer(base::archive& a) noexcept {
+        const std::uint32_t size = a.count(heap_.size(), places_.size());
+        for (std::uint32_t place = 0; place < size; ++place) {
+            entry e = a.loads() ? entry{} : heap_[place];
+            a.value(e.time, e.age, e.slot);
+            if (!a.loads()) continue;
+            a.require(e.slot < places_.size());
+            if (a.failed()) break;
+            heap_.push_back(e);
+            put(place, e);
+        }
+        a.value(added_);
         refresh();
     }
 
@@ -89,5 +110,6 @@ class expiry_queue {
     std::uint64_t added_ = 0;
     std::int64_t next_due_ = never;
 };
+static_assert(sizeof(expiry_queue) == 64, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::facility

@@ -6,7 +6,9 @@ namespace corro::facility {
 
 facility::facility(const facility_options& options, std::span<const domain::instrument> instruments,
                    event_consumer& consumer)
-    : machine_(std::make_unique<state_machine>(options, instruments, consumer)) {}
+    : options_(options),
+      consumer_(&consumer),
+      machine_(std::make_unique<state_machine>(options, instruments, consumer)) {}
 
 facility::~facility() = default;
 
@@ -16,6 +18,27 @@ void facility::apply(const domain::command& command) noexcept {
 
 std::uint64_t facility::state_hash() const {
     return machine_->state_hash();
+}
+
+bool facility::save(base::byte_sink& sink) const noexcept {
+    return machine_->save(sink);
+}
+
+void facility::renew() {
+    const std::vector<domain::instrument> instruments = machine_->instruments();
+    machine_.reset();  // its memory goes first
+    machine_ = std::make_unique<state_machine>(options_, instruments, *consumer_);
+}
+
+std::error_code facility::load(base::byte_source& source) {
+    if (machine_->was_used()) renew();
+    const std::error_code error = machine_->load(source);
+    if (error) renew();
+    return error;
+}
+
+snapshot_position facility::position() const noexcept {
+    return machine_->position();
 }
 
 domain::top facility::top_of(domain::instrument_id instrument) const noexcept {

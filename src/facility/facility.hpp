@@ -14,11 +14,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <system_error>
 
+#include "base/byte_stream.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "facility/event_buffer.hpp"
+#include "facility/snapshot.hpp"
 
 namespace corro::facility {
 
@@ -67,6 +70,20 @@ class facility {
     /// time proportional to the open orders.
     [[nodiscard]] std::uint64_t state_hash() const;
 
+    // --- Saving and loading, docs/spec/snapshot.md ---------------------------------------------------------------
+
+    /// Writes everything that later events can depend on, in a size that goes with what is in use. False when the sink
+    /// would not take it all. Does not allocate.
+    [[nodiscard]] bool save(base::byte_sink& sink) const noexcept;
+    /// Becomes the facility that was saved: from here on the same commands cause the same events, byte by byte, and
+    /// leave the same state hash. Takes only what a facility of the same options and instruments saved.
+    ///
+    /// @error  snapshot_errc; then the facility is as newly made.
+    /// @cost   Allocates when the facility has executed a command before, or on failure: it is made anew.
+    [[nodiscard]] std::error_code load(base::byte_source& source);
+    /// Sequence number and time of the last command; 0 before the first.
+    [[nodiscard]] snapshot_position position() const noexcept;
+
     // --- Reading, for snapshots, market data and tests; an unknown instrument has an empty book ---------------------
 
     /// Both best levels. An empty side has price no_price and quantity 0.
@@ -85,6 +102,10 @@ class facility {
 
  private:
     class state_machine;
+    void renew();
+
+    facility_options options_;
+    event_consumer* consumer_;
     std::unique_ptr<state_machine> machine_;
 };
 

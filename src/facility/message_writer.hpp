@@ -324,6 +324,14 @@ class message_writer {
         see_trades(domain::price_ticks{std::numeric_limits<std::int64_t>::max()}, domain::no_price);
     }
 
+    /// Saves everything that lasts from one command to the next, or loads it into a writer that is as it was made.
+    void transfer(base::archive& a) noexcept {
+        a.value(trades_count_);
+        a.sparse(
+            tapes_.size(), [&](std::size_t i) { return tapes_[i].volume == 0; },
+            [&](std::size_t i) { a.value(tapes_[i].prices, tapes_[i].volume, tapes_[i].turnover); });
+    }
+
  private:
     static constexpr std::uint32_t any_slot = 0xffffffffU;
     static constexpr std::size_t messages_per_fill = 10;
@@ -436,5 +444,7 @@ class message_writer {
     event_buffer buffer_;
     std::vector<tape_summary> tapes_;
 };
+static_assert(sizeof(message_writer) - sizeof(event_buffer) == 152 && sizeof(tape_summary) == 56,
+              "`transfer` knows every member that outlasts a command; then correct the size here");
 
 }  // namespace corro::facility

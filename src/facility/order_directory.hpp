@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "base/archive.hpp"
 #include "base/hashed_index.hpp"
 #include "base/large_array.hpp"
 #include "domain/command.hpp"
@@ -133,6 +134,25 @@ class order_directory {
         r.position = position;
     }
 
+    /// Saves what is known of an open order, or loads it, and with that makes it findable.
+    void transfer_order(base::archive& a, std::uint32_t slot, bool is_waiting) noexcept {
+        order_record& r = records_[slot];
+        // An older order whose session used its request number again is found by it no more.
+        bool by_name = !a.loads() && find(r.account, r.client_order) == slot;
+        bool by_request = !a.loads() && find(r.session, r.request) == slot;
+        a.value(r);
+        a.value(by_name, by_request);
+        if (is_waiting) a.value(waiting_[slot].limit, waiting_[slot].display, waiting_[slot].type);
+        if (r.time_in_force == domain::time_in_force::gtd || (r.flags & record_flag::grouped) != 0) {
+            a.value(rare_[slot]);
+        }
+        if (!a.loads() || a.failed()) return;
+        if (by_name) by_client_order_.insert(hash(r.account, r.client_order), slot);
+        if (by_request) by_request_.insert(hash(r.session, r.request), slot);
+    }
+    /// Saves or loads what concerns no single order.
+    void transfer(base::archive& a) noexcept { expiries_.transfer(a); }
+
  private:
     [[nodiscard]] static std::uint32_t hash(domain::account_id account, domain::client_order_id name) noexcept {
         return base::hash32(name.value * 0xff51afd7ed558ccdULL + account.value);
@@ -148,5 +168,8 @@ class order_directory {
     base::hashed_index by_request_;
     expiry_queue expiries_;
 };
+static_assert(sizeof(order_directory) == 64 + 3 * 24 + 2 * 48 && sizeof(waiting_terms) == 16 &&
+                  sizeof(rare_terms) == 16,
+              "the transfers know every member; then correct the size here");
 
 }  // namespace corro::facility

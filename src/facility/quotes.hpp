@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "domain/types.hpp"
 #include "facility/order_directory.hpp"
 
@@ -75,10 +76,31 @@ class quote_table {
     [[nodiscard]] const std::vector<trip>& trips() const noexcept { return trips_; }
     void clear_trips() noexcept { trips_.clear(); }
 
+    /// Saves everything, or loads it into a table that is as it was made.
+    void transfer(base::archive& a) noexcept {
+        a.sparse(
+            places_.size(), [&](std::size_t i) { return (places_[i][0].value | places_[i][1].value) == 0; },
+            [&](std::size_t i) { a.value(places_[i][0], places_[i][1]); });
+        a.sparse(
+            protections_.size(),
+            [&](std::size_t i) {
+                const quote_protection& p = protections_[i];
+                return (p.fills_max | p.quantity_max | p.window_ms | p.fills) == 0 && p.lots == 0 &&
+                       p.began.value == 0 && !p.is_tripped;
+            },
+            [&](std::size_t i) {
+                quote_protection& p = protections_[i];
+                a.value(p.fills_max, p.quantity_max, p.window_ms, p.fills, p.lots, p.began, p.is_tripped);
+            });
+        CORRO_ASSERT(trips_.empty(), "between two commands no quotes wait to be withdrawn");
+    }
+
  private:
     std::vector<std::array<domain::order_id, 2>> places_;
     std::vector<quote_protection> protections_;
     std::vector<trip> trips_;
 };
+static_assert(sizeof(quote_table) == 72 && sizeof(quote_protection) == 40,
+              "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::facility

@@ -58,6 +58,7 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
       quotes_(options.positions_max, options.accounts_max),
       exposures_(options.positions_max, options.accounts_max),
       rules_(instruments, options.accounts_max),
+      options_(options),
       writer_(engine_, orders_, positions_, quotes_, exposures_, instruments, consumer) {
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
         const domain::allocation_policy& policy = instruments_[book].allocation;
@@ -71,6 +72,8 @@ void facility::state_machine::apply(const command& c) noexcept {
     if (c.time.value >= std::min(orders_.expiries().next_due(), next_resume_)) [[unlikely]]
         settle_due(c.time);
     now_ = c.time;
+    sequence_ = c.sequence;
+    was_used_ = true;
     if (c.verdict != reject_reason::none) {
         refuse(c, c.verdict);
     } else if (c.account.value >= engine_.accounts_count()) {
@@ -210,7 +213,8 @@ void facility::state_machine::enter_order(const command& c) noexcept {
                      .self_match = c.self_match_prevention,
                      .flags = c.flags};
     std::uint64_t group = 0;
-    if ((c.self_match_group | static_cast<std::uint64_t>(c.expire_time.value)) != 0) [[unlikely]] {
+    if ((c.self_match_group | static_cast<std::uint64_t>(c.expire_time.value)) != 0 ||
+        c.time_in_force == time_in_force::gtd) [[unlikely]] {
         group = group_key(c.account, c.self_match_group);
         orders_.rare(slot) = {c.expire_time.value, group};
         if (group != 0) orders_[slot].flags |= record_flag::grouped;

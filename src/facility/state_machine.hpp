@@ -29,6 +29,14 @@ class facility::state_machine {
     void apply(const domain::command& command) noexcept;
     [[nodiscard]] std::uint64_t state_hash() const;
 
+    // Snapshots: snapshot.cpp.
+    [[nodiscard]] bool save(base::byte_sink& sink) const noexcept;
+    /// Needs a machine that was not used. After an error it must not be.
+    [[nodiscard]] std::error_code load(base::byte_source& source) noexcept;
+    [[nodiscard]] snapshot_position position() const noexcept { return {sequence_, now_}; }
+    [[nodiscard]] bool was_used() const noexcept { return was_used_; }
+    [[nodiscard]] const std::vector<domain::instrument>& instruments() const noexcept { return instruments_; }
+
     [[nodiscard]] const matching::engine& engine() const noexcept { return engine_; }
     [[nodiscard]] const order_directory& orders() const noexcept { return orders_; }
     [[nodiscard]] const risk::positions& positions() const noexcept { return positions_; }
@@ -46,6 +54,10 @@ class facility::state_machine {
         std::uint32_t slot = none;
         domain::reject_reason reason = domain::reject_reason::none;
     };
+
+    /// A number that differs for facilities of other options or instruments.
+    [[nodiscard]] std::uint64_t fingerprint() const noexcept;
+    void transfer(base::archive& a) noexcept;
 
     void enter_order(const domain::command& c) noexcept;
     void amend_order(const domain::command& c) noexcept;
@@ -146,7 +158,10 @@ class facility::state_machine {
     risk::exposures exposures_;
     trading_rules rules_;
     std::int64_t next_resume_ = expiry_queue::never;
-    domain::time_ns now_{};  ///< of the running command
+    domain::time_ns now_{};               ///< of the running command
+    domain::sequence_number sequence_{};  ///< of the running command
+    facility_options options_;
+    bool was_used_ = false;
     message_writer writer_;
 };
 

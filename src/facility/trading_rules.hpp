@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "domain/instrument.hpp"
 #include "domain/types.hpp"
 #include "facility/limits.hpp"
@@ -148,6 +149,30 @@ class trading_rules {
         for (const killed_session& s : sessions_) visit(s.account, s.session);
     }
 
+    /// Saves everything, or loads it into rules that are as they were made.
+    void transfer(base::archive& a) noexcept {
+        for (std::uint8_t& flags : book_flags_) a.value(flags);
+        for (book_rules& b : books_) {
+            a.value(b.phase, b.resumes_now, b.resume_time, b.pending_low, b.pending_high, b.window_end, b.reference,
+                    b.last_seen, b.volume_seen);
+        }
+        const auto is_plain = [&](std::size_t i) {
+            return !limits_[i].has_any() && limits_[i].firm == 0 && account_flags_[i] == 0 && !is_account_killed_[i] &&
+                   !is_firm_killed_[i];
+        };
+        a.sparse(limits_.size(), is_plain, [&](std::size_t i) {
+            bool is_account_killed = is_account_killed_[i];
+            bool is_firm_killed = is_firm_killed_[i];
+            a.value(limits_[i], account_flags_[i], is_account_killed, is_firm_killed);
+            a.require(limits_[i].firm < limits_.size());
+            is_account_killed_[i] = is_account_killed;
+            is_firm_killed_[i] = is_firm_killed;
+        });
+        const std::uint32_t killed = a.count(sessions_.size(), sessions_killed_max);
+        if (a.loads()) sessions_.resize(killed);
+        for (killed_session& s : sessions_) a.value(s);
+    }
+
  private:
     struct killed_session {
         std::uint32_t account;
@@ -176,5 +201,7 @@ class trading_rules {
     std::vector<bool> is_firm_killed_;
     std::vector<killed_session> sessions_;  ///< sorted
 };
+static_assert(sizeof(trading_rules) == 5 * 24 + 2 * 40 && sizeof(book_rules) == 64 && sizeof(account_limits) == 24,
+              "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::facility

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "domain/allocation.hpp"
 #include "domain/types.hpp"
 
@@ -169,11 +170,19 @@ class allocation_table {
     [[nodiscard]] std::span<claim> claims(std::size_t count) noexcept { return std::span(claims_).first(count); }
     [[nodiscard]] std::span<level_rank> ranks() noexcept { return ranks_; }
 
+    /// Saves the top orders, or loads them into a table that is as it was defined; policies are definitions.
+    void transfer(base::archive& a) noexcept {
+        a.sparse(
+            tops_.size(), [&](std::size_t i) { return tops_[i].value == 0; },
+            [&](std::size_t i) { a.value(tops_[i]); });
+    }
+
  private:
     std::vector<domain::allocation_policy> policies_;  ///< by book
     std::vector<domain::order_id> tops_;               ///< two per book
     std::vector<claim> claims_;
     std::vector<level_rank> ranks_;
 };
+static_assert(sizeof(allocation_table) == 96, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching

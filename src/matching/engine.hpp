@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "base/assert.hpp"
 #include "base/large_array.hpp"
 #include "domain/allocation.hpp"
@@ -365,6 +366,11 @@ class engine {
             }
         }
     }
+    /// Calls `visit(slot)` for each open order, by slot.
+    template <class Visit>
+    void for_each_open(Visit&& visit) const {
+        nodes_.for_each_open([&](std::uint32_t index) { visit(nodes_.slot_of(index)); });
+    }
     /// Calls `visit(slot)` for each open order of an account, oldest first.
     template <class Visit>
     void for_each_order_of(std::uint32_t account, Visit&& visit) const {
@@ -373,7 +379,35 @@ class engine {
         }
     }
 
+    // --- Saving and loading ---------------------------------------------------------------------------------------
+
+    /// Saves everything that the engine holds, or loads it into an engine that is as it was made and has the same
+    /// options. After a failure an engine must not be used.
+    void transfer(base::archive& a) noexcept {
+        const std::uint32_t levels = nodes_.transfer(a);
+        a.sparse(
+            sides_.size(), [&](std::size_t i) { return sides_[i].empty(); },
+            [&](std::size_t i) { sides_[i].transfer(a); });
+        if (a.loads() && !a.failed()) restore_levels(a, levels);
+        a.value(had_icebergs_);
+        shares_.transfer(a);
+        if (a.failed()) return;
+        nodes_.for_each_open([&](std::uint32_t index) {
+            const node& n = nodes_[index];
+            a.require(account_of(n) < accounts_count());
+            if ((n.order.account & (iceberg_bit | group_bit)) != 0) a.value(extras_[nodes_.slot_of(index)]);
+        });
+    }
+
  private:
+    void restore_levels(base::archive& a, std::uint32_t levels) noexcept {
+        nodes_.for_each_level(levels, [&](std::uint32_t index) {
+            const level_fields& level = nodes_[index].level;
+            a.require(level.side < sides_.size() && sides_[level.side].restore(level.key, index));
+        });
+        for (const price_ladder& ladder : sides_) a.require(ladder.is_sound());
+    }
+
     /// Four ladders per book: buy side, sell side, waiting for falling prices, waiting for rising prices.
     static constexpr std::uint32_t waiting_bit = 2;
     static constexpr std::uint32_t waiting_window_bits = 8;
@@ -930,5 +964,6 @@ class engine {
     allocation_table shares_;          ///< empty as long as every book is first in, first out
     bool had_icebergs_ = false;        ///< ever; until then volumes of levels tell the whole truth
 };
+static_assert(sizeof(engine) == 232, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching

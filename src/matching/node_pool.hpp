@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/archive.hpp"
 #include "base/assert.hpp"
 #include "base/large_array.hpp"
 #include "domain/types.hpp"
@@ -131,7 +132,120 @@ class node_pool {
         level_free_ = index;
     }
 
+    /// Calls `visit(index)` for every open order, in the order of their slots.
+    template <class Visit>
+    void for_each_open(Visit&& visit) const {
+        for (std::uint32_t i = orders_begin_, left = orders_capacity() - orders_free_count_; left != 0; ++i) {
+            if (!is_open(i)) continue;
+            visit(i);
+            --left;
+        }
+    }
+    /// Calls `visit(index)` for every level in use among the first `touched` ones.
+    template <class Visit>
+    void for_each_level(std::uint32_t touched, Visit&& visit) const {
+        for (std::uint32_t i = levels_begin_; i < levels_begin_ + touched; ++i) {
+            if (is_level(i)) visit(i);
+        }
+    }
+    /// Saves all nodes in use and both lists of free ones, or loads them into a pool that is as it was made. Returns
+    /// how many levels were ever in use. What has been loaded is sound: every ring is closed and every index in range.
+    std::uint32_t transfer(base::archive& a) noexcept {
+        a.sparse(
+            levels_begin_, [&](std::size_t i) { return nodes_[i].order.account_next == i; },
+            [&](std::size_t i) { a.value(nodes_[i].order.account_next, nodes_[i].order.account_prev); });
+        const auto is_open_order = [&](std::uint32_t i) { return is_open(i); };
+        const auto is_level_in_use = [&](std::uint32_t i) { return is_level(i); };
+        const auto is_new_order = [&](std::uint32_t i) { return nodes_[i].order.generation == 0; };
+        const auto is_new_level = [&](std::uint32_t i) { return !is_level(i); };
+        const std::uint32_t orders = a.count(touched_count(orders_begin_, is_new_order), orders_capacity());
+        const std::uint32_t levels = a.count(touched_count(levels_begin_, is_new_level), orders_capacity());
+        for (std::uint32_t i = orders_begin_; i < orders_begin_ + orders; ++i) {
+            node& n = nodes_[i];
+            a.value(n.order.generation);
+            if (!is_open(i)) continue;
+            a.value(n.next, n.prev, n.order.level, n.order.open, n.order.account, n.order.account_next,
+                    n.order.account_prev);
+        }
+        for (std::uint32_t i = levels_begin_; i < levels_begin_ + levels; ++i) {
+            node& n = nodes_[i];
+            a.value(n.level.orders_count);
+            if (is_level(i)) a.value(n.next, n.prev, n.level.volume, n.level.key, n.level.side);
+        }
+        const std::uint32_t orders_free = transfer_free(a, order_free_, orders_begin_, orders, is_open_order);
+        transfer_free(a, level_free_, levels_begin_, levels, is_level_in_use);
+        if (a.loads() && !a.failed()) {
+            orders_free_count_ = orders_free + orders_capacity() - orders;
+            a.require(rings_are_closed(orders, levels));
+        }
+        return levels;
+    }
+
  private:
+    [[nodiscard]] bool is_open(std::uint32_t index) const noexcept { return (nodes_[index].order.generation & 1) != 0; }
+    /// A level without orders is released at once.
+    [[nodiscard]] bool is_level(std::uint32_t index) const noexcept { return nodes_[index].level.orders_count != 0; }
+
+    /// How many nodes of a kind come before those at its end that are free and in the order in which they were made.
+    template <class IsNew>
+    [[nodiscard]] std::uint32_t touched_count(std::uint32_t begin, IsNew&& is_new) const noexcept {
+        std::uint32_t end = begin + orders_capacity();
+        for (std::uint32_t behind = 0; end != begin && is_new(end - 1) && nodes_[end - 1].next == behind; --end) {
+            behind = end - 1;
+        }
+        return end - begin;
+    }
+    /// The free ones among the first `touched` nodes of a kind, in their order. Returns how many they are.
+    template <class IsUsed>
+    std::uint32_t transfer_free(base::archive& a, std::uint32_t& head, std::uint32_t begin, std::uint32_t touched,
+                                IsUsed&& is_used) noexcept {
+        std::uint32_t free = 0;
+        for (std::uint32_t i = begin; i < begin + touched; ++i) free += is_used(i) ? 0U : 1U;
+        std::uint32_t* link = &head;
+        for (std::uint32_t i = 0; i < free; ++i) {
+            std::uint32_t index = *link;
+            a.value(index);
+            if (a.loads()) {
+                // A free node's `prev` is nobody's business, so that it can tell who is in the list already.
+                const bool is_sound = index - begin < touched && !is_used(index) && nodes_[index].prev != is_listed;
+                a.require(is_sound);
+                if (a.failed()) return 0;
+                nodes_[index].prev = is_listed;
+                *link = index;
+            }
+            link = &nodes_[index].next;
+        }
+        const std::uint32_t rest = touched == orders_capacity() ? 0 : begin + touched;
+        CORRO_ASSERT(a.loads() || *link == rest, "a level without orders is free, an order of even generation too");
+        if (a.loads()) *link = rest;
+        return free;
+    }
+    [[nodiscard]] bool rings_are_closed(std::uint32_t orders, std::uint32_t levels) const noexcept {
+        const auto is_order = [&](std::uint32_t i) { return i - orders_begin_ < orders && is_open(i); };
+        const auto is_in_queue = [&](std::uint32_t i) {
+            return is_order(i) || (i - levels_begin_ < levels && is_level(i));
+        };
+        const auto is_queued = [&](std::uint32_t i) {
+            const node& n = nodes_[i];
+            return is_in_queue(n.next) && is_in_queue(n.prev) && nodes_[n.next].prev == i && nodes_[n.prev].next == i;
+        };
+        const auto is_owned = [&](std::uint32_t i) {
+            const std::uint32_t next = nodes_[i].order.account_next;
+            const std::uint32_t prev = nodes_[i].order.account_prev;
+            return (next < levels_begin_ || is_order(next)) && (prev < levels_begin_ || is_order(prev)) &&
+                   nodes_[next].order.account_prev == i && nodes_[prev].order.account_next == i;
+        };
+        bool sound = true;
+        for (std::uint32_t i = 0; i < levels_begin_; ++i) sound = sound && is_owned(i);
+        for_each_level(levels, [&](std::uint32_t i) { sound = sound && is_queued(i); });
+        for (std::uint32_t i = orders_begin_; i < orders_begin_ + orders && sound; ++i) {
+            const std::uint32_t level = nodes_[i].order.level;
+            if (is_open(i)) sound = is_queued(i) && is_owned(i) && level - levels_begin_ < levels && is_level(level);
+        }
+        return sound;
+    }
+
+    static constexpr std::uint32_t is_listed = 0xffffffffU;
     [[nodiscard]] static domain::order_id make_id(std::uint32_t generation, std::uint32_t slot) noexcept {
         return domain::order_id{(std::uint64_t{generation} << 32) | slot};
     }
@@ -147,5 +261,6 @@ class node_pool {
     std::uint32_t order_free_ = 0;
     std::uint32_t orders_free_count_ = 0;
 };
+static_assert(sizeof(node_pool) == 48, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching

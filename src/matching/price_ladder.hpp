@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/archive.hpp"
 #include "base/assert.hpp"
 #include "matching/level_tree.hpp"
 #include "matching/limits.hpp"
@@ -94,6 +95,30 @@ class price_ladder {
         }
         return tree_.next_after(*pool_, key);
     }
+
+    /// Saves or loads where the window stands; the levels are restored one by one.
+    void transfer(base::archive& a) noexcept {
+        a.value(low_, high_);
+        if (!a.loads()) return;
+        a.require((low_ | high_) % 64 == 0 && low_ < high_ && high_ <= 2 * no_key && high_ - low_ <= window_size());
+        if (a.failed()) low_ = high_ = 0;
+    }
+    /// Adds a level without moving the window. False if that cannot be: the key is taken, or better than the window.
+    [[nodiscard]] bool restore(std::uint64_t key, std::uint32_t level) noexcept {
+        if (key < low_ || key >= no_key || find(key) != 0) return false;
+        if (key < best_key_) {
+            best_key_ = key;
+            best_level_ = level;
+        }
+        if (in_window(key)) {
+            put(key, level);
+        } else {
+            tree_.insert(*pool_, key, level);
+        }
+        return true;
+    }
+    /// Whether the best level is in the window, as it has to be when all levels have been restored.
+    [[nodiscard]] bool is_sound() const noexcept { return empty() ? low_ == high_ : in_window(best_key_); }
 
     /// Hints that `key` will be looked up soon.
     void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&levels_[position(key)]); }
@@ -242,5 +267,6 @@ class price_ladder {
     std::uint64_t* groups_;
     std::uint64_t top_ = 0;
 };
+static_assert(sizeof(price_ladder) == 88, "`transfer` and `restore` know every member; then correct the size here");
 
 }  // namespace corro::matching

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "domain/types.hpp"
 
 namespace corro::risk {
@@ -48,9 +49,21 @@ class exposures {
     void clear_orders(domain::account_id account) noexcept { orders_[account.value] = 0; }
     void clear(std::uint32_t slot) noexcept { by_position_[slot] = {}; }
 
+    /// Saves everything, or loads it into exposures that are as they were made.
+    void transfer(base::archive& a) noexcept {
+        a.sparse(
+            by_position_.size(),
+            [&](std::size_t i) { return (by_position_[i].open_buys | by_position_[i].open_sells) == 0; },
+            [&](std::size_t i) { a.value(by_position_[i]); });
+        a.sparse(
+            orders_.size(), [&](std::size_t i) { return orders_[i] == 0; },
+            [&](std::size_t i) { a.value(orders_[i]); });
+    }
+
  private:
     std::vector<exposure> by_position_;
     std::vector<std::uint32_t> orders_;
 };
+static_assert(sizeof(exposures) == 48, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::risk

@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "base/assert.hpp"
 #include "base/hashed_index.hpp"
 #include "domain/types.hpp"
@@ -70,6 +71,23 @@ class positions {
         return open_interest_[instrument];
     }
 
+    /// Saves everything, or loads it into positions that are as they were made.
+    void transfer(base::archive& a) noexcept {
+        const std::uint32_t pairs = a.count(entries_.size(), index_.capacity());
+        for (std::uint32_t slot = 0; slot < pairs; ++slot) {
+            position p = a.loads() ? position{} : entries_[slot];
+            a.value(p);
+            if (!a.loads()) continue;
+            a.require(p.instrument < open_interest_.size() && find(p.account, p.instrument) == none);
+            if (a.failed()) return;
+            entries_.push_back(p);
+            index_.insert(hash(p.account, p.instrument), slot);
+        }
+        a.sparse(
+            open_interest_.size(), [&](std::size_t i) { return open_interest_[i] == 0; },
+            [&](std::size_t i) { a.value(open_interest_[i]); });
+    }
+
  private:
     [[nodiscard]] static std::uint32_t hash(std::uint32_t account, std::uint32_t instrument) noexcept {
         return base::hash32((std::uint64_t{account} << 32) | instrument);
@@ -85,5 +103,6 @@ class positions {
     base::hashed_index index_;
     std::vector<std::uint64_t> open_interest_;
 };
+static_assert(sizeof(positions) == 96, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::risk

@@ -1,0 +1,127 @@
+#include "facility/snapshot.hpp"
+
+#include <string>
+
+#include "base/archive.hpp"
+#include "base/crc32c.hpp"
+#include "base/hash.hpp"
+#include "facility/state_machine.hpp"
+
+namespace corro::facility {
+namespace {
+
+class category final : public std::error_category {
+ public:
+    [[nodiscard]] const char* name() const noexcept override { return "snapshot"; }
+
+    [[nodiscard]] std::string message(int code) const override {
+        switch (static_cast<snapshot_errc>(code)) {
+            case snapshot_errc::truncated: return "the snapshot ends too early";
+            case snapshot_errc::damaged: return "the snapshot is damaged";
+            case snapshot_errc::foreign_format: return "not a snapshot of a facility";
+            case snapshot_errc::unsupported_version: return "a version of the snapshot format that is not supported";
+            case snapshot_errc::other_venue: return "the snapshot is of a venue with other options or instruments";
+            case snapshot_errc::state_differs: return "the loaded state has another hash than the saved one";
+        }
+        return "unknown snapshot error";
+    }
+};
+
+}  // namespace
+
+const std::error_category& snapshot_category() noexcept {
+    static const category instance;
+    return instance;
+}
+
+std::uint32_t snapshot_header::computed_crc() const noexcept {
+    snapshot_header other = *this;
+    other.crc = 0;
+    return base::crc32c(std::as_bytes(std::span{&other, 1}));
+}
+
+std::error_code snapshot_header::check() const noexcept {
+    if (mark != mark_of_a_snapshot) return snapshot_errc::foreign_format;
+    if (version != version_now) return snapshot_errc::unsupported_version;
+    if (crc != computed_crc()) return snapshot_errc::damaged;
+    return {};
+}
+
+std::uint64_t facility::state_machine::fingerprint() const noexcept {
+    static_assert(
+        sizeof(domain::instrument) == 200 && sizeof(domain::allocation_policy) == 84 && sizeof(facility_options) == 16,
+        "all members are in the fingerprint; then correct the sizes here");
+    base::hasher hasher;
+    hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
+    for (const domain::instrument& i : instruments_) {
+        hasher.add(i.id).add(i.product).add_bytes(std::as_bytes(std::span{i.name.characters})).add(i.kind);
+        hasher.add(i.tick_size).add(i.lot_size).add(i.price_low).add(i.price_high).add(i.order_quantity_max);
+        hasher.add(i.dynamic_band).add(i.breaker_move).add(i.breaker_window).add(i.breaker_halt);
+        const domain::allocation_policy& p = i.allocation;
+        hasher.add(p.algorithm).add(p.levels).add(p.fifo_percent).add(p.top_minimum).add(p.top_maximum);
+        hasher.add(p.pro_rata_minimum);
+        for (const domain::lead_market_maker& m : p.makers) hasher.add(m.account).add(m.percent);
+    }
+    return hasher.value();
+}
+
+/// What the header says of the last command is not repeated here.
+void facility::state_machine::transfer(base::archive& a) noexcept {
+    static_assert(sizeof(state_machine) == 2 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
+                                               sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
+                                               sizeof writer_ + 3 * 8 + sizeof options_ + 8,
+                  "what lasts is transferred; then correct the size here");
+    positions_.transfer(a);
+    engine_.transfer(a);
+    if (a.failed()) return;
+    orders_.transfer(a);
+    std::size_t expiring = 0;
+    engine_.for_each_open([&](std::uint32_t slot) {
+        orders_.transfer_order(a, slot, engine_.level_of(slot).is_waiting);
+        const order_record& r = orders_[slot];
+        a.require(r.position < positions_.count() && r.account.value < engine_.accounts_count() &&
+                  (r.side == domain::side::buy || r.side == domain::side::sell));
+        if (r.time_in_force != domain::time_in_force::gtd || (r.flags & quote_mark) != 0) return;
+        a.require(orders_.expiries().contains(slot));
+        ++expiring;
+    });
+    a.require(expiring == orders_.expiries().size());
+    quotes_.transfer(a);
+    exposures_.transfer(a);
+    rules_.transfer(a);
+    a.value(next_resume_);
+    writer_.transfer(a);
+}
+
+bool facility::state_machine::save(base::byte_sink& sink) const noexcept {
+    snapshot_header header{.mark = snapshot_header::mark_of_a_snapshot,
+                           .version = snapshot_header::version_now,
+                           .fingerprint = fingerprint(),
+                           .sequence = sequence_.value,
+                           .time = now_.value,
+                           .state_hash = state_hash()};
+    header.crc = header.computed_crc();
+    if (!sink.write(std::as_bytes(std::span{&header, 1}))) return false;
+    base::archive a(sink);
+    // An archive that saves changes nothing; that is what makes one function for both directions possible.
+    const_cast<state_machine*>(this)->transfer(a);
+    return a.finish();
+}
+
+std::error_code facility::state_machine::load(base::byte_source& source) noexcept {
+    snapshot_header header{};
+    if (!source.read(std::as_writable_bytes(std::span{&header, 1}))) return snapshot_errc::truncated;
+    if (const std::error_code error = header.check()) return error;
+    if (header.fingerprint != fingerprint()) return snapshot_errc::other_venue;
+    base::archive a(source);
+    transfer(a);
+    if (!a.finish()) {
+        return a.status() == base::archive::state::ended ? snapshot_errc::truncated : snapshot_errc::damaged;
+    }
+    sequence_ = domain::sequence_number{header.sequence};
+    now_ = domain::time_ns{header.time};
+    was_used_ = true;
+    return state_hash() == header.state_hash ? std::error_code{} : snapshot_errc::state_differs;
+}
+
+}  // namespace corro::facility
