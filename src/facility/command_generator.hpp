@@ -72,6 +72,7 @@ class command_generator {
             if (random_.below(8) == 0) instrument.product = {};
             if (random_.below(8) == 0)
                 instrument.order_quantity_max = domain::quantity_lots{profile_.quantity_max / 2 + 1};
+            if (random_.below(2) == 0) instrument.allocation = some_policy();
             profile_.instruments.push_back(instrument);
         }
     }
@@ -143,6 +144,26 @@ class command_generator {
     }
 
  private:
+    [[nodiscard]] domain::allocation_policy some_policy() {
+        using enum domain::match_algorithm;
+        constexpr std::array algorithms{fifo_makers, fifo_top_makers, split,           allocation,
+                                        pro_rata,    threshold,       threshold_makers};
+        domain::allocation_policy p{.algorithm = algorithms[random_.below(algorithms.size())]};
+        const auto up_to = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random_.below(n + 1)); };
+        if (p.algorithm == split) {
+            p.levels = !one_in(3);
+            p.fifo_percent = one_in(3) ? 0 : up_to(100);
+        }
+        if (p.algorithm != allocation && domain::has_top_order(p.algorithm) && !one_in(3)) {
+            p.top_minimum = up_to(profile_.quantity_max / 2);
+            p.top_maximum = up_to(profile_.quantity_max);
+        }
+        if (p.algorithm != allocation && domain::is_pro_rata(p.algorithm)) p.pro_rata_minimum = up_to(4);
+        for (std::uint32_t i = 0; domain::has_makers(p.algorithm) && i < 1 + up_to(2) && i < profile_.accounts; ++i) {
+            p.makers[i] = {domain::account_id{i}, 1 + up_to(32)};
+        }
+        return p;
+    }
     [[nodiscard]] bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
 
     [[nodiscard]] domain::price_ticks price() {

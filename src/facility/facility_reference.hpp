@@ -20,44 +20,11 @@
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
 #include "facility/limits.hpp"
+#include "facility/reference_allocation.hpp"
+#include "facility/reference_defects.hpp"
 #include "facility/state_hasher.hpp"
 
 namespace corro::facility::testing {
-
-/// Mistakes that can be put into the reference, to prove that the comparison would notice them in the venue.
-enum class defect : std::uint8_t {
-    none,
-    newest_order_first,  ///< a level is not first in, first out
-    amend_down_loses_priority,
-    fill_at_aggressor_price,
-    post_only_may_trade,
-    decrement_forgets_the_resting_order,
-    immediate_remainder_rests,
-    top_of_book_always,
-    mass_cancel_newest_first,
-    feed_misses_the_end_of_a_command,
-    iceberg_refresh_keeps_priority,
-    stop_needs_a_price_beyond_its_trigger,
-    minimum_quantity_is_ignored,
-    triggered_orders_newest_first,
-    only_the_last_price_triggers,
-    hidden_lots_are_forgotten_by_fill_or_kill,
-    quote_that_shrinks_loses_priority,
-    quote_meets_its_own_old_side,
-    protection_window_never_ends,
-    protection_counts_no_lots,
-    tripped_quotes_stay,
-    mass_cancel_takes_quotes_unasked,
-    orders_expire_at_their_time,
-    showing_more_keeps_priority,
-    self_match_group_is_ignored,
-    open_orders_are_forgotten_by_position_limits,
-    killed_sessions_may_enter,
-    halts_forget_what_has_triggered,
-    circuit_breaker_spares_the_product,
-    dynamic_band_does_not_move,
-    count_,
-};
 
 class facility_reference {
  public:
@@ -131,15 +98,18 @@ class facility_reference {
     [[nodiscard]] std::uint64_t state_hash() const {
         state_hasher hasher;
         hasher.add(trades_count_);
-        for (const book& b : books_) {
+        for (std::size_t index = 0; index < books_.size(); ++index) {
+            const book& b = books_[index];
             hasher.add(b.prices.last.value);
             hasher.add(b.prices.high.value);
             hasher.add(b.prices.low.value);
             hasher.add(b.prices.open.value);
             hasher.add(b.volume);
             hasher.add(b.turnover);
+            const bool has_top = domain::has_top_order(instruments_[index].allocation.algorithm);
             for (const half* h : {&b.buy, &b.sell}) {
                 hasher.add(std::uint64_t{0});
+                if (has_top) hasher.add(h->top.value);
                 for (const auto& [key, queue] : h->levels) {
                     for (const order* o : queue) {
                         hasher.add(o->price.value);
@@ -255,6 +225,7 @@ class facility_reference {
     /// One side: price times -1 for bids, so that iteration goes from the best price to the worst.
     struct half {
         std::map<std::int64_t, std::list<order*>> levels;
+        domain::order_id top{};  // the order that bettered the side, 0 for none
     };
     struct book {
         half buy, sell;
@@ -613,7 +584,7 @@ class facility_reference {
         if (o.request != 0) by_request_[{o.session.value, o.request}] = o.id;
     }
     /// Puts an open order at the end of its level and says so in public.
-    void rest(order& o) {
+    void rest(order& o, bool is_refreshed = false) {
         o.shown = o.display == 0 ? o.open : std::min(o.display, o.open);
         o.where = order::place::book;
         std::list<order*>& queue = half_of(o.instrument, o.side).levels[key_of(o.side, o.price)];
@@ -621,6 +592,12 @@ class facility_reference {
             queue.push_front(&o);
         } else {
             queue.push_back(&o);
+        }
+        half& own_side = half_of(o.instrument, o.side);
+        if (!is_refreshed && queue.size() == 1 && &queue == &own_side.levels.begin()->second) {
+            const bool is_large = o.shown >= instruments_[o.instrument].allocation.top_minimum ||
+                                  mistake_ == defect::small_orders_become_top_orders;
+            own_side.top = is_large ? o.id : domain::order_id{};
         }
         say_public(event_kind::order_added, o, o.shown, o.shown);
         say_level(o);
@@ -705,6 +682,10 @@ class facility_reference {
         std::uint64_t found = 0;
         for (const std::list<order*>* queue : reached_levels(o)) {
             std::uint64_t hidden = 0;
+            if (shares(o.instrument) && o.self_match != self_match_prevention::cancel_resting &&
+                own_at(*queue, o) != nullptr) {
+                return found;
+            }
             for (const order* resting : *queue) {
                 if (is_own(*resting, o) && o.self_match != self_match_prevention::none) {
                     if (o.self_match == self_match_prevention::cancel_resting) continue;
@@ -734,8 +715,17 @@ class facility_reference {
             if (reached.empty()) break;
             order* resting =
                 mistake_ == defect::newest_order_first ? reached.front()->back() : reached.front()->front();
+            if (shares(incoming.instrument)) {
+                resting = own_at(*reached.front(), incoming);
+                if (resting == nullptr ||
+                    (mistake_ == defect::self_match_waits_for_its_turn && resting != reached.front()->front())) {
+                    trade_shares(incoming, *reached.front(), is_entering);
+                    end.is_known = true;
+                    continue;
+                }
+            }
             if (!is_own(*resting, incoming) || incoming.self_match == self_match_prevention::none) {
-                trade(incoming, *resting, is_entering);
+                trade(incoming, *resting, is_entering, std::min(incoming.open, resting->shown));
                 end.is_known = true;
                 continue;
             }
@@ -768,8 +758,34 @@ class facility_reference {
         return end;
     }
 
-    void trade(order& incoming, order& resting, bool is_entering) {
-        const std::uint32_t lots = std::min(incoming.open, resting.shown);
+    // --- Sharing -----------------------------------------------------------------------------------------------------
+
+    bool shares(std::uint32_t instrument) const {
+        return instruments_[instrument].allocation.algorithm != domain::match_algorithm::fifo;
+    }
+    /// The oldest of a level's orders that the incoming one must not trade with.
+    order* own_at(const std::list<order*>& queue, const order& incoming) const {
+        if (incoming.self_match == domain::self_match_prevention::none) return nullptr;
+        for (order* resting : queue) {
+            if (is_own(*resting, incoming)) return resting;
+        }
+        return nullptr;
+    }
+    /// Everybody's share is known before anything trades.
+    void trade_shares(order& incoming, const std::list<order*>& queue, bool is_entering) {
+        const domain::order_id top = half_of(incoming.instrument, domain::opposite(incoming.side)).top;
+        std::vector<order*> resting(queue.begin(), queue.end());
+        std::vector<reference_sharing::sharer> sharers;
+        for (const order* o : resting) sharers.push_back({o->account.value, o->shown, o->id == top});
+        reference_sharing sharing(instruments_[incoming.instrument].allocation, std::move(sharers), incoming.open,
+                                  mistake_);
+        const auto& shares = sharing.work_out();
+        for (std::size_t i = 0; i < resting.size(); ++i) {
+            if (shares[i].gets != 0) trade(incoming, *resting[i], is_entering, shares[i].gets);
+        }
+    }
+
+    void trade(order& incoming, order& resting, bool is_entering, std::uint32_t lots) {
         const domain::price_ticks price =
             mistake_ == defect::fill_at_aggressor_price && incoming.price != domain::no_price ? incoming.price
                                                                                               : resting.price;
@@ -827,7 +843,7 @@ class facility_reference {
             domain::volume_lots{b.volume}, b.turnover, domain::volume_lots{open_interest(incoming.instrument)}, {}};
         if (incoming.is_quote) count_for_protection(incoming, lots);
         if (before.is_quote) count_for_protection(before, lots);
-        if (before.open != 0 && before.shown == 0) rest(resting);
+        if (before.open != 0 && before.shown == 0) rest(resting, true);
     }
 
     // --- Leaving -----------------------------------------------------------------------------------------------------
@@ -842,6 +858,9 @@ class facility_reference {
         const auto at = h.levels.find(key);
         at->second.remove(&o);
         if (at->second.empty()) h.levels.erase(at);
+        const bool survives = mistake_ == defect::top_order_survives_an_amend &&
+                              command_.kind == domain::command_kind::amend_order && o.open != 0;
+        if (h.top == o.id && !survives) h.top = {};
         o.where = order::place::nowhere;
     }
     /// Out of the book and of every directory; `o` is gone afterwards.
