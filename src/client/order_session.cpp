@@ -2,10 +2,12 @@
 
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/assert.hpp"
 #include "client/session_errors.hpp"
+#include "domain/private_event.hpp"
 #include "io/errors.hpp"
 #include "io/timer.hpp"
 
@@ -19,6 +21,38 @@ io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_s
     std::unique_ptr<order_session> session(new order_session(std::move(*stream), who));
     if (const std::error_code error = co_await session->prove_and_welcome()) co_return std::unexpected(error);
     co_return session;
+}
+
+io::task<std::error_code> order_session::reconnect(io::endpoint venue) {
+    stream_.close();
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), venue);
+    if (!stream) co_return stream.error();
+    static_cast<void>(stream->set_option(io::no_delay(true)));
+    stream_ = std::move(*stream);
+    output_.clear();
+    input_begin_ = input_end_ = 0;
+    acknowledged_ = false;
+    who_.next_answer = next_answer_;
+    co_return co_await prove_and_welcome();
+}
+
+bool order_session::resend_untaken() noexcept {
+    std::size_t bytes = 0;
+    for (std::uint32_t number = next_request_; number != sent_end_; ++number) {
+        const std::size_t size = sent_.find(number).size();
+        if (size == 0) return false;
+        bytes += size;
+    }
+    const auto room = output_.reserve(bytes);
+    if (room.size() != bytes) return false;
+    std::size_t at = 0;
+    for (; next_request_ != sent_end_; ++next_request_) {
+        const auto request = sent_.find(next_request_);
+        std::memcpy(room.data() + at, request.data(), request.size());
+        at += request.size();
+    }
+    output_.commit(at);
+    return true;
 }
 
 // The venue's challenge, our hello, its welcome.
@@ -36,7 +70,7 @@ io::task<std::error_code> order_session::prove_and_welcome() {
     wire::hello hello;
     hello.account = who_.account;
     hello.session_number = who_.session_number;
-    hello.next_sequence = domain::sequence_number{0};
+    hello.next_sequence = domain::sequence_number{who_.next_answer};
     hello.heartbeat_interval_ms = static_cast<std::uint32_t>(who_.heartbeat.count());
     hello.protocol_version = wire::protocol_version;
     hello.hello_flags = who_.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
@@ -55,7 +89,9 @@ io::task<std::error_code> order_session::prove_and_welcome() {
     const wire::hello_ack ack = wire::hello_ack_view(*frame).value();
     session_ = ack.session;
     who_.heartbeat = std::chrono::milliseconds(ack.heartbeat_interval_ms);
+    if (ack.next_sequence.value < who_.next_answer) co_return make_error_code(session_errc::sequence_gap);
     next_request_ = static_cast<std::uint32_t>(ack.next_request.value);
+    sent_end_ = std::max(sent_end_, next_request_);
     next_answer_ = ack.next_sequence.value;
     for (std::uint32_t i = 0; i < ack.instruments_count; ++i) {
         frame = co_await next_frame();
@@ -96,7 +132,9 @@ std::uint32_t order_session::send(const domain::command& command) noexcept {
     if (room.empty()) return 0;
     domain::command numbered = command;
     numbered.request = next_request_;
-    output_.commit(wire::encode(numbered, instruments_.find_or_nameless(command.instrument), room));
+    const std::size_t size = wire::encode(numbered, instruments_.find_or_nameless(command.instrument), room);
+    keep(room.first(size));
+    output_.commit(size);
     return next_request_++;
 }
 
@@ -104,8 +142,17 @@ std::uint32_t order_session::send_mass_quote(std::span<const domain::command> qu
     for (const domain::command& quote : quotes) CORRO_ASSERT(instruments_.find(quote.instrument) != nullptr);
     const auto room = output_.reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
-    output_.commit(wire::encode_mass_quote(quotes, instruments_, next_request_, room));
+    const std::size_t size = wire::encode_mass_quote(quotes, instruments_, next_request_, room);
+    keep(room.first(size));
+    output_.commit(size);
     return next_request_++;
+}
+
+// Takes note of the request `next_request_`, in the place of those that were sent before under this number and later.
+void order_session::keep(std::span<const std::byte> request) noexcept {
+    sent_.forget_from(next_request_);
+    sent_.add(next_request_, request);
+    sent_end_ = next_request_ + 1;
 }
 
 bool order_session::send_raw(std::span<const std::byte> bytes) noexcept {
@@ -153,6 +200,7 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
                 return std::unexpected(error);
             }
             result.sequence = frame.sequence;
+            if (domain::completes_request(result.event)) sent_.answered(domain::request_of(result.event));
             return result;
         }
         if (wire::check(frame)) return std::unexpected(make_error_code(session_errc::unexpected_message));
@@ -167,6 +215,7 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
                 }
                 break;
             }
+            case wire::template_id::resend_gap: result.gap = wire::resend_gap_view(frame).value(); return result;
             case wire::template_id::reject: result.reject = wire::reject_view(frame).value(); return result;
             case wire::template_id::logout:
                 return std::unexpected(logged_out(wire::logout_view(frame).logout_reason()));

@@ -1,8 +1,11 @@
-// A client's order-entry session: log on, send requests, receive typed answers, leave.
+// A client's order-entry session: log on, send requests, receive typed answers, leave; and come back.
 //
 // Sending only queues; `flush` puts everything queued on the wire at once. Receiving is `poll` until it returns
 // nothing, then `fill`. Heartbeats and tests of the venue are answered along the way; run `keep_alive` beside the rest
 // so that they also leave while nothing is sent.
+//
+// A session outlives its connections. When one breaks, `reconnect` opens the next: the venue sends what was missed, and
+// says which requests it never took; `resend_untaken` sends those again. What was sent twice counts once.
 //
 // Threads: one context. Limits: the output buffer's size; requests that do not fit are refused, not lost.
 // Cost: no allocation per message.
@@ -21,6 +24,7 @@
 #include <vector>
 
 #include "base/byte_queue.hpp"
+#include "client/sent_requests.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "io/endpoint.hpp"
@@ -39,13 +43,16 @@ struct credentials {
     wire::api_key key{};
     std::chrono::milliseconds heartbeat{5'000};
     bool cancel_on_disconnect = true;
+    /// The first answer that is wanted, for a client that remembers its `next_answer`; 0: none but new ones.
+    std::uint64_t next_answer = 0;
 };
 
-/// Something that the venue said: an event about an order, or a refusal of a message.
+/// Something that the venue said: an event about an order, a refusal of a message, or that answers are lost.
 struct answer {
-    std::optional<wire::reject> reject;  ///< set: the message itself was refused, and `event` means nothing
+    std::optional<wire::reject> reject;   ///< set: the message itself was refused, and `event` means nothing
+    std::optional<wire::resend_gap> gap;  ///< set: the venue no longer has answers that this client missed
     domain::event event;
-    std::uint64_t sequence = 0;  ///< of the venue's numbered messages; 0 for a reject
+    std::uint64_t sequence = 0;  ///< of the venue's numbered messages; 0 for the others
 };
 
 class order_session {
@@ -62,6 +69,22 @@ class order_session {
 
     order_session(const order_session&) = delete;
     order_session& operator=(const order_session&) = delete;
+
+    /// Connects again and goes on where the broken connection ended: answers from `next_answer()` on come as if nothing
+    /// had happened. What was queued and not taken is `untaken_count()`.
+    ///
+    /// @error   As `log_on`; it may be tried again. already_logged_on until the venue has noticed that the old
+    ///          connection is gone; sequence_unknown when it is not the venue that it was.
+    /// @overlap Nothing else may run on the session, keep_alive included.
+    /// @suspend Until the welcome is complete. @cancel Ends with operation_canceled.
+    [[nodiscard]] io::task<std::error_code> reconnect(io::endpoint venue);
+
+    /// After `reconnect`: requests that were sent and that the venue never took.
+    [[nodiscard]] std::uint32_t untaken_count() const noexcept { return sent_end_ - next_request_; }
+
+    /// Queues them again, under their old numbers. False when some are too old to be kept or do not fit the output
+    /// buffer, and then none is queued. A client that calls `send` first gives them up instead.
+    [[nodiscard]] bool resend_untaken() noexcept;
 
     /// Queues a request. Its kind, instrument, side and so on are taken from `command`; session and account are the
     /// session's own.
@@ -110,6 +133,8 @@ class order_session {
     [[nodiscard]] bool has_output() noexcept { return !output_.empty(); }
     /// The number that the next request will have.
     [[nodiscard]] std::uint32_t next_request() const noexcept { return next_request_; }
+    /// The number of the first answer that has not been seen.
+    [[nodiscard]] std::uint64_t next_answer() const noexcept { return next_answer_; }
     /// Time stamp id of the last echo received, 0 when there was none.
     [[nodiscard]] std::uint64_t last_echo() const noexcept { return last_echo_; }
     [[nodiscard]] io::tcp_stream& stream() noexcept { return stream_; }
@@ -120,6 +145,7 @@ class order_session {
 
     io::task<std::expected<wire::frame, std::error_code>> next_frame();
     io::task<std::error_code> prove_and_welcome();
+    void keep(std::span<const std::byte> request) noexcept;
     template <class Message>
     [[nodiscard]] bool queue(const Message& message) noexcept;
 
@@ -131,7 +157,9 @@ class order_session {
     std::size_t input_end_ = 0;
     wire::instrument_table instruments_;
     domain::session_id session_{};
+    sent_requests sent_;
     std::uint32_t next_request_ = 1;
+    std::uint32_t sent_end_ = 1;  ///< behind the last request sent; above next_request_ while there are untaken ones
     std::uint64_t next_answer_ = 1;
     std::uint64_t last_echo_ = 0;
     bool flushing_ = false;

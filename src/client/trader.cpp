@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "domain/private_event.hpp"
 
 namespace corro::client {
 
@@ -124,7 +125,7 @@ bool trader::on_event(const domain::event& event) noexcept {
         }
         default: break;
     }
-    const bool completes = (event.flags & domain::event_flag::last_of_request) != 0;
+    const bool completes = domain::completes_request(event);
     if (completes) ++statistics_.answered;
     return completes;
 }

@@ -34,6 +34,11 @@ inline constexpr std::size_t input_buffer_bytes = 16 * 1024;
 /// Bytes of answers that wait for a slow session before it is cut off. 512 KiB hold 5,000 answers.
 inline constexpr std::size_t output_buffer_bytes = 512 * 1024;
 
+/// Answers kept for clients that come back, 64 bytes each: of one session, and of all together. A session that says
+/// 10,000 things a second may be away for a second and a half and miss nothing.
+inline constexpr std::size_t session_answers_kept_max = 16 * 1024;
+inline constexpr std::size_t answers_kept_max = 1024 * 1024;
+
 /// Requests that wait between all gateways and the facility.
 inline constexpr std::size_t command_queue_capacity = 1U << 16U;
 
@@ -41,6 +46,7 @@ inline constexpr std::size_t command_queue_capacity = 1U << 16U;
 inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
 
 static_assert(strangers_max < connections_max, "strangers leave room for sessions");
+static_assert(session_answers_kept_max <= answers_kept_max, "one session's answers fit the memory of all");
 static_assert(input_buffer_bytes / 32 < command_queue_capacity, "one read of one session always fits the queue");
 
 }  // namespace corro::gateway

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "base/byte_queue.hpp"
+#include "domain/private_event.hpp"
 #include "gateway/nonce.hpp"
 #include "io/event.hpp"
 #include "io/scope.hpp"
 #include "io/timer.hpp"
 #include "io/with_timeout.hpp"
+#include "io/yield.hpp"
 
 namespace corro::gateway {
 namespace {
@@ -21,23 +23,14 @@ domain::time_ns wall_clock_now() {
     return domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
 }
 
-domain::session_id session_of(const domain::event& event) noexcept {
-    switch (event.kind) {
-        case domain::event_kind::order_executed: return event.execution.session;
-        case domain::event_kind::trade_capture: return event.capture.session;
-        case domain::event_kind::quote_entered: return event.quote.session;
-        case domain::event_kind::protection_changed: return event.protection.session;
-        default: CORRO_ASSERT(!domain::is_public(event.kind)); return event.order.session;
-    }
-}
-
 }  // namespace
 
-/// What outlives a connection: the numbers of the messages in both directions.
+/// What outlives a connection, beside the answer log.
 struct order_entry_gateway::session_state {
     connection* active = nullptr;
+    /// Counts the requests that were read. The log counts those that were sequenced: they may still be in the queue, or
+    /// have been refused here.
     std::uint64_t next_request = 1;
-    std::uint64_t next_answer = 1;
 };
 
 struct order_entry_gateway::connection {
@@ -55,9 +48,13 @@ struct order_entry_gateway::connection {
     session_state* session = nullptr;  ///< set once the logon is accepted
     domain::session_id session_id{};
     domain::account_id account{};
+    std::uint64_t asked_answer = 0;  ///< the first answer that the client wants; 0 when it wants none but new ones
     std::uint64_t first_answer = 0;  ///< number of the first answer that this connection carries
+    std::uint64_t next_resent = 0;   ///< while `resending`: the number of the answer to be sent next
+    std::uint16_t protocol_version = 0;
     std::chrono::milliseconds heartbeat{};
     std::optional<wire::logout_reason> ended;  ///< why; empty while the connection lives
+    bool resending = false;                    ///< answers are sent out of the log, new ones too, until all are sent
     bool cancel_on_disconnect = false;
     bool is_operator = false;
     bool peer_logged_out = false;
@@ -74,13 +71,15 @@ struct order_entry_gateway::connection {
 order_entry_gateway::order_entry_gateway(io::context& context, const gateway_options& options,
                                          std::span<const domain::instrument> instruments,
                                          const account_directory& accounts, command_queue& commands,
-                                         const base::tsc_clock& clock)
+                                         answer_log& answers, const base::tsc_clock& clock)
     : context_(context),
       options_(options),
       accounts_(accounts),
       commands_(commands),
+      answers_(answers),
       clock_(clock),
       sessions_(accounts.sessions_count() + 1) {
+    CORRO_ASSERT(answers.sessions_count() == accounts.sessions_count());
     for (const domain::instrument& i : instruments) instruments_.define(i);
     pending_.reserve(options_.connections_max);
     connections_.reserve(options_.connections_max);
@@ -224,24 +223,41 @@ void order_entry_gateway::verify(connection& c, const wire::frame& frame) {
     if (a == nullptr || !proven || hello.session_number == 0 || hello.session_number > a->sessions_count) {
         return end(c, wire::logout_reason::authentication_failed);
     }
-    const domain::session_id id{a->first_session.value + hello.session_number - 1};
+    open(c, hello, *a);
+}
+
+// Opens the session of a client that has proved its key, unless it is in use or the numbers do not fit.
+void order_entry_gateway::open(connection& c, const wire::hello& hello, const account& a) {
+    const domain::session_id id{a.first_session.value + hello.session_number - 1};
     session_state& session = sessions_[id.value];
     if (session.active != nullptr) return end(c, wire::logout_reason::already_logged_on);
+    const std::uint64_t next = answers_.next_answer(id);
+    c.asked_answer = hello.next_sequence.value;
+    if (c.asked_answer > next) return end(c, wire::logout_reason::sequence_unknown);
+    c.first_answer = c.asked_answer == 0 ? next : std::max(c.asked_answer, answers_.first_kept(id));
+    c.next_resent = c.first_answer;
+    c.resending = c.first_answer != next;
+    if (c.first_answer > c.asked_answer && c.asked_answer != 0) ++statistics_.gaps_announced;
+    c.protocol_version = hello.protocol_version;
     c.heartbeat = std::clamp(std::chrono::milliseconds{hello.heartbeat_interval_ms}, heartbeat_interval_min,
                              heartbeat_interval_max);
     c.cancel_on_disconnect = (hello.hello_flags & wire::hello_flag::cancel_on_disconnect) != 0;
-    c.account = a->id;
-    c.is_operator = a->is_operator;
+    c.account = a.id;
+    c.is_operator = a.is_operator;
     c.session_id = id;
     c.session = &session;
-    c.first_answer = session.next_answer;
+    session.next_request = std::max(session.next_request, answers_.next_request(id));
     session.active = &c;
 }
 
-// hello_ack and the instruments, in one piece of their own: events may be buffered while it is on its way.
+// hello_ack, the instruments and what cannot be sent again, in one piece of their own: events may be buffered while it
+// is on its way.
 std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
+    const bool has_gap = c.asked_answer != 0 && c.first_answer > c.asked_answer &&
+                         c.protocol_version >= wire::protocol_version_resend_gap;
     std::vector<std::byte> bytes(wire::hello_ack::frame_bytes +
-                                 instruments_.count() * wire::instrument_definition::frame_bytes);
+                                 instruments_.count() * wire::instrument_definition::frame_bytes +
+                                 (has_gap ? wire::resend_gap::frame_bytes : 0));
     wire::hello_ack ack;
     ack.next_request = domain::sequence_number{c.session->next_request};
     ack.next_sequence = domain::sequence_number{c.first_answer};
@@ -253,11 +269,17 @@ std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     ack.trading_date = static_cast<std::uint32_t>(static_cast<int>(today.year())) * 10'000 +
                        static_cast<unsigned>(today.month()) * 100 + static_cast<unsigned>(today.day());
     ack.instruments_count = static_cast<std::uint32_t>(instruments_.count());
-    ack.protocol_version = wire::protocol_version;
+    ack.protocol_version = c.protocol_version;
     ack.hello_flags = c.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
     std::span<std::byte> out(bytes);
     out = out.subspan(wire::encode(ack, 0, out));
     instruments_.for_each([&](const domain::instrument& i) { out = out.subspan(wire::encode(i, 0, out)); });
+    if (has_gap) {
+        wire::resend_gap gap;
+        gap.next_sequence = domain::sequence_number{c.first_answer};
+        gap.first_missing = domain::sequence_number{c.asked_answer};
+        out = out.subspan(wire::encode(gap, 0, out));
+    }
     CORRO_ASSERT(out.empty());
     return bytes;
 }
@@ -406,7 +428,8 @@ void order_entry_gateway::refuse(connection& c, const wire::frame& frame, wire::
     put(c, reject);
 }
 
-// Writes what is buffered as long as the session lives: first the welcome, then whatever was delivered since.
+// Writes what is buffered as long as the session lives: first the welcome, then what the client missed, then whatever
+// was delivered since.
 io::task<void> order_entry_gateway::write_pending(connection* c) {
     {
         const std::vector<std::byte> bytes = welcome(*c);
@@ -417,9 +440,43 @@ io::task<void> order_entry_gateway::write_pending(connection* c) {
             co_return;
         }
     }
-    while (co_await drain(c)) {
+    bool writable = co_await resend(c);
+    while (writable && co_await drain(c)) {
         if (co_await c->output_ready.wait()) co_return;  // stopped
     }
+}
+
+// Sends the answers that the client has missed, out of the log, until none is left; false as with `drain`. What is
+// delivered meanwhile only goes into the log, so that everything comes in the order of its number.
+io::task<bool> order_entry_gateway::resend(connection* c) {
+    while (c->resending) {
+        buffer_kept(*c);
+        const bool written = co_await drain(c);
+        if (!written) co_return false;
+        co_await io::yield();
+    }
+    co_return true;
+}
+
+// As many of them as there is room for.
+void order_entry_gateway::buffer_kept(connection& c) {
+    while (c.next_resent != answers_.next_answer(c.session_id)) {
+        const domain::event* const event = answers_.find(c.session_id, c.next_resent);
+        if (event == nullptr) {
+            // The client reads more slowly than the venue forgets.
+            c.overflowed = true;
+            ++statistics_.slow_cut;
+            c.resending = false;
+            return end(c, wire::logout_reason::resend_unavailable);
+        }
+        const auto room = c.output.reserve(wire::message_bytes_max);
+        if (room.empty()) return;
+        c.output.commit(wire::encode(*event, instruments_.find_or_nameless(event->instrument), c.next_resent, room));
+        c.said = true;
+        ++c.next_resent;
+        ++statistics_.answers_resent;
+    }
+    c.resending = false;
 }
 
 // Writes until the output buffer is empty; false when the connection is beyond use or a stop was requested.
@@ -480,6 +537,7 @@ io::task<void> order_entry_gateway::keep_alive(connection* c) {
 // disconnect: writes until all that stands in the queue now has gone through the facility.
 io::task<void> order_entry_gateway::settle(connection* c) {
     const std::uint64_t position = commands_.pushed_count();
+    if (!co_await resend(c)) co_return;
     while (co_await drain(c) && commands_.popped_count() < position) {
         commands_.room().reset();
         if (co_await commands_.room().wait()) co_return;  // stopped
@@ -533,14 +591,14 @@ void order_entry_gateway::mark_pending(connection& c) {
 }
 
 void order_entry_gateway::deliver(const domain::event& event) noexcept {
-    const domain::session_id id = session_of(event);
-    session_state& session = sessions_[id.value];
-    const std::uint64_t sequence = session.next_answer++;
-    connection* const c = session.active;
+    const domain::session_id id = domain::session_of(event);
+    const std::uint64_t sequence = answers_.append(event);
+    connection* const c = sessions_[id.value].active;
     if (c == nullptr || c->peer_gone || c->overflowed) {
         ++statistics_.answers_undelivered;
         return;
     }
+    if (c->resending) return;  // its turn comes
     const auto room = c->output.reserve(wire::message_bytes_max);
     if (room.empty()) {
         ++statistics_.answers_undelivered;

@@ -22,6 +22,7 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "gateway/accounts.hpp"
+#include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
 #include "gateway/limits.hpp"
 #include "io/context.hpp"
@@ -50,6 +51,8 @@ struct gateway_statistics {
     std::uint64_t requests = 0;             ///< passed on to the facility
     std::uint64_t answers = 0;              ///< private messages put into a session's buffer
     std::uint64_t answers_undelivered = 0;  ///< private messages whose session was not connected
+    std::uint64_t answers_resent = 0;       ///< private messages sent out of the answer log
+    std::uint64_t gaps_announced = 0;       ///< logons that asked for answers that were no longer kept
     std::uint64_t session_rejects = 0;
     std::uint64_t protocol_errors = 0;  ///< connections closed because their bytes were not the protocol
     std::uint64_t idle_cut = 0;
@@ -61,10 +64,11 @@ struct gateway_statistics {
 
 class order_entry_gateway {
  public:
-    /// `accounts`, `instruments`, `commands` and `clock` outlive the gateway.
+    /// `accounts`, `commands`, `answers` and `clock` outlive the gateway. `answers` has the sessions of `accounts`;
+    /// what it holds already, from before a restart, is there for the clients that come back.
     order_entry_gateway(io::context& context, const gateway_options& options,
                         std::span<const domain::instrument> instruments, const account_directory& accounts,
-                        command_queue& commands, const base::tsc_clock& clock);
+                        command_queue& commands, answer_log& answers, const base::tsc_clock& clock);
     ~order_entry_gateway();
     order_entry_gateway(const order_entry_gateway&) = delete;
     order_entry_gateway& operator=(const order_entry_gateway&) = delete;
@@ -75,8 +79,9 @@ class order_entry_gateway {
     /// Begins to leave: no new connections, a logout to every session.
     void close() noexcept;
 
-    /// Puts a private event into the output buffer of the session it is for. The session is cut off when its buffer is
-    /// full; nobody else waits for it. Public events are not for here (asserted).
+    /// Keeps a private event under its session's next answer number, and puts it into the output buffer if the session
+    /// is connected. The session is cut off when its buffer is full; nobody else waits for it. Public events are not
+    /// for here (asserted).
     void deliver(const domain::event& event) noexcept;
 
     /// Starts sending what `deliver` has buffered: once per batch of commands.
@@ -92,6 +97,7 @@ class order_entry_gateway {
     io::task<void> log_on(connection* c);
     io::task<void> read_requests(connection* c);
     io::task<void> write_pending(connection* c);
+    io::task<bool> resend(connection* c);
     io::task<void> keep_alive(connection* c);
     io::task<void> settle(connection* c);
     io::task<void> leave(connection* c);
@@ -100,6 +106,8 @@ class order_entry_gateway {
     io::task<bool> submit(domain::command command, std::uint64_t received_ticks, std::uint64_t decoded_ticks);
 
     void verify(connection& c, const wire::frame& hello);
+    void open(connection& c, const wire::hello& hello, const account& a);
+    void buffer_kept(connection& c);
     std::vector<std::byte> welcome(const connection& c) const;
     io::task<bool> submit_mass_quote(connection* c, wire::frame frame);
     bool handle(connection& c, const wire::frame& frame, domain::command& command);
@@ -117,6 +125,7 @@ class order_entry_gateway {
     wire::instrument_table instruments_;
     const account_directory& accounts_;
     command_queue& commands_;
+    answer_log& answers_;
     const base::tsc_clock& clock_;
     std::vector<session_state> sessions_;   ///< by session id
     std::vector<connection*> pending_;      ///< connections whose writer is to be woken by `flush`

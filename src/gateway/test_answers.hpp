@@ -11,6 +11,7 @@
 
 #include "domain/command.hpp"
 #include "domain/event.hpp"
+#include "domain/private_event.hpp"
 #include "gateway/test_venue.hpp"
 
 namespace corro::gateway::testing {
@@ -63,17 +64,6 @@ namespace corro::gateway::testing {
     return text;
 }
 
-/// The request that an event answers.
-[[nodiscard]] inline std::uint32_t request_of(const domain::event& e) noexcept {
-    switch (e.kind) {
-        case domain::event_kind::quote_entered: return e.quote.request;
-        case domain::event_kind::protection_changed: return e.protection.request;
-        case domain::event_kind::order_executed:
-        case domain::event_kind::trade_capture: return 0;
-        default: return e.order.request;
-    }
-}
-
 /// Sends what is queued and reads up to the event that completes an answer, which must be the answer to the request
 /// queued last. The events stand behind one another, with "; " between them.
 inline io::task<std::string> answers(raw_client* c) {
@@ -87,7 +77,7 @@ inline io::task<std::string> answers(raw_client* c) {
     for (const domain::event& e : events) said += (said.empty() ? "" : "; ") + in_words(e);
     // An order_executed has no such field.
     if (!events.empty() && events.back().kind != domain::event_kind::order_executed) {
-        EXPECT_EQ(request_of(events.back()), c->next_request - 1) << said;
+        EXPECT_EQ(domain::request_of(events.back()), c->next_request - 1) << said;
     }
     co_return said;
 }

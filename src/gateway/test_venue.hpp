@@ -52,6 +52,7 @@ struct logon {
     wire::api_key key = key_of(1);
     std::uint32_t heartbeat_ms = 60'000;
     std::uint16_t version = wire::protocol_version;
+    std::uint64_t next_sequence = 0;  ///< the first answer that it has not seen; 0: only new ones
     bool cancel_on_disconnect = false;
 };
 
@@ -107,6 +108,10 @@ inline wire::instrument_definition value_of(const wire::frame& frame) {
 template <>
 inline wire::heartbeat value_of(const wire::frame& frame) {
     return wire::heartbeat_view(frame).value();
+}
+template <>
+inline wire::resend_gap value_of(const wire::frame& frame) {
+    return wire::resend_gap_view(frame).value();
 }
 template <>
 inline wire::logout_ack value_of(const wire::frame& frame) {
@@ -250,6 +255,7 @@ class raw_client {
         wire::hello hello;
         hello.account = domain::account_id{who.account};
         hello.session_number = who.session_number;
+        hello.next_sequence = domain::sequence_number{who.next_sequence};
         hello.heartbeat_interval_ms = who.heartbeat_ms;
         hello.protocol_version = who.version;
         hello.hello_flags = who.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
@@ -275,7 +281,12 @@ class raw_client {
         next_request = static_cast<std::uint32_t>(ack->next_request.value);
         next_answer = ack->next_sequence.value;
         for (std::uint32_t i = 0; i < ack->instruments_count; ++i) {
-            if (!co_await expect<wire::instrument_definition>()) co_return false;
+            const bool defined = (co_await expect<wire::instrument_definition>()).has_value();
+            if (!defined) co_return false;
+        }
+        if (who.next_sequence != 0 && next_answer > who.next_sequence && who.version >= 2) {
+            gap = co_await expect<wire::resend_gap>();
+            if (!gap) co_return false;
         }
         co_return true;
     }
@@ -283,6 +294,7 @@ class raw_client {
     io::tcp_stream stream;
     wire::instrument_table instruments;
     wire::hello_ack welcome;
+    std::optional<wire::resend_gap> gap;  ///< what the venue said of answers that it no longer has
     std::uint32_t next_request = 1;
     std::uint64_t next_answer = 1;
 
@@ -299,10 +311,12 @@ inline constexpr std::uint32_t operator_account = 3;
 /// Gateway, queue and facility, with accounts 1, 2 and the operator's, of three sessions each.
 class test_venue final : facility::event_consumer {
  public:
-    explicit test_venue(gateway_options options = gateway_options(), std::size_t queue_capacity = 1024)
+    explicit test_venue(gateway_options options = gateway_options(), std::size_t queue_capacity = 1024,
+                        answer_log_options kept = answer_log_options())
         : commands(queue_capacity),
+          answers(accounts_of_test().sessions_count(), kept),
           facility_(facility_options(), instruments_, *this),
-          gateway(context, options, instruments_, accounts_, commands, clock_) {}
+          gateway(context, options, instruments_, accounts_, commands, answers, clock_) {}
 
     /// Runs `body(this)` beside the venue, then closes the venue. A body that takes longer than `io::test_patience` is
     /// stopped and has failed.
@@ -350,6 +364,7 @@ class test_venue final : facility::event_consumer {
 
     io::context context;
     command_queue commands;
+    answer_log answers;
     io::endpoint endpoint;
 
  private:
@@ -402,6 +417,7 @@ class test_venue final : facility::event_consumer {
         while (!co_await released_.wait()) {
             for (int batch = 0; batch < 64 && commands.try_pop(c); ++batch) {
                 c.sequence = domain::sequence_number{++sequence_};
+                answers.note(c);
                 facility_.apply(c);
             }
             commands.room().set();

@@ -286,6 +286,9 @@ configuration parse_configuration(std::string_view text, const std::string& file
     read_table(root, "order_entry", file, [&](table_reader& r) {
         c.order_entry_listen = r.text("listen", c.order_entry_listen);
         c.output_buffer_bytes = r.number("output_buffer_bytes", c.output_buffer_bytes, 4'096, 1U << 30U);
+        c.answers_kept = r.number("answers_kept", c.answers_kept, 1, 1U << 30U);
+        c.session_answers_kept =
+            r.number("session_answers_kept", std::min(c.session_answers_kept, c.answers_kept), 1, c.answers_kept);
         c.logon_timeout = std::chrono::milliseconds{
             r.number("logon_timeout_ms", static_cast<std::uint64_t>(c.logon_timeout.count()), 10, 600'000)};
     });

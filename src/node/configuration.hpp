@@ -30,6 +30,8 @@ struct configuration {
     std::string feed_listen = "127.0.0.1:7002";
     std::string snapshot_listen = "127.0.0.1:7003";
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;
+    std::size_t answers_kept = gateway::answers_kept_max;  ///< for clients that come back, of all sessions together
+    std::size_t session_answers_kept = gateway::session_answers_kept_max;  ///< of one session
     std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
     std::size_t feed_log_bytes =
         market_data::feed_log_bytes;         ///< how much of the feed is kept for late and slow subscribers

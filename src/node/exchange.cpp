@@ -57,6 +57,13 @@ gateway::gateway_options gateway_options_of(const configuration& c) {
     return options;
 }
 
+gateway::answer_log_options answer_options_of(const configuration& c) {
+    gateway::answer_log_options options;
+    options.answers_max = c.answers_kept;
+    options.session_answers_max = c.session_answers_kept;
+    return options;
+}
+
 market_data::distributor_options distributor_options_of(const configuration& c) {
     market_data::distributor_options options;
     options.session_name = c.venue_name;
@@ -89,8 +96,9 @@ exchange::exchange(io::context& context, const configuration& c)
               .count()),
       accounts_(directory_of(c)),
       commands_(gateway::command_queue_capacity),
+      answers_(accounts_.sessions_count(), answer_options_of(c)),
       facility_(facility_options_of(c), c.instruments, *this),
-      gateway_(context, gateway_options_of(c), c.instruments, accounts_, commands_, clock_),
+      gateway_(context, gateway_options_of(c), c.instruments, accounts_, commands_, answers_, clock_),
       distributor_(context, distributor_options_of(c), c.instruments),
       lines_(open_lines(context, c, distributor_.log())),
       context_(context),
@@ -141,6 +149,7 @@ void exchange::apply(domain::command& command) {
     command.sequence = domain::sequence_number{++sequence_};
     const std::uint64_t elapsed_ns = clock_.between_ns(start_ticks_, clock_.now_ticks());
     command.time = domain::time_ns{start_ns_ + static_cast<std::int64_t>(elapsed_ns)};
+    answers_.note(command);
     facility_.apply(command);
     gateway::request_timing timing;
     if (commands_.try_pop_timing(timing)) {

@@ -14,6 +14,7 @@
 
 #include "base/tsc_clock.hpp"
 #include "facility/facility.hpp"
+#include "gateway/answer_log.hpp"
 #include "gateway/order_entry_gateway.hpp"
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
@@ -81,6 +82,7 @@ class exchange final : private facility::event_consumer {
     latency_tables latencies_;
     gateway::account_directory accounts_;
     gateway::command_queue commands_;
+    gateway::answer_log answers_;
     facility::facility facility_;
     gateway::order_entry_gateway gateway_;
     market_data::distributor distributor_;

@@ -29,6 +29,8 @@ namespace corro::wire {
 /// Versions of the protocol that this side speaks; goes into `challenge` and `hello`.
 inline constexpr std::uint16_t protocol_version = schema_version;
 inline constexpr std::uint16_t protocol_version_min = 1;
+/// The first version whose clients know resend_gap.
+inline constexpr std::uint16_t protocol_version_resend_gap = 2;
 
 static_assert(message_bytes_max * 2 <= frame_bytes_max, "a later version may double the longest message");
 

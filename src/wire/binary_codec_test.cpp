@@ -68,7 +68,7 @@ TEST(binary_codec, lays_an_order_out_byte_by_byte_as_the_specification_says) {
     order.expire_time = domain::time_ns{0x11};
     const auto bytes = bytes_of(order, 0x0102030405060708);
     constexpr std::string_view expected =
-        "\x00\x48\x00\x10\x10\x1D\x00\x01"     // block length 72, template 16, schema 4125, version 1
+        "\x00\x48\x00\x10\x10\x1D\x00\x02"     // block length 72, template 16, schema 4125, version 2
         "\x01\x02\x03\x04\x05\x06\x07\x08"     // sequence
         "\x00\x00\x00\x00\x00\x00\x00\x07"     // client order
         "\x00\x00\x04\x8C\x36\x20\x02\x80"     // price 5,000,250,000,000

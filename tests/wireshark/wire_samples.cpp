@@ -62,7 +62,7 @@ class sampler {
     }
 
     domain::time_ns time() { return domain::time_ns{make_.number<std::int64_t>()}; }
-    wire::logout_reason logout_reason() { return static_cast<wire::logout_reason>(make_.from(0, 11)); }
+    wire::logout_reason logout_reason() { return static_cast<wire::logout_reason>(make_.from(0, 12)); }
 
     void session_messages() {
         add(wire::challenge{
@@ -90,6 +90,8 @@ class sampler {
         add(wire::heartbeat{.test_id = make_.number<std::uint64_t>(), .echo_id = make_.number<std::uint64_t>()});
         add(wire::logout{.logout_reason = logout_reason()});
         add(wire::logout_ack{.logout_reason = logout_reason()});
+        add(wire::resend_gap{.next_sequence = domain::sequence_number{make_.number<std::uint64_t>()},
+                             .first_missing = domain::sequence_number{make_.number<std::uint64_t>()}});
         add(wire::reject{.refused_sequence = domain::sequence_number{make_.number<std::uint64_t>()},
                          .refused_template = make_.number<std::uint16_t>(),
                          .refused_field = make_.number<std::uint16_t>(),

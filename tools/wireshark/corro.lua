@@ -215,6 +215,7 @@ local logout_reason_names = {
     [9] = "sequence_gap",
     [10] = "resend_unavailable",
     [11] = "capacity",
+    [12] = "sequence_unknown",
 }
 
 local template_names = {
@@ -225,6 +226,7 @@ local template_names = {
     [5] = "logout",
     [6] = "logout_ack",
     [7] = "reject",
+    [8] = "resend_gap",
     [16] = "enter_order",
     [17] = "amend_order",
     [18] = "cancel_order",
@@ -290,6 +292,7 @@ local fields = {
     refused_template = ProtoField.uint16("corro.refused_template", "refused_template"),
     refused_field = ProtoField.uint16("corro.refused_field", "refused_field"),
     session_reject_reason = ProtoField.uint8("corro.session_reject_reason", "session_reject_reason", base.DEC, session_reject_reason_names),
+    first_missing = ProtoField.uint64("corro.first_missing", "first_missing"),
     client_order = ProtoField.uint64("corro.client_order", "client_order"),
     price = ProtoField.int64("corro.price", "price"),
     quantity = ProtoField.int64("corro.quantity", "quantity"),
@@ -499,6 +502,11 @@ local messages = {
         { field = fields.refused_template, offset = 8, size = 2, add = add_plain },
         { field = fields.refused_field, offset = 10, size = 2, add = add_plain },
         { field = fields.session_reject_reason, offset = 12, size = 1, add = add_plain, values = session_reject_reason_names },
+    },
+    [8] = {
+        name = "resend_gap", block_bytes = 16,
+        { field = fields.next_sequence, offset = 0, size = 8, add = add_plain },
+        { field = fields.first_missing, offset = 8, size = 8, add = add_plain },
     },
     [16] = {
         name = "enter_order", block_bytes = 72,

@@ -12,6 +12,7 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::logout: return "logout";
         case template_id::logout_ack: return "logout_ack";
         case template_id::reject: return "reject";
+        case template_id::resend_gap: return "resend_gap";
         case template_id::enter_order: return "enter_order";
         case template_id::amend_order: return "amend_order";
         case template_id::cancel_order: return "cancel_order";
@@ -79,6 +80,7 @@ std::string_view to_string(logout_reason value) noexcept {
         case logout_reason::sequence_gap: return "sequence_gap";
         case logout_reason::resend_unavailable: return "resend_unavailable";
         case logout_reason::capacity: return "capacity";
+        case logout_reason::sequence_unknown: return "sequence_unknown";
     }
     return "unknown";
 }
@@ -92,6 +94,7 @@ refusal check(const frame& from) noexcept {
         case template_id::logout: return logout_view::check(from);
         case template_id::logout_ack: return logout_ack_view::check(from);
         case template_id::reject: return reject_view::check(from);
+        case template_id::resend_gap: return resend_gap_view::check(from);
         case template_id::enter_order: return enter_order_view::check(from);
         case template_id::amend_order: return amend_order_view::check(from);
         case template_id::cancel_order: return cancel_order_view::check(from);

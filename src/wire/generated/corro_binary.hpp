@@ -22,7 +22,7 @@
 namespace corro::wire {
 
 inline constexpr std::uint16_t schema_id = 4125;
-inline constexpr std::uint16_t schema_version = 1;
+inline constexpr std::uint16_t schema_version = 2;
 static_assert(header_bytes == 16);
 /// Bytes of the longest message, header included.
 inline constexpr std::size_t message_bytes_max = 248;
@@ -36,6 +36,7 @@ enum class template_id : std::uint16_t {
     logout = 5,
     logout_ack = 6,
     reject = 7,
+    resend_gap = 8,
     enter_order = 16,
     amend_order = 17,
     cancel_order = 18,
@@ -403,10 +404,12 @@ enum class logout_reason : std::uint8_t {
     protocol_error = 8,
     /// A message was lost, and the session cannot go on without it.
     sequence_gap = 9,
-    /// The venue no longer holds the messages that hello asks for.
+    /// A message that the client has not seen was given up before it could be sent again.
     resend_unavailable = 10,
     /// The venue has no room for another session.
     capacity = 11,
+    /// hello asks for messages beyond the last one that the venue ever sent: it is not the venue that the client knew.
+    sequence_unknown = 12,
 };
 
 [[nodiscard]] constexpr bool is_known(logout_reason value) noexcept {
@@ -423,6 +426,7 @@ enum class logout_reason : std::uint8_t {
         case logout_reason::sequence_gap:
         case logout_reason::resend_unavailable:
         case logout_reason::capacity:
+        case logout_reason::sequence_unknown:
             return true;
     }
     return false;
@@ -552,7 +556,8 @@ struct hello {
     domain::account_id account{};
     /// Which of the account's permitted connections this is, from 1.
     std::uint32_t session_number{};
-    /// The first numbered server message that the client has not seen; 0 when it wants none but new ones.
+    /// The first numbered server message that the client has not seen: one more than the number of the last that it
+    /// has. 0 when it wants none but new ones.
     domain::sequence_number next_sequence{};
     std::uint32_t heartbeat_interval_ms{};
     /// The version that the client speaks.
@@ -650,8 +655,8 @@ struct hello_ack {
 
     /// The sequence that the client's next numbered message must have.
     domain::sequence_number next_request{};
-    /// The sequence of the server's next numbered message. Above what hello asked for: the messages between are lost to
-    /// the client.
+    /// The sequence of the server's next numbered message: what hello asked for, or above it when the messages between
+    /// are no longer kept; resend_gap says so too.
     domain::sequence_number next_sequence{};
     /// The server's clock.
     domain::time_ns time{};
@@ -968,6 +973,61 @@ class reject_view {
             .refused_template = refused_template(),
             .refused_field = refused_field(),
             .session_reject_reason = session_reject_reason(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Server to client, behind the instruments and before the first numbered message, to clients of version 2: messages
+/// that hello asked for are no longer kept.
+struct resend_gap {
+    static constexpr template_id message_id = template_id::resend_gap;
+    static constexpr std::size_t block_bytes = 16;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The first message that there is; it is sent next.
+    domain::sequence_number next_sequence{};
+    /// The first message that hello asked for and that is lost to the client.
+    domain::sequence_number first_missing{};
+
+    friend bool operator==(const wire::resend_gap&, const wire::resend_gap&) = default;
+};
+
+/// Writes header and block: resend_gap::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const resend_gap& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(resend_gap::message_id, resend_gap::block_bytes, sequence, out);
+    store_field(out + 16, message.next_sequence);
+    store_field(out + 24, message.first_missing);
+}
+
+/// resend_gap in a received buffer; valid as long as the buffer.
+class resend_gap_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit resend_gap_view(const frame& from) noexcept : block_(block_of<wire::resend_gap>(from)) {}
+
+    /// What keeps a frame whose message is resend_gap from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < resend_gap::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number next_sequence() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::sequence_number first_missing() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 8);
+    }
+
+    [[nodiscard]] wire::resend_gap value() const noexcept {
+        return {
+            .next_sequence = next_sequence(),
+            .first_missing = first_missing(),
         };
     }
 

@@ -1,0 +1,73 @@
+// The requests that a session has sent last, as bytes: what the venue has not taken when a connection breaks is sent
+// again from here, with the same numbers.
+//
+// Limits: the last `capacity` requests that are not known to be answered. Threads: one.
+// Cost: one copy per request, one allocation at construction; the memory in use stays small while answers keep up.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "base/assert.hpp"
+#include "wire/binary_codec.hpp"
+
+namespace corro::client {
+
+class sent_requests {
+ public:
+    static constexpr std::size_t capacity = 512;
+
+    /// Keeps a request of at most wire::message_bytes_max bytes; the oldest makes room if it must. Numbers are
+    /// consecutive; with any other, everything from before is given up.
+    void add(std::uint64_t number, std::span<const std::byte> bytes) noexcept {
+        CORRO_ASSERT(bytes.size() <= wire::message_bytes_max);
+        if (count_ == 0 || number != first_ + count_) {
+            first_ = number;
+            begin_ = count_ = 0;
+        }
+        if (count_ == capacity) drop_oldest();
+        slot& s = slots_[(begin_ + count_++) % capacity];
+        std::memcpy(s.bytes.data(), bytes.data(), bytes.size());
+        s.size = bytes.size();
+    }
+
+    /// The request of this number is answered, and with it every earlier one.
+    void answered(std::uint64_t number) noexcept {
+        while (count_ != 0 && first_ <= number) drop_oldest();
+    }
+
+    /// The bytes of a request; empty when it is not kept.
+    [[nodiscard]] std::span<const std::byte> find(std::uint64_t number) const noexcept {
+        if (number < first_ || number >= first_ + count_) return {};
+        const slot& s = slots_[(begin_ + (number - first_)) % capacity];
+        return std::span(s.bytes).first(s.size);
+    }
+
+    /// Gives up the request of this number and all later ones.
+    void forget_from(std::uint64_t number) noexcept {
+        if (number < first_ + count_) count_ = number > first_ ? static_cast<std::size_t>(number - first_) : 0;
+    }
+
+ private:
+    struct slot {
+        std::array<std::byte, wire::message_bytes_max> bytes;
+        std::size_t size;
+    };
+
+    void drop_oldest() noexcept {
+        begin_ = (begin_ + 1) % capacity;
+        ++first_;
+        --count_;
+    }
+
+    std::unique_ptr<slot[]> slots_ = std::make_unique_for_overwrite<slot[]>(capacity);
+    std::size_t begin_ = 0;
+    std::size_t count_ = 0;
+    std::uint64_t first_ = 1;  ///< number of the oldest
+};
+
+}  // namespace corro::client

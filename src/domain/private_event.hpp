@@ -1,0 +1,42 @@
+// Whom a private event concerns, wherever its kind keeps that.
+//
+// Public events concern everybody; asking for theirs is an error (asserted).
+#pragma once
+
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "domain/event.hpp"
+
+namespace corro::domain {
+
+/// The session that is told.
+[[nodiscard]] inline session_id session_of(const event& e) noexcept {
+    switch (e.kind) {
+        case event_kind::order_executed: return e.execution.session;
+        case event_kind::trade_capture: return e.capture.session;
+        case event_kind::quote_entered: return e.quote.session;
+        case event_kind::protection_changed: return e.protection.session;
+        default: CORRO_ASSERT(!is_public(e.kind)); return e.order.session;
+    }
+}
+
+/// The request of that session that caused it; 0 when it was none of its own, and for fills and captures, which do not
+/// say.
+[[nodiscard]] inline std::uint32_t request_of(const event& e) noexcept {
+    switch (e.kind) {
+        case event_kind::order_executed:
+        case event_kind::trade_capture: return 0;
+        case event_kind::quote_entered: return e.quote.request;
+        case event_kind::protection_changed: return e.protection.request;
+        default: CORRO_ASSERT(!is_public(e.kind)); return e.order.request;
+    }
+}
+
+/// Whether it completes the answer to a request of the session that is told: one that a client sent, not one of the
+/// venue's own in its name.
+[[nodiscard]] inline bool completes_request(const event& e) noexcept {
+    return (e.flags & event_flag::last_of_request) != 0 && (e.kind == event_kind::order_executed || request_of(e) != 0);
+}
+
+}  // namespace corro::domain

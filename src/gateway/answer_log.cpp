@@ -1,0 +1,205 @@
+#include "gateway/answer_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "base/assert.hpp"
+#include "base/byte_order.hpp"
+#include "base/crc32c.hpp"
+#include "domain/private_event.hpp"
+
+namespace corro::gateway {
+namespace {
+
+// The saved form, all numbers little-endian:
+//
+// | offset | size | meaning |
+// |--------|------|---------|
+// | 0      | 8    | "CORROANS" |
+// | 8      | 4    | version of this form: 1 |
+// | 12     | 4    | number of sessions n |
+// | 16     | 24 n | of each session from 1: next request, next answer, first answer kept, 8 bytes each |
+// |        | 64 m | the answers that are kept, session by session, oldest first; domain::event as it stands in memory |
+// | end-4  | 4    | CRC-32C of everything before |
+constexpr std::array<char, 8> magic{'C', 'O', 'R', 'R', 'O', 'A', 'N', 'S'};
+constexpr std::uint32_t version = 1;
+constexpr std::size_t head_bytes = 16;
+constexpr std::size_t session_bytes = 24;
+constexpr std::size_t checksum_bytes = 4;
+
+template <class T>
+void put(std::vector<std::byte>& into, T value) {
+    std::array<std::byte, sizeof(T)> bytes;
+    base::store_le<T>(bytes.data(), value);
+    into.insert(into.end(), bytes.begin(), bytes.end());
+}
+
+[[nodiscard]] std::uint32_t blocks_for(std::size_t answers) {
+    const std::size_t blocks =
+        std::max<std::size_t>(1, (answers + answer_log::answers_per_block - 1) / answer_log::answers_per_block);
+    CORRO_ASSERT(blocks < std::numeric_limits<std::uint32_t>::max());
+    return static_cast<std::uint32_t>(blocks);
+}
+
+}  // namespace
+
+answer_log::answer_log(std::uint32_t sessions_count, const answer_log_options& options)
+    : session_blocks_max_(blocks_for(options.session_answers_max)),
+      blocks_count_(blocks_for(options.answers_max)),
+      equal_share_(blocks_count_ / std::max(1U, sessions_count)),
+      sessions_(std::size_t{sessions_count} + 1),
+      next_block_(blocks_count_, no_block),
+      events_(base::make_raw_array<domain::event>(std::size_t{blocks_count_} * answers_per_block)) {}
+
+const answer_log::session& answer_log::at(domain::session_id id) const noexcept {
+    CORRO_ASSERT(id.value != 0 && id.value < sessions_.size());
+    return sessions_[id.value];
+}
+
+void answer_log::note(const domain::command& command) noexcept {
+    if (command.request == 0) return;
+    CORRO_ASSERT(command.session.value < sessions_.size());
+    session& s = sessions_[command.session.value];
+    s.next_request = std::max(s.next_request, std::uint64_t{command.request} + 1);
+}
+
+std::uint64_t answer_log::append(const domain::event& event) noexcept {
+    const domain::session_id id = domain::session_of(event);
+    CORRO_ASSERT(id.value != 0 && id.value < sessions_.size());
+    return append(sessions_[id.value], event);
+}
+
+std::uint64_t answer_log::append(session& s, const domain::event& event) noexcept {
+    const std::uint64_t number = s.next_answer;
+    if ((number - 1) % answers_per_block == 0 || s.last_block == no_block) {
+        const std::uint32_t block = free_block_for(s);
+        next_block_[block] = no_block;
+        if (s.last_block == no_block) {
+            s.first_block = block;
+        } else {
+            next_block_[s.last_block] = block;
+        }
+        s.last_block = block;
+        ++s.blocks_count;
+    }
+    std::memcpy(static_cast<void*>(slot(s.last_block, number)), &event, sizeof event);
+    ++s.next_answer;
+    return number;
+}
+
+// A block that nobody has used, or else the oldest one of a session that has more than it is entitled to.
+std::uint32_t answer_log::free_block_for(session& wanting) noexcept {
+    if (wanting.blocks_count >= session_blocks_max_) return give_up_oldest(wanting);
+    if (blocks_used_ < blocks_count_) return blocks_used_++;
+    if (wanting.blocks_count != 0 && wanting.blocks_count >= equal_share_) return give_up_oldest(wanting);
+    // All blocks are in use and this session has less than its share, so another one has more.
+    while (sessions_[steal_from_].blocks_count <= equal_share_) {
+        if (++steal_from_ == sessions_.size()) steal_from_ = 1;
+    }
+    return give_up_oldest(sessions_[steal_from_]);
+}
+
+std::uint32_t answer_log::give_up_oldest(session& s) noexcept {
+    const std::uint32_t block = s.first_block;
+    CORRO_ASSERT(block != no_block);
+    s.first_block = next_block_[block];
+    --s.blocks_count;
+    if (s.first_block == no_block) {
+        s.last_block = no_block;
+        s.first_kept = s.next_answer;
+    } else {
+        // The next block begins with the number after this one's last.
+        s.first_kept += answers_per_block - (s.first_kept - 1) % answers_per_block;
+    }
+    return block;
+}
+
+const domain::event* answer_log::find(domain::session_id id, std::uint64_t number) const noexcept {
+    const session& s = at(id);
+    if (number < s.first_kept || number >= s.next_answer) return nullptr;
+    std::uint32_t block = s.first_block;
+    for (std::uint64_t steps = (number - 1) / answers_per_block - (s.first_kept - 1) / answers_per_block; steps != 0;
+         --steps) {
+        block = next_block_[block];
+    }
+    return slot(block, number);
+}
+
+void answer_log::clear() noexcept {
+    std::fill(sessions_.begin(), sessions_.end(), session());
+    blocks_used_ = 0;
+    steal_from_ = 1;
+}
+
+void answer_log::save(std::vector<std::byte>& into) const {
+    const std::size_t begin = into.size();
+    for (const char letter : magic) into.push_back(static_cast<std::byte>(letter));
+    put<std::uint32_t>(into, version);
+    put<std::uint32_t>(into, sessions_count());
+    for (std::size_t id = 1; id < sessions_.size(); ++id) {
+        put<std::uint64_t>(into, sessions_[id].next_request);
+        put<std::uint64_t>(into, sessions_[id].next_answer);
+        put<std::uint64_t>(into, sessions_[id].first_kept);
+    }
+    for (std::size_t id = 1; id < sessions_.size(); ++id) {
+        const session& s = sessions_[id];
+        std::uint32_t block = s.first_block;
+        for (std::uint64_t number = s.first_kept; number < s.next_answer; ++number) {
+            if (number != s.first_kept && (number - 1) % answers_per_block == 0) block = next_block_[block];
+            const auto* const bytes = reinterpret_cast<const std::byte*>(slot(block, number));
+            into.insert(into.end(), bytes, bytes + sizeof(domain::event));
+        }
+    }
+    put<std::uint32_t>(into, base::crc32c(std::span(into).subspan(begin)));
+}
+
+std::string answer_log::load(std::span<const std::byte> saved) {
+    if (saved.size() < head_bytes + checksum_bytes || std::memcmp(saved.data(), magic.data(), magic.size()) != 0) {
+        return "these are not the answers of a venue";
+    }
+    const std::span<const std::byte> body = saved.first(saved.size() - checksum_bytes);
+    if (base::load_le<std::uint32_t>(saved.data() + body.size()) != base::crc32c(body)) {
+        return "the checksum is wrong";
+    }
+    if (base::load_le<std::uint32_t>(body.data() + 8) != version) return "they have a version that is not known";
+    const std::size_t count = base::load_le<std::uint32_t>(body.data() + 12);
+    if (count > sessions_count()) return "they are of more sessions than the venue has now";
+    if (body.size() < head_bytes + count * session_bytes) return "they end too early";
+
+    std::vector<session> sessions(sessions_.size());
+    std::size_t answers = 0;
+    const std::size_t answers_there = (body.size() - head_bytes - count * session_bytes) / sizeof(domain::event);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::byte* const from = body.data() + head_bytes + i * session_bytes;
+        session& s = sessions[i + 1];
+        s.next_request = base::load_le<std::uint64_t>(from);
+        s.next_answer = base::load_le<std::uint64_t>(from + 8);
+        s.first_kept = base::load_le<std::uint64_t>(from + 16);
+        if (s.next_request == 0 || s.first_kept == 0 || s.first_kept > s.next_answer ||
+            s.next_answer - s.first_kept > answers_there) {
+            return "the numbers of a session contradict each other";
+        }
+        answers += static_cast<std::size_t>(s.next_answer - s.first_kept);
+    }
+    const std::size_t events_begin = head_bytes + count * session_bytes;
+    if (body.size() != events_begin + answers * sizeof(domain::event)) return "they end too early";
+
+    clear();
+    const std::byte* from = body.data() + events_begin;
+    for (std::size_t id = 1; id <= count; ++id) {
+        session& s = sessions_[id];
+        s.next_request = sessions[id].next_request;
+        s.next_answer = s.first_kept = sessions[id].first_kept;
+        while (s.next_answer != sessions[id].next_answer) {
+            domain::event event;
+            std::memcpy(static_cast<void*>(&event), from, sizeof event);
+            from += sizeof event;
+            append(s, event);
+        }
+    }
+    return {};
+}
+
+}  // namespace corro::gateway

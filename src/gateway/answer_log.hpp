@@ -1,0 +1,107 @@
+// What the venue has said to each session, so that a client that comes back is told what it missed.
+//
+// Every private event gets the next answer number of its session when it is appended. The numbers are a function of the
+// event stream: who replays the same commands from the beginning, or from a state that was saved, gives the same
+// numbers to the same events. Beside them stands the number of each session's next request, so that a client that comes
+// back learns which of its requests were taken.
+//
+// The newest answers are kept, up to a bound for each session and one for all. When all of the memory is in use, who
+// has more than an equal share gives up its oldest first: a session that says much cannot make the venue forget what it
+// said to one that says little.
+//
+// Layout: answer_log.cpp has the table of what `save` writes.
+// Limits: answer_log_options. Threads: one.
+// Cost:   `append` copies 64 bytes and allocates nothing; memory is reserved when the log is made and touched as it
+//         fills. `find` walks the session's blocks, one step for each answers_per_block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/raw_array.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/types.hpp"
+#include "gateway/limits.hpp"
+
+namespace corro::gateway {
+
+struct answer_log_options {
+    answer_log_options() noexcept {}
+
+    std::size_t answers_max = gateway::answers_kept_max;                  ///< kept for all sessions together
+    std::size_t session_answers_max = gateway::session_answers_kept_max;  ///< kept for one
+};
+
+class answer_log {
+ public:
+    /// Answers that are kept and given up together: both bounds count in these, rounded up.
+    static constexpr std::size_t answers_per_block = 32;
+
+    /// @param sessions_count  Session ids are 1 to this number.
+    explicit answer_log(std::uint32_t sessions_count, const answer_log_options& options = answer_log_options());
+
+    /// Takes note of a command that was sequenced, live or from the journal: its session's next request is the one
+    /// after it. Commands that no client sent have request 0 and count for nothing.
+    void note(const domain::command& command) noexcept;
+
+    /// Keeps a private event and gives it the next answer number of its session, which is returned.
+    /// @pre  The event's session is one of the log's (asserted).
+    std::uint64_t append(const domain::event& event) noexcept;
+
+    /// The number of the session's next request, as far as requests were sequenced; from 1.
+    [[nodiscard]] std::uint64_t next_request(domain::session_id id) const noexcept { return at(id).next_request; }
+    /// The number that the session's next answer will get; from 1.
+    [[nodiscard]] std::uint64_t next_answer(domain::session_id id) const noexcept { return at(id).next_answer; }
+    /// The oldest answer that is kept; `next_answer` when there is none.
+    [[nodiscard]] std::uint64_t first_kept(domain::session_id id) const noexcept { return at(id).first_kept; }
+
+    /// An answer by its number; nullptr when it is not kept, or not given yet. Valid until the next `append`.
+    [[nodiscard]] const domain::event* find(domain::session_id id, std::uint64_t number) const noexcept;
+
+    [[nodiscard]] std::uint32_t sessions_count() const noexcept {
+        return static_cast<std::uint32_t>(sessions_.size() - 1);
+    }
+
+    /// Appends the whole log to `into`, with a checksum.
+    void save(std::vector<std::byte>& into) const;
+
+    /// Replaces what the log holds by what was saved. Sessions that were not saved start anew.
+    /// @return  What is wrong with the bytes, as a sentence, and then the log is as it was; empty when they are loaded.
+    [[nodiscard]] std::string load(std::span<const std::byte> saved);
+
+ private:
+    static constexpr std::uint32_t no_block = 0xffffffffU;
+
+    struct session {
+        std::uint64_t next_request = 1;
+        std::uint64_t next_answer = 1;
+        std::uint64_t first_kept = 1;
+        std::uint32_t first_block = no_block;
+        std::uint32_t last_block = no_block;
+        std::uint32_t blocks_count = 0;
+    };
+
+    [[nodiscard]] const session& at(domain::session_id id) const noexcept;
+    [[nodiscard]] domain::event* slot(std::uint32_t block, std::uint64_t number) const noexcept {
+        return events_.get() + std::size_t{block} * answers_per_block + (number - 1) % answers_per_block;
+    }
+    std::uint64_t append(session& s, const domain::event& event) noexcept;
+    [[nodiscard]] std::uint32_t free_block_for(session& wanting) noexcept;
+    [[nodiscard]] std::uint32_t give_up_oldest(session& s) noexcept;
+    void clear() noexcept;
+
+    std::uint32_t session_blocks_max_;
+    std::uint32_t blocks_count_;
+    std::uint32_t equal_share_;      ///< blocks that each session may have whatever the others do
+    std::uint32_t blocks_used_ = 0;  ///< blocks from here on were never used
+    std::size_t steal_from_ = 1;     ///< where the search for a session with more than its share goes on
+    std::vector<session> sessions_;  ///< by id
+    std::vector<std::uint32_t> next_block_;
+    base::raw_array<domain::event> events_;
+};
+
+}  // namespace corro::gateway

@@ -1,0 +1,220 @@
+#include "gateway/answer_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/test_seed.hpp"
+
+namespace corro::gateway {
+namespace {
+
+constexpr std::size_t block = answer_log::answers_per_block;
+
+domain::event said_to(std::uint32_t session, std::uint64_t what) {
+    domain::event e;
+    e.kind = domain::event_kind::order_entered;
+    e.order.session = domain::session_id{session};
+    e.order.client_order = domain::client_order_id{what};
+    return e;
+}
+
+answer_log_options kept(std::size_t all, std::size_t of_one) {
+    answer_log_options options;
+    options.answers_max = all;
+    options.session_answers_max = of_one;
+    return options;
+}
+
+std::uint64_t what_was_said(const answer_log& log, std::uint32_t session, std::uint64_t number) {
+    const domain::event* const e = log.find(domain::session_id{session}, number);
+    return e == nullptr ? 0 : e->order.client_order.value;
+}
+
+TEST(answer_log, counts_each_sessions_answers_from_one_and_finds_them) {
+    answer_log log(2);
+    EXPECT_EQ(log.next_answer(domain::session_id{1}), 1U);
+    EXPECT_EQ(log.append(said_to(1, 10)), 1U);
+    EXPECT_EQ(log.append(said_to(2, 20)), 1U);
+    EXPECT_EQ(log.append(said_to(1, 11)), 2U);
+    EXPECT_EQ(what_was_said(log, 1, 1), 10U);
+    EXPECT_EQ(what_was_said(log, 1, 2), 11U);
+    EXPECT_EQ(what_was_said(log, 2, 1), 20U);
+    EXPECT_EQ(log.find(domain::session_id{1}, 0), nullptr);
+    EXPECT_EQ(log.find(domain::session_id{1}, 3), nullptr) << "not given yet";
+    EXPECT_EQ(log.find(domain::session_id{2}, 2), nullptr);
+}
+
+TEST(answer_log, knows_the_session_of_every_private_kind) {
+    answer_log log(5);
+    domain::event e;
+    e.kind = domain::event_kind::order_executed;
+    e.execution = {};
+    e.execution.session = domain::session_id{2};
+    EXPECT_EQ(log.append(e), 1U);
+    e.kind = domain::event_kind::trade_capture;
+    e.capture = {};
+    e.capture.session = domain::session_id{3};
+    EXPECT_EQ(log.append(e), 1U);
+    e.kind = domain::event_kind::quote_entered;
+    e.quote = {};
+    e.quote.session = domain::session_id{4};
+    EXPECT_EQ(log.append(e), 1U);
+    e.kind = domain::event_kind::protection_changed;
+    e.protection = {};
+    e.protection.session = domain::session_id{5};
+    EXPECT_EQ(log.append(e), 1U);
+    for (std::uint32_t id = 2; id <= 5; ++id) EXPECT_EQ(log.next_answer(domain::session_id{id}), 2U) << id;
+}
+
+TEST(answer_log, takes_the_next_request_from_what_was_sequenced) {
+    answer_log log(1);
+    domain::command c;
+    c.session = domain::session_id{1};
+    c.request = 7;
+    log.note(c);
+    EXPECT_EQ(log.next_request(domain::session_id{1}), 8U);
+    log.note(c);  // the second command of a mass quote
+    EXPECT_EQ(log.next_request(domain::session_id{1}), 8U);
+    c.request = 0;  // the venue's own cancel
+    log.note(c);
+    EXPECT_EQ(log.next_request(domain::session_id{1}), 8U);
+}
+
+TEST(answer_log, gives_up_a_sessions_oldest_answers_at_its_bound) {
+    answer_log log(2, kept(100 * block, 2 * block));
+    for (std::uint64_t i = 1; i <= 2 * block; ++i) log.append(said_to(1, i));
+    EXPECT_EQ(log.first_kept(domain::session_id{1}), 1U);
+    log.append(said_to(1, 2 * block + 1));
+    EXPECT_EQ(log.first_kept(domain::session_id{1}), block + 1);
+    EXPECT_EQ(what_was_said(log, 1, block), 0U);
+    for (std::uint64_t i = block + 1; i <= 2 * block + 1; ++i) EXPECT_EQ(what_was_said(log, 1, i), i);
+    EXPECT_EQ(log.next_answer(domain::session_id{1}), 2 * block + 2);
+}
+
+TEST(answer_log, a_session_that_says_much_cannot_crowd_out_one_that_says_little) {
+    answer_log log(4, kept(8 * block, 8 * block));
+    for (std::uint64_t i = 1; i <= block; ++i) log.append(said_to(2, i));
+    for (std::uint64_t i = 1; i <= 100 * block; ++i) log.append(said_to(1, i));
+    EXPECT_EQ(log.first_kept(domain::session_id{2}), 1U);
+    // And the others get their share back when they want it.
+    for (std::uint64_t i = 1; i <= 2 * block; ++i) {
+        log.append(said_to(3, i));
+        log.append(said_to(4, i));
+    }
+    EXPECT_EQ(log.first_kept(domain::session_id{2}), 1U);
+    EXPECT_EQ(log.first_kept(domain::session_id{3}), 1U);
+    EXPECT_EQ(log.first_kept(domain::session_id{4}), 1U);
+    EXPECT_EQ(what_was_said(log, 1, 100 * block), 100 * block);
+}
+
+TEST(answer_log, serves_more_sessions_than_it_has_memory_for) {
+    answer_log log(10, kept(2 * block, block));
+    for (std::uint64_t round = 1; round <= 3 * block; ++round) {
+        for (std::uint32_t id = 1; id <= 10; ++id) {
+            EXPECT_EQ(log.append(said_to(id, round)), round);
+            EXPECT_EQ(what_was_said(log, id, round), round) << "the newest is always there";
+        }
+    }
+}
+
+// Against a map that forgets nothing: what is kept is right, without gaps, and bounded.
+TEST(answer_log, agrees_with_a_naive_log_over_random_streams) {
+    const std::uint64_t first_seed = base::test_seed();
+    for (std::uint64_t seed = first_seed; seed < first_seed + 30; ++seed) {
+        SCOPED_TRACE(::testing::Message() << "seed " << seed);
+        base::prng random(seed);
+        const auto sessions = static_cast<std::uint32_t>(1 + random.below(6));
+        const std::size_t all = (1 + random.below(12)) * block;
+        const std::size_t one = (1 + random.below(6)) * block;
+        answer_log log(sessions, kept(all, one));
+        std::vector<std::vector<std::uint64_t>> naive(sessions + 1);
+        for (int step = 0; step < 3'000; ++step) {
+            const auto id = static_cast<std::uint32_t>(1 + random.below(1 + random.below(sessions)));
+            const std::uint64_t what = random() | 1;
+            naive[id].push_back(what);
+            ASSERT_EQ(log.append(said_to(id, what)), naive[id].size());
+            if (step == 1'500) {
+                std::vector<std::byte> bytes;
+                log.save(bytes);
+                answer_log again(sessions, kept(all, one));
+                ASSERT_EQ(again.load(bytes), "");
+                std::vector<std::byte> bytes_again;
+                again.save(bytes_again);
+                ASSERT_EQ(bytes, bytes_again);
+                log = std::move(again);
+            }
+        }
+        std::size_t total = 0;
+        for (std::uint32_t id = 1; id <= sessions; ++id) {
+            const std::uint64_t first = log.first_kept(domain::session_id{id});
+            const std::uint64_t next = log.next_answer(domain::session_id{id});
+            ASSERT_EQ(next, naive[id].size() + 1);
+            ASSERT_LE(next - first, one);
+            total += next - first;
+            for (std::uint64_t n = 1; n < next; ++n) {
+                ASSERT_EQ(what_was_said(log, id, n), n < first ? 0 : naive[id][n - 1]) << id << " " << n;
+            }
+        }
+        ASSERT_LE(total, all);
+    }
+}
+
+// --- Saving ----------------------------------------------------------------------------------------------------------
+
+answer_log some_log() {
+    answer_log log(3);
+    for (std::uint64_t i = 1; i <= 70; ++i) log.append(said_to(1, i));
+    log.append(said_to(3, 5));
+    domain::command c;
+    c.session = domain::session_id{2};
+    c.request = 41;
+    log.note(c);
+    return log;
+}
+
+TEST(answer_log, comes_back_from_its_bytes_with_all_numbers) {
+    std::vector<std::byte> bytes;
+    some_log().save(bytes);
+    answer_log log(4);
+    log.append(said_to(4, 1));
+    ASSERT_EQ(log.load(bytes), "");
+    EXPECT_EQ(log.next_answer(domain::session_id{1}), 71U);
+    EXPECT_EQ(log.next_request(domain::session_id{2}), 42U);
+    EXPECT_EQ(log.next_answer(domain::session_id{4}), 1U) << "who was not saved starts anew";
+    for (std::uint64_t i = 1; i <= 70; ++i) EXPECT_EQ(what_was_said(log, 1, i), i);
+    EXPECT_EQ(what_was_said(log, 3, 1), 5U);
+    EXPECT_EQ(log.append(said_to(1, 71)), 71U);
+}
+
+TEST(answer_log, loads_into_less_memory_and_keeps_the_newest) {
+    std::vector<std::byte> bytes;
+    some_log().save(bytes);
+    answer_log log(3, kept(block, block));
+    ASSERT_EQ(log.load(bytes), "");
+    EXPECT_EQ(log.next_answer(domain::session_id{1}), 71U);
+    EXPECT_EQ(log.next_answer(domain::session_id{3}), 2U);
+    EXPECT_EQ(what_was_said(log, 3, 1), 5U);
+}
+
+TEST(answer_log, refuses_bytes_with_any_bit_flipped_or_cut_anywhere_and_stays_as_it_was) {
+    std::vector<std::byte> bytes;
+    some_log().save(bytes);
+    answer_log log(3);
+    log.append(said_to(2, 9));
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        std::vector<std::byte> damaged = bytes;
+        damaged[at] ^= std::byte{0x10};
+        EXPECT_NE(log.load(damaged), "") << at;
+        EXPECT_NE(log.load(std::span(bytes).first(at)), "") << at;
+    }
+    EXPECT_EQ(what_was_said(log, 2, 1), 9U);
+    answer_log small(2);
+    EXPECT_EQ(small.load(bytes), "they are of more sessions than the venue has now");
+}
+
+}  // namespace
+}  // namespace corro::gateway
