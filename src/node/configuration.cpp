@@ -331,4 +331,12 @@ configuration load_configuration(const std::string& path) {
     return parse_configuration(text, path);
 }
 
+facility::facility_options facility_options_of(const configuration& c) {
+    facility::facility_options options;
+    options.orders_max = c.orders_max;
+    for (const gateway::account& a : c.accounts) options.accounts_max = std::max(options.accounts_max, a.id.value + 1);
+    options.positions_max = std::max<std::uint32_t>(options.positions_max, c.orders_max);
+    return options;
+}
+
 }  // namespace corro::node

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "domain/instrument.hpp"
+#include "facility/facility.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/limits.hpp"
 #include "market_data/limits.hpp"
@@ -51,5 +52,9 @@ struct configuration {
 /// Reads a configuration file.
 /// @throws configuration_error, also when the file cannot be read.
 [[nodiscard]] configuration load_configuration(const std::string& path);
+
+/// The limits of the facility that a configuration asks for. Whoever loads a snapshot or reads a journal needs the
+/// same.
+[[nodiscard]] facility::facility_options facility_options_of(const configuration& c);
 
 }  // namespace corro::node

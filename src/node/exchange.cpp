@@ -41,14 +41,6 @@ gateway::account_directory directory_of(const configuration& c) {
     return directory;
 }
 
-facility::facility_options facility_options_of(const configuration& c) {
-    facility::facility_options options;
-    options.orders_max = c.orders_max;
-    for (const gateway::account& a : c.accounts) options.accounts_max = std::max(options.accounts_max, a.id.value + 1);
-    options.positions_max = std::max<std::uint32_t>(options.positions_max, c.orders_max);
-    return options;
-}
-
 gateway::gateway_options gateway_options_of(const configuration& c) {
     gateway::gateway_options options;
     options.logon_timeout = c.logon_timeout;
