@@ -36,11 +36,12 @@ def demo_configuration(folder):
 class Exchange:
     """`corro serve` on free ports; a context manager."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         self.config = demo_configuration(folder)
+        self.options = options
 
     def __enter__(self):
-        self.process = subprocess.Popen([CORRO, "serve", "--config", self.config], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([CORRO, "serve", "--config", self.config, *self.options], stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
         self.addresses = {}
         while len(self.addresses) < 3:
@@ -91,6 +92,16 @@ class Program(unittest.TestCase):
             self.assertEqual(exchange.process.returncode, 0, output)
             self.assertIn("20000 requests", output)
             self.assertIn("stage 1: received to decoded", output)
+
+    def test_serves_the_same_on_two_threads_and_on_every_backend(self):
+        for options in (["--threading", "split"], ["--io", "epoll"], ["--io", "uring", "--threading", "split"]):
+            with self.subTest(options=options), Exchange(self.folder.name, *options) as exchange:
+                load = run("load", "--config", exchange.config, "--venue", exchange.addresses["order entry"],
+                           "--clients", "50", "--messages", "10000", "--outstanding", "4")
+                self.assertEqual(load.returncode, 0, load.stdout + load.stderr)
+                self.assertIn("answered once 10000, lost 0", load.stdout)
+                self.assertIn("10000 requests", exchange.close())
+        self.assertNotEqual(run("serve", "--io", "telepathy").returncode, 0)
 
     def test_keeps_a_given_rate(self):
         with Exchange(self.folder.name) as exchange:
