@@ -10,6 +10,7 @@ void add_serve_command(CLI::App& app, int& exit_code);
 void add_load_command(CLI::App& app, int& exit_code);
 void add_replay_command(CLI::App& app, int& exit_code);
 void add_watch_command(CLI::App& app, int& exit_code);
+void add_client_command(CLI::App& app, int& exit_code);
 void add_demo_command(CLI::App& app, int& exit_code);
 void add_rules_command(CLI::App& app, int& exit_code);
 void add_lab_command(CLI::App& app, int& exit_code);

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     corro::app::add_load_command(app, exit_code);
     corro::app::add_replay_command(app, exit_code);
     corro::app::add_watch_command(app, exit_code);
+    corro::app::add_client_command(app, exit_code);
     corro::app::add_demo_command(app, exit_code);
     corro::app::add_rules_command(app, exit_code);
     corro::app::add_lab_command(app, exit_code);

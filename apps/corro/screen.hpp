@@ -1,4 +1,4 @@
-// The terminal: a full-screen picture of the market in colours, by curses. One at a time in a process.
+// A full-screen picture of the market. Takes over the terminal while it exists.
 #pragma once
 
 #include <cstddef>
@@ -6,21 +6,12 @@
 
 #include "client/feed_session.hpp"
 #include "market_view.hpp"
+#include "terminal.hpp"
 
 namespace corro::app {
 
-/// Whether standard output is a terminal that a picture can be drawn on, and standard input one that gives keys.
-[[nodiscard]] bool is_terminal() noexcept;
-
 class screen {
  public:
-    /// Takes over the terminal. @pre is_terminal().
-    screen();
-    /// Gives it back as it was.
-    ~screen();
-    screen(const screen&) = delete;
-    screen& operator=(const screen&) = delete;
-
     /// Draws the market as it is now. `headline` stands above it.
     void draw(const client::feed_session& feed, const market_view& view, const std::string& headline);
 
@@ -34,6 +25,7 @@ class screen {
     void show(std::size_t index) noexcept { chosen_ = index; }
 
  private:
+    terminal terminal_;
     std::size_t chosen_ = 0;
 };
 

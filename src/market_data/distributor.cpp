@@ -11,48 +11,12 @@
 #include "io/scope.hpp"
 #include "io/timer.hpp"
 #include "io/with_timeout.hpp"
+#include "market_data/subscriber.hpp"
 #include "wire/binary_codec.hpp"
-#include "wire/soup_bin_tcp.hpp"
 
 namespace corro::market_data {
 
 namespace soup = wire::soup_bin_tcp;
-
-struct distributor::subscriber {
-    explicit subscriber(io::tcp_stream s) : stream(std::move(s)) {}
-
-    io::tcp_stream stream;
-    io::auto_event more;              ///< something was published, or is to be said
-    io::task_scope* scope = nullptr;  ///< of the phase that runs
-    std::uint64_t position = 0;       ///< of the first byte of the feed that is not sent yet
-    bool logged_in = false;
-    bool idle = false;  ///< waits for more
-    bool ended = false;
-    bool cut = false;         ///< ended by rule: nothing more may be sent
-    bool logged_out = false;  ///< ended by the subscriber's wish
-    bool sent = false;        ///< something was sent since the last look
-    bool heard = false;
-    bool heartbeat_due = false;
-    std::size_t input_end = 0;
-    std::array<std::byte, input_buffer_bytes> input;  // deliberately not initialised
-};
-
-namespace {
-
-template <class Packet>
-std::span<const std::byte> encoded(const Packet& packet, std::span<std::byte> into) {
-    const auto size = soup::encode(packet, into);
-    CORRO_ASSERT(size.has_value(), "packets of our own making are sound");
-    return into.first(*size);
-}
-
-std::span<const std::byte> encoded(soup::packet_type type, std::span<std::byte> into) {
-    const auto size = soup::encode(type, {}, into);
-    CORRO_ASSERT(size.has_value(), "packets of our own making are sound");
-    return into.first(*size);
-}
-
-}  // namespace
 
 distributor::distributor(io::context& context, const distributor_options& options,
                          std::span<const domain::instrument> instruments)
@@ -61,6 +25,7 @@ distributor::distributor(io::context& context, const distributor_options& option
         instruments_.define(i);
         if (i.id.value >= books_.size()) books_.resize(i.id.value + 1);
     }
+    pictures_.resize(books_.size());
     subscribers_.reserve(options_.subscribers_max);
 }
 
@@ -74,6 +39,10 @@ io::task<void> distributor::serve_feed(io::tcp_acceptor acceptor) {
 
 io::task<void> distributor::serve_snapshots(io::tcp_acceptor acceptor) {
     return serve(std::move(acceptor), port::snapshot);
+}
+
+io::task<void> distributor::serve_depth(io::tcp_acceptor acceptor) {
+    return serve(std::move(acceptor), port::depth);
 }
 
 io::task<void> distributor::serve(io::tcp_acceptor acceptor, port what) {
@@ -128,12 +97,10 @@ io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
         io::task_scope active(context_);
         s->scope = &active;
         active.spawn(listen(s.get()));
-        if (what == port::feed) {
-            active.spawn(keep_alive(s.get()));
-            active.spawn(send_feed(s.get()));
-        } else {
-            active.spawn(send_snapshot(s.get()));
-        }
+        if (what != port::snapshot) active.spawn(keep_alive(s.get()));
+        if (what == port::feed) active.spawn(send_feed(s.get()));
+        if (what == port::snapshot) active.spawn(send_snapshot(s.get()));
+        if (what == port::depth) active.spawn(send_depth(s.get()));
         co_await active.join();
         s->scope = nullptr;
     }
@@ -206,6 +173,7 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     soup::login_accepted accepted;
     accepted.session = options_.session_name;
     accepted.next_sequence = wanted;
+    s->follows_feed = what == port::feed;
     s->logged_in = true;
     ++statistics_.logins;
     const io::io_result written = co_await s->stream.write_all(encoded(accepted, reply));
@@ -215,6 +183,17 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     }
 }
 
+// False: the connection is beyond use.
+io::task<bool> distributor::send_heartbeat(subscriber* s) {
+    s->heartbeat_due = false;
+    std::array<std::byte, soup::header_bytes> packet;
+    const io::io_result said = co_await s->stream.write_all(encoded(soup::packet_type::server_heartbeat, packet));
+    if (!said.error) co_return true;
+    s->cut = true;
+    end(*s);
+    co_return false;
+}
+
 // Sends from the feed log, in as large pieces as there are.
 io::task<void> distributor::send_feed(subscriber* s) {
     while (!s->ended) {
@@ -222,14 +201,8 @@ io::task<void> distributor::send_feed(subscriber* s) {
         const auto bytes = log_.bytes_from(s->position, send_bytes_max);
         if (bytes.empty()) {
             if (s->heartbeat_due) {
-                s->heartbeat_due = false;
-                std::array<std::byte, soup::header_bytes> packet;
-                const io::io_result said =
-                    co_await s->stream.write_all(encoded(soup::packet_type::server_heartbeat, packet));
-                if (said.error) {
-                    s->cut = true;
-                    end(*s);
-                }
+                const bool said = co_await send_heartbeat(s);
+                if (!said) co_return;
                 continue;
             }
             s->idle = true;
@@ -314,6 +287,7 @@ void distributor::publish(const domain::event& event) noexcept {
     const image_status status = books_[event.instrument.value].apply(event);
     CORRO_ASSERT(status == image_status::applied, "the facility's events agree with each other");
     last_command_ = event.command.value;
+    pictures_[event.instrument.value].changed_at = log_.next_sequence();
     const std::span<std::byte> room = log_.reserve();
     const std::size_t size = wire::encode(event, *instruments_.find(event.instrument), log_.next_sequence(),
                                           room.subspan(soup::header_bytes));
@@ -326,7 +300,7 @@ void distributor::publish(const domain::event& event) noexcept {
 
 void distributor::flush() noexcept {
     for (subscriber* s : subscribers_) {
-        if (!s->logged_in) continue;
+        if (!s->logged_in || !s->follows_feed) continue;
         if (s->idle) {
             s->idle = false;
             s->more.set();
@@ -340,57 +314,6 @@ void distributor::flush() noexcept {
 
 const book_image* distributor::book(domain::instrument_id id) const noexcept {
     return instruments_.find(id) == nullptr ? nullptr : &books_[id.value];
-}
-
-// All books as messages, each in a sequenced packet: definitions first, then per instrument its orders in priority
-// order, its best levels, its prices and volumes.
-std::vector<std::byte> distributor::snapshot() const {
-    std::vector<std::byte> bytes;
-    std::array<std::byte, feed_log::message_bytes_max> message;
-    const auto append = [&](std::size_t size) {
-        CORRO_ASSERT(size != 0 && size <= message.size());
-        const auto header = soup::header(soup::packet_type::sequenced_data, size);
-        bytes.insert(bytes.end(), header.begin(), header.end());
-        bytes.insert(bytes.end(), message.begin(), message.begin() + static_cast<std::ptrdiff_t>(size));
-    };
-    wire::snapshot_begin begin;
-    begin.last_sequence = domain::sequence_number{log_.next_sequence() - 1};
-    begin.last_command = domain::sequence_number{last_command_};
-    begin.instruments_count = static_cast<std::uint32_t>(instruments_.count());
-    append(wire::encode(begin, 0, message));
-    instruments_.for_each([&](const domain::instrument& i) { append(wire::encode(i, 0, message)); });
-    instruments_.for_each([&](const domain::instrument& i) {
-        const book_image& book = books_[i.id.value];
-        domain::event event;
-        event.command = domain::sequence_number{last_command_};
-        event.instrument = i.id;
-        const auto say = [&](domain::event_kind kind) {
-            event.kind = kind;
-            append(wire::encode(event, i, 0, message));
-        };
-        book.for_each_order(
-            [&](domain::side side, domain::price_ticks price, domain::order_id order, domain::quantity_lots quantity) {
-                event.side = side;
-                event.book = {};
-                event.book.order = order;
-                event.book.price = price;
-                event.book.quantity = event.book.change = quantity;
-                say(domain::event_kind::order_added);
-            });
-        event.side = domain::side::buy;
-        event.top = book.top();
-        say(domain::event_kind::top_of_book);
-        event.prices = book.prices();
-        say(domain::event_kind::price_update);
-        event.volumes = book.volumes();
-        say(domain::event_kind::statistics);
-    });
-    wire::snapshot_end end;
-    end.last_sequence = begin.last_sequence;
-    end.last_command = begin.last_command;
-    end.instruments_count = begin.instruments_count;
-    append(wire::encode(end, 0, message));
-    return bytes;
 }
 
 }  // namespace corro::market_data

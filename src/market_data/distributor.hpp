@@ -42,6 +42,8 @@ struct distributor_options {
     std::chrono::milliseconds silence_max{wire::soup_bin_tcp::silence_max_ms};
     std::uint32_t subscribers_max = market_data::subscribers_max;
     std::uint32_t snapshots_max = market_data::snapshots_max;
+    std::size_t depth_levels = market_data::depth_levels;
+    std::chrono::milliseconds conflation_interval = market_data::conflation_interval;
 };
 
 /// Counts since the distributor was made.
@@ -51,6 +53,7 @@ struct distributor_statistics {
     std::uint64_t logins = 0;
     std::uint64_t logins_rejected = 0;
     std::uint64_t snapshots = 0;
+    std::uint64_t depths_sent = 0;          ///< conflated pictures of one instrument, counted per subscriber
     std::uint64_t connections_refused = 0;  ///< closed at once: too many
     std::uint64_t slow_cut = 0;
     std::uint64_t silent_cut = 0;
@@ -72,6 +75,9 @@ class distributor {
     /// Serves snapshots until `close`.
     [[nodiscard]] io::task<void> serve_snapshots(io::tcp_acceptor acceptor);
 
+    /// Serves conflated depth until `close`: pictures of the best levels, as often as a subscriber can take them.
+    [[nodiscard]] io::task<void> serve_depth(io::tcp_acceptor acceptor);
+
     /// Ends the feed: every subscriber gets what it has not read yet and an end-of-session packet, as far as it takes
     /// them within market_data::farewell_timeout.
     void close() noexcept;
@@ -92,7 +98,13 @@ class distributor {
     [[nodiscard]] const feed_log& log() const noexcept { return log_; }
 
  private:
-    enum class port : std::uint8_t { feed, snapshot };
+    enum class port : std::uint8_t { feed, snapshot, depth };
+    /// The latest picture of an instrument's best levels, ready to be sent.
+    struct depth_picture {
+        std::vector<std::byte> bytes;
+        std::uint64_t made_at = 0;     ///< number of the feed's next message then
+        std::uint64_t changed_at = 0;  ///< number of the last message about the instrument
+    };
     struct subscriber;
 
     io::task<void> serve(io::tcp_acceptor acceptor, port what);
@@ -100,21 +112,26 @@ class distributor {
     io::task<void> log_in(subscriber* s, port what);
     io::task<void> send_feed(subscriber* s);
     io::task<void> send_snapshot(subscriber* s);
+    io::task<void> send_depth(subscriber* s);
     io::task<void> listen(subscriber* s);
     io::task<void> keep_alive(subscriber* s);
     io::task<void> leave(subscriber* s, port what);
+    io::task<bool> send_heartbeat(subscriber* s);
     [[nodiscard]] std::vector<std::byte> snapshot() const;
+    [[nodiscard]] std::vector<std::byte> definitions() const;
+    [[nodiscard]] const depth_picture& picture_of(const domain::instrument& i);
     [[nodiscard]] std::uint64_t lag_of(const subscriber& s) const noexcept;
     void end(subscriber& s) noexcept;
 
     io::context& context_;
     distributor_options options_;
     wire::instrument_table instruments_;
-    std::vector<book_image> books_;  ///< by instrument id
+    std::vector<book_image> books_;        ///< by instrument id
+    std::vector<depth_picture> pictures_;  ///< by instrument id
     feed_log log_;
     std::uint64_t last_command_ = 0;
     std::vector<subscriber*> subscribers_;
-    io::tcp_acceptor* acceptors_[2] = {nullptr, nullptr};
+    io::tcp_acceptor* acceptors_[3] = {nullptr, nullptr, nullptr};
     distributor_statistics statistics_;
     std::uint32_t snapshots_now_ = 0;
     bool closing_ = false;

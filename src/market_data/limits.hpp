@@ -38,6 +38,11 @@ inline constexpr std::uint32_t snapshots_max = 32;
 /// How long a subscriber may take to read a snapshot. It gives its place to others then.
 inline constexpr std::chrono::milliseconds snapshot_timeout{30'000};
 
+/// Levels a side in a conflated picture, and how often one is sent at most.
+inline constexpr std::size_t depth_levels = 10;
+inline constexpr std::size_t depth_levels_max = 100;
+inline constexpr std::chrono::milliseconds conflation_interval{100};
+
 /// How long the last packets of a connection may take to leave.
 inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
 

@@ -10,67 +10,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-CORRO = sys.argv[1]
-SOURCE = sys.argv[2]
-TIME_LIMIT_S = 120  # generous: only a program that hangs gets here
-
-
-def run(*arguments):
-    return subprocess.run([CORRO, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S,
-                          stdin=subprocess.DEVNULL)
-
-
-def demo_configuration(folder):
-    """The demonstration's configuration on free ports."""
-    with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
-        text = re.sub(r'"127\.0\.0\.1:700[123]"', '"127.0.0.1:0"', file.read())
-    path = os.path.join(folder, "corro.toml")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
-
-
-class Exchange:
-    """`corro serve` on free ports; a context manager."""
-
-    def __init__(self, folder, *options):
-        self.config = demo_configuration(folder)
-        self.options = options
-
-    def __enter__(self):
-        self.process = subprocess.Popen([CORRO, "serve", "--config", self.config, *self.options], stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
-        self.addresses = {}
-        while len(self.addresses) < 3:
-            line = self.process.stdout.readline()
-            if not line:
-                raise AssertionError("corro serve ended early")
-            match = re.match(r" +(order entry|feed|snapshots) +(\S+)$", line.rstrip())
-            if match:
-                self.addresses[match[1]] = match[2]
-        return self
-
-    def read_until(self, text):
-        lines = []
-        for line in self.process.stdout:
-            lines.append(line)
-            if text in line:
-                return "".join(lines)
-        raise AssertionError(f"corro serve ended without saying {text!r}: {''.join(lines)}")
-
-    def close(self):
-        self.process.send_signal(signal.SIGINT)
-        output, _ = self.process.communicate(timeout=TIME_LIMIT_S)
-        return output
-
-    def __exit__(self, *unused):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.stdout.close()
-        self.process.wait()
+from running_exchange import CORRO, TIME_LIMIT_S, Exchange, demo_configuration, run
 
 
 class Program(unittest.TestCase):
@@ -92,16 +34,6 @@ class Program(unittest.TestCase):
             self.assertEqual(exchange.process.returncode, 0, output)
             self.assertIn("20000 requests", output)
             self.assertIn("stage 1: received to decoded", output)
-
-    def test_serves_the_same_on_two_threads_and_on_every_backend(self):
-        for options in (["--threading", "split"], ["--io", "epoll"], ["--io", "uring", "--threading", "split"]):
-            with self.subTest(options=options), Exchange(self.folder.name, *options) as exchange:
-                load = run("load", "--config", exchange.config, "--venue", exchange.addresses["order entry"],
-                           "--clients", "50", "--messages", "10000", "--outstanding", "4")
-                self.assertEqual(load.returncode, 0, load.stdout + load.stderr)
-                self.assertIn("answered once 10000, lost 0", load.stdout)
-                self.assertIn("10000 requests", exchange.close())
-        self.assertNotEqual(run("serve", "--io", "telepathy").returncode, 0)
 
     def test_keeps_a_given_rate(self):
         with Exchange(self.folder.name) as exchange:

@@ -1,0 +1,199 @@
+// `corro client`: trading by hand.
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "commands.hpp"
+#include "desk_screen.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/signals.hpp"
+#include "io/timer.hpp"
+#include "node/configuration.hpp"
+#include "trading_desk.hpp"
+
+namespace corro::app {
+namespace {
+
+constexpr std::chrono::milliseconds key_interval{15};
+constexpr unsigned looks_per_frame = 7;
+constexpr unsigned frames_per_second = 10;
+
+struct client_options {
+    std::string config = "corro.toml";
+    std::string account;
+    std::uint32_t session_number = 1;
+    std::string symbol;
+    std::string order_entry;
+    std::string feed;
+    std::string snapshot;
+    bool cancel_on_disconnect = false;
+    bool plain = false;
+    double patience_seconds = 60;
+};
+
+/// Lines of standard input, looked for without waiting.
+class input_lines {
+ public:
+    /// The next whole line that is there; nothing when there is none yet.
+    [[nodiscard]] std::optional<std::string> next() {
+        while (true) {
+            const std::size_t end = text_.find('\n');
+            if (end != std::string::npos) return take(end, end + 1);
+            if (ended_) return text_.empty() ? std::nullopt : take(text_.size(), text_.size());
+            pollfd input{STDIN_FILENO, POLLIN, 0};
+            if (poll(&input, 1, 0) <= 0) return std::nullopt;
+            std::array<char, 4096> part{};
+            const auto size = read(STDIN_FILENO, part.data(), part.size());
+            if (size < 0 && errno == EINTR) continue;
+            if (size <= 0) {
+                ended_ = true;
+            } else {
+                text_.append(part.data(), static_cast<std::size_t>(size));
+            }
+        }
+    }
+    [[nodiscard]] bool ended() const noexcept { return ended_ && text_.empty(); }
+
+ private:
+    std::optional<std::string> take(std::size_t size, std::size_t consumed) {
+        std::string line = text_.substr(0, size);
+        text_.erase(0, consumed);
+        return line;
+    }
+
+    std::string text_;
+    bool ended_ = false;
+};
+
+io::task<void> leave_on_signal(trading_desk* desk, io::signal_set* signals) {
+    const auto signal = co_await signals->wait();
+    if (signal) desk->leave();
+}
+
+// Commands from standard input, until it ends; each waits for a connection, so that a script may begin at once.
+io::task<void> execute_lines(trading_desk* desk) {
+    input_lines lines;
+    while (!lines.ended()) {
+        const std::error_code stopped = co_await io::sleep_for(key_interval);
+        if (stopped) co_return;
+        if (!desk->connected()) continue;
+        if (const std::optional<std::string> line = lines.next()) desk->execute(*line);
+    }
+    desk->leave();
+}
+
+io::task<void> show(trading_desk* desk, desk_screen* screen, std::string headline) {
+    for (unsigned look = 0;; ++look) {
+        const std::error_code stopped = co_await io::sleep_for(key_interval);
+        if (stopped) co_return;
+        if (look % (looks_per_frame * frames_per_second) == 0) desk->view().on_second();
+        if (screen->handle_keys(*desk) || look % looks_per_frame == 0) screen->draw(*desk, headline);
+    }
+}
+
+io::task<std::string> trade(desk_settings settings, bool picture, std::string headline) {
+    io::context& context = co_await io::this_context();
+    io::signal_set signals(context, {SIGINT, SIGTERM});
+    std::unique_ptr<desk_screen> screen;
+    const auto say = [&screen](const std::string& message) {
+        if (screen != nullptr) return screen->add(message);
+        fmt::print("{}\n", message);
+        std::fflush(stdout);
+    };
+    trading_desk desk(std::move(settings), say);
+    io::task_scope beside(context);
+    beside.spawn(leave_on_signal(&desk, &signals));
+    if (picture) {
+        screen = std::make_unique<desk_screen>();
+        beside.spawn(show(&desk, screen.get(), std::move(headline)));
+    } else {
+        beside.spawn(execute_lines(&desk));
+    }
+    std::string why = co_await desk.run();
+    beside.request_stop();
+    co_await beside.join();
+    screen.reset();
+    fmt::print("{} orders, {} open, {} fills\n", desk.orders().all().size(), desk.orders().open_count(),
+               desk.orders().fills().size());
+    co_return why;
+}
+
+io::endpoint address_of(const std::string& given, const std::string& configured) {
+    const std::string& text = given.empty() ? configured : given;
+    const auto endpoint = io::endpoint::parse(text);
+    if (!endpoint) throw node::configuration_error(fmt::format("not an address: \"{}\"", text));
+    return *endpoint;
+}
+
+int run_client(const client_options& options) {
+    const node::configuration c = node::load_configuration(options.config);
+    const gateway::account* account = nullptr;
+    std::string names;
+    for (const gateway::account& a : c.accounts) {
+        names += (names.empty() ? "" : ", ") + a.name;
+        if (account == nullptr && (options.account.empty() || a.name == options.account)) account = &a;
+    }
+    if (account == nullptr) {
+        throw node::configuration_error(
+            fmt::format("{} has no account \"{}\"; it has: {}", options.config, options.account, names));
+    }
+    desk_settings settings;
+    settings.order_entry = address_of(options.order_entry, c.order_entry_listen);
+    settings.feed = address_of(options.feed, c.feed_listen);
+    settings.snapshot = address_of(options.snapshot, c.snapshot_listen);
+    settings.who.account = account->id;
+    settings.who.key = account->key;
+    settings.who.session_number = options.session_number;
+    settings.who.cancel_on_disconnect = options.cancel_on_disconnect;
+    settings.who.heartbeat = std::chrono::milliseconds(1000);
+    settings.who.next_answer = 1;  // everything that the venue still has: the orders of before are shown too
+    settings.symbol = options.symbol;
+    settings.patience_seconds = options.patience_seconds;
+    const bool picture = !options.plain && is_terminal();
+    std::string headline = fmt::format("corro client   {}   {}", account->name, settings.order_entry.to_string());
+    io::context context;
+    const std::string why = io::block_on(context, trade(std::move(settings), picture, std::move(headline)));
+    if (why.empty()) return 0;
+    fmt::print(stderr, "corro client: {}\n", why);
+    return 1;
+}
+
+}  // namespace
+
+void add_client_command(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<client_options>();
+    CLI::App* command = app.add_subcommand("client", "Trade by hand: orders, ladder, tape, typed commands");
+    command->add_option("-c,--config", options->config, "The exchange's configuration: addresses, accounts and keys")
+        ->capture_default_str();
+    command->add_option("-a,--account", options->account, "Name of the account (default: the first)");
+    command->add_option("--session", options->session_number, "Which of the account's sessions")->capture_default_str();
+    command->add_option("symbol", options->symbol, "Instrument to show first");
+    command->add_option("--venue", options->order_entry, "Address of order entry, instead of the configuration's");
+    command->add_option("--feed", options->feed, "Address of the feed, instead of the configuration's");
+    command->add_option("--snapshot", options->snapshot, "Address of the snapshots, instead of the configuration's");
+    command->add_flag("--cancel-on-disconnect", options->cancel_on_disconnect,
+                      "The venue cancels the open orders when the connection breaks");
+    command->add_flag("--plain", options->plain,
+                      "Commands from standard input, a line per message; without a terminal always");
+    command->add_option("--patience", options->patience_seconds, "Seconds to try a lost connection again")
+        ->capture_default_str();
+    command->footer(
+        "Commands, one a line (TAB completes them on a terminal):\n  buy 10 ESZ6 5998.75     sell 5 market"
+        "     amend 3 price 5999     cancel 3     cancel all\n  orders  fills  positions  show SYMBOL  help [WORD]  "
+        "quit");
+    command->callback([options, &exit_code] { exit_code = run_client(*options); });
+}
+
+}  // namespace corro::app

@@ -1,0 +1,35 @@
+// The trading desk as a picture: the market, one's own orders, what was said, and the line being typed.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "client/desk/line_editor.hpp"
+#include "terminal.hpp"
+#include "trading_desk.hpp"
+
+namespace corro::app {
+
+class desk_screen {
+ public:
+    static constexpr std::size_t messages_max = 500;
+
+    /// Takes a message to show.
+    void add(const std::string& message);
+
+    /// Handles the keys pressed since the last call; true when the picture is to be drawn anew.
+    [[nodiscard]] bool handle_keys(trading_desk& desk);
+
+    void draw(const trading_desk& desk, const std::string& headline);
+
+ private:
+    void prefill(const trading_desk& desk, domain::side side);
+    void complete(trading_desk& desk);
+    void draw_orders(const trading_desk& desk, int row, int rows);
+
+    terminal terminal_;
+    client::desk::line_editor line_;
+    std::deque<std::string> messages_;  ///< oldest first
+};
+
+}  // namespace corro::app

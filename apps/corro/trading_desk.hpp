@@ -1,0 +1,107 @@
+// A person's place at the exchange: an order-entry session that comes back when its connection breaks, the market next
+// to it, and what was typed turned into requests.
+//
+// What the desk has to say is a row of messages; a terminal shows the last of them, a plain output prints them all.
+//
+// Threads: one context.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/desk/desk_command.hpp"
+#include "client/desk/own_orders.hpp"
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "io/endpoint.hpp"
+#include "io/event.hpp"
+#include "io/scope.hpp"
+#include "io/task.hpp"
+#include "market_view.hpp"
+
+namespace corro::app {
+
+struct desk_settings {
+    desk_settings() noexcept {}
+
+    io::endpoint order_entry;
+    io::endpoint feed;
+    io::endpoint snapshot;
+    client::credentials who;
+    std::string symbol;            ///< shown first; empty for the first of the venue
+    double patience_seconds = 60;  ///< how long a lost connection is tried again
+};
+
+class trading_desk {
+ public:
+    /// @param say  Is given each message as it comes.
+    trading_desk(desk_settings settings, std::function<void(const std::string&)> say);
+
+    /// Logs on and stays until `leave`, a stop, or until the venue is lost for good.
+    /// @return What it ended with, as a sentence; empty when it was asked to end.
+    [[nodiscard]] io::task<std::string> run();
+
+    /// Does what a typed line says, or says what is wrong with it.
+    void execute(std::string_view line);
+
+    /// Logs out and lets `run` end.
+    void leave() noexcept;
+
+    [[nodiscard]] bool connected() const noexcept { return connected_; }
+    [[nodiscard]] const std::vector<domain::instrument>& instruments() const noexcept { return instruments_; }
+    [[nodiscard]] std::optional<domain::instrument_id> selected() const noexcept { return selected_; }
+    void select_next() noexcept;
+    [[nodiscard]] const client::desk::own_orders& orders() const noexcept { return orders_; }
+    /// nullptr while the feed is not joined.
+    [[nodiscard]] const client::feed_session* feed() const noexcept { return feed_.get(); }
+    [[nodiscard]] const market_view& view() const noexcept { return view_; }
+    [[nodiscard]] market_view& view() noexcept { return view_; }
+
+    [[nodiscard]] const domain::instrument* find(domain::instrument_id id) const noexcept;
+    /// One's own order in a line, as the venue knows it.
+    [[nodiscard]] std::string describe(const client::desk::own_order& order) const;
+    /// The number that a person uses for an order.
+    [[nodiscard]] static std::uint64_t short_number(domain::client_order_id number) noexcept {
+        return number.value & 0xffffffffU;
+    }
+
+ private:
+    io::task<std::string> hold_session();
+    io::task<std::error_code> connect();
+    io::task<void> converse();
+    io::task<void> read_answers();
+    io::task<void> write_requests();
+    io::task<void> follow_market();
+    io::task<void> read_feed();
+
+    void take(const client::answer& answer);
+    void tell(const domain::event& event);
+    void send(domain::command command);
+    void amend(const client::desk::change& wanted);
+    void cancel(const client::desk::cancellation& wanted);
+    void list(client::desk::listing what);
+    [[nodiscard]] domain::client_order_id long_number(std::uint64_t short_one) const noexcept;
+
+    desk_settings settings_;
+    std::function<void(const std::string&)> say_;
+    std::unique_ptr<client::order_session> session_;
+    std::unique_ptr<client::feed_session> feed_;
+    std::vector<domain::instrument> instruments_;
+    std::optional<domain::instrument_id> selected_;
+    client::desk::own_orders orders_;
+    market_view view_;
+    io::auto_event has_output_;
+    io::task_scope* conversation_ = nullptr;
+    io::task_scope* everything_ = nullptr;
+    std::error_code broken_;  ///< why the last connection ended
+    bool connected_ = false;
+    bool leaving_ = false;
+};
+
+}  // namespace corro::app

@@ -1,0 +1,168 @@
+// What the distributor says about a moment instead of a change: all books for who joins late, and the best levels for
+// who does not want every change.
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "io/timer.hpp"
+#include "market_data/distributor.hpp"
+#include "market_data/subscriber.hpp"
+#include "wire/binary_codec.hpp"
+
+namespace corro::market_data {
+namespace {
+
+/// Messages, each in a packet of its own.
+class packets {
+ public:
+    packets(std::vector<std::byte>& into, soup::packet_type type) : into_(into), type_(type) {}
+
+    template <class Message>
+    void append(const Message& message) {
+        put(wire::encode(message, 0, std::span<std::byte>(buffer_)));
+    }
+    void append(const domain::event& event, const domain::instrument& i) { put(wire::encode(event, i, 0, buffer_)); }
+
+ private:
+    void put(std::size_t size) {
+        CORRO_ASSERT(size != 0 && size <= buffer_.size());
+        const auto header = soup::header(type_, size);
+        into_.insert(into_.end(), header.begin(), header.end());
+        into_.insert(into_.end(), buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(size));
+    }
+
+    std::vector<std::byte>& into_;
+    soup::packet_type type_;
+    std::array<std::byte, feed_log::message_bytes_max> buffer_;
+};
+
+/// An instrument's best levels, prices and volumes.
+void append_summary(packets& to, domain::event& event, const domain::instrument& i, const book_image& book) {
+    event.side = domain::side::buy;
+    event.kind = domain::event_kind::top_of_book;
+    event.top = book.top();
+    to.append(event, i);
+    event.kind = domain::event_kind::price_update;
+    event.prices = book.prices();
+    to.append(event, i);
+    event.kind = domain::event_kind::statistics;
+    event.volumes = book.volumes();
+    to.append(event, i);
+}
+
+}  // namespace
+
+// All books as messages, each in a sequenced packet: definitions first, then per instrument its orders in priority
+// order, its best levels, its prices and volumes.
+std::vector<std::byte> distributor::snapshot() const {
+    std::vector<std::byte> bytes;
+    packets to(bytes, soup::packet_type::sequenced_data);
+    wire::snapshot_begin begin;
+    begin.last_sequence = domain::sequence_number{log_.next_sequence() - 1};
+    begin.last_command = domain::sequence_number{last_command_};
+    begin.instruments_count = static_cast<std::uint32_t>(instruments_.count());
+    to.append(begin);
+    instruments_.for_each([&](const domain::instrument& i) { to.append(i); });
+    instruments_.for_each([&](const domain::instrument& i) {
+        const book_image& book = books_[i.id.value];
+        domain::event event;
+        event.command = domain::sequence_number{last_command_};
+        event.instrument = i.id;
+        event.kind = domain::event_kind::order_added;
+        book.for_each_order(
+            [&](domain::side side, domain::price_ticks price, domain::order_id order, domain::quantity_lots quantity) {
+                event.side = side;
+                event.book = {};
+                event.book.order = order;
+                event.book.price = price;
+                event.book.quantity = event.book.change = quantity;
+                to.append(event, i);
+            });
+        append_summary(to, event, i, book);
+    });
+    wire::snapshot_end end;
+    end.last_sequence = begin.last_sequence;
+    end.last_command = begin.last_command;
+    end.instruments_count = begin.instruments_count;
+    to.append(end);
+    return bytes;
+}
+
+std::vector<std::byte> distributor::definitions() const {
+    std::vector<std::byte> bytes;
+    packets to(bytes, soup::packet_type::unsequenced_data);
+    instruments_.for_each([&](const domain::instrument& i) { to.append(i); });
+    return bytes;
+}
+
+// Made once for all subscribers, and anew only when something has changed since.
+const distributor::depth_picture& distributor::picture_of(const domain::instrument& i) {
+    depth_picture& picture = pictures_[i.id.value];
+    if (picture.made_at > picture.changed_at) return picture;
+    picture.bytes.clear();
+    picture.made_at = log_.next_sequence();
+    packets to(picture.bytes, soup::packet_type::unsequenced_data);
+    const book_image& book = books_[i.id.value];
+    wire::snapshot_begin begin;
+    begin.last_sequence = domain::sequence_number{log_.next_sequence() - 1};
+    begin.last_command = domain::sequence_number{last_command_};
+    begin.instruments_count = 1;
+    to.append(begin);
+    domain::event event;
+    event.command = domain::sequence_number{last_command_};
+    event.instrument = i.id;
+    event.kind = domain::event_kind::level_changed;
+    for (const domain::side side : {domain::side::buy, domain::side::sell}) {
+        event.side = side;
+        for (const image_level& level : book.levels(side, options_.depth_levels)) {
+            event.level = {};
+            event.level.price = level.price;
+            event.level.quantity = level.quantity;
+            event.level.orders_count = level.orders_count;
+            to.append(event, i);
+        }
+    }
+    append_summary(to, event, i, book);
+    wire::snapshot_end end;
+    end.last_sequence = begin.last_sequence;
+    end.last_command = begin.last_command;
+    end.instruments_count = 1;
+    to.append(end);
+    return picture;
+}
+
+// Definitions, then round after round the pictures that have changed. A subscriber that does not keep up waits in its
+// own write; what it missed meanwhile is not kept for it, it gets the next picture.
+io::task<void> distributor::send_depth(subscriber* s) {
+    std::vector<std::byte> bytes = definitions();
+    std::uint64_t sent_at = 0;  // everything that changed before this message has been sent
+    while (!s->ended) {
+        const std::uint64_t now = log_.next_sequence();
+        instruments_.for_each([&](const domain::instrument& i) {
+            const bool is_first = sent_at == 0;
+            if (!is_first && pictures_[i.id.value].changed_at < sent_at) return;
+            const depth_picture& picture = picture_of(i);
+            bytes.insert(bytes.end(), picture.bytes.begin(), picture.bytes.end());
+            ++statistics_.depths_sent;
+        });
+        sent_at = now;
+        if (!bytes.empty()) {
+            s->sent = true;
+            const io::io_result written = co_await s->stream.write_all(bytes);
+            bytes.clear();
+            if (written.error) {
+                if (written.error != io::condition::canceled) s->cut = true;
+                end(*s);
+                co_return;
+            }
+        } else if (s->heartbeat_due) {
+            const bool said = co_await send_heartbeat(s);
+            if (!said) co_return;
+        }
+        const std::error_code stopped = co_await io::sleep_for(options_.conflation_interval);
+        if (stopped) co_return;
+    }
+}
+
+}  // namespace corro::market_data

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Trades by hand: `corro client` on a terminal that a script types at, and with commands from a pipe.
+
+usage: client_test.py CORRO SOURCE_FOLDER
+
+The venue is reached through a relay that can cut the connection, so that a session is lost while the venue goes on.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from running_exchange import CORRO, TIME_LIMIT_S, Exchange
+
+
+class Relay:
+    """A way to the venue that can be cut; a context manager."""
+
+    def __init__(self, venue):
+        host, port = venue.rsplit(":", 1)
+        self.venue = (host, int(port))
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.lock = threading.Lock()
+        self.open = []
+        self.refusing = False
+        self.ended = False
+
+    def __enter__(self):
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *unused):
+        self.ended = True
+        self.listener.close()
+        self.cut()
+
+    def accept(self):
+        while not self.ended:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            with self.lock:
+                if self.refusing:
+                    client.close()
+                    continue
+                venue = socket.create_connection(self.venue)
+                self.open += [client, venue]
+            for source, sink in ((client, venue), (venue, client)):
+                threading.Thread(target=self.forward, args=(source, sink), daemon=True).start()
+
+    @staticmethod
+    def forward(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        """Breaks every connection and lets nobody through until `mend`."""
+        with self.lock:
+            self.refusing = True
+            for end in self.open:
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+            self.open.clear()
+
+    def mend(self):
+        self.refusing = False
+
+
+class Terminal:
+    """`corro client` in a terminal of its own (tmux); a context manager."""
+
+    def __init__(self, folder, arguments):
+        self.tmux = ["tmux", "-S", os.path.join(folder, "tmux")]
+        # The shell stays when the client has left, and with it the last words.
+        client = " ".join(shlex.quote(word) for word in [CORRO, "client", *arguments])
+        self.command = ["sh", "-c", client + "; echo left with $?; sleep 600"]
+
+    def __enter__(self):
+        subprocess.run([*self.tmux, "-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", "--", *self.command],
+                       check=True, timeout=TIME_LIMIT_S)
+        return self
+
+    def __exit__(self, *unused):
+        subprocess.run([*self.tmux, "kill-server"], capture_output=True, check=False, timeout=TIME_LIMIT_S)
+
+    def type(self, *keys):
+        subprocess.run([*self.tmux, "send-keys", *keys], check=True, timeout=TIME_LIMIT_S)
+
+    def screen(self):
+        return subprocess.run([*self.tmux, "capture-pane", "-p"], capture_output=True, text=True, check=False,
+                              timeout=TIME_LIMIT_S).stdout
+
+    def wait_for(self, pattern):
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while time.monotonic() < deadline:
+            shown = self.screen()
+            if re.search(pattern, shown):
+                return shown
+            time.sleep(0.05)
+        raise AssertionError(f"the screen never showed {pattern!r}; it shows:\n{self.screen()}")
+
+
+class ClientTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def arguments(self, exchange, account, venue=None):
+        return ["--config", exchange.config, "--account", account, "--venue", venue or exchange.addresses["order entry"],
+                "--feed", exchange.addresses["feed"], "--snapshot", exchange.addresses["snapshots"]]
+
+    def commands(self, exchange, account, *lines):
+        """What the client says when it is given these lines."""
+        done = subprocess.run([CORRO, "client", "--plain", *self.arguments(exchange, account)],
+                              input="".join(line + "\n" for line in lines), capture_output=True, text=True,
+                              timeout=TIME_LIMIT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_takes_commands_from_a_pipe(self):
+        with Exchange(self.folder.name) as exchange:
+            said = self.commands(exchange, "alice", "buy 10 ESZ6 5998.75", "buy 1 ESZ6 5998.8", "purchase", "orders", "quit")
+            self.assertIn("logged on: account 1", said)
+            self.assertIn("not a multiple of the tick size, 0.25", said)
+            self.assertIn('"purchase" is no command; see: help', said)
+            # Whoever comes back is told what his session has done.
+            again = self.commands(exchange, "alice", "sell 4 ESZ6 5998.75", "quit")
+            self.assertIn("#1 open buy 10 ESZ6 @ 5998.75", again)
+
+    def test_says_what_is_wrong_with_its_start(self):
+        with Exchange(self.folder.name) as exchange:
+            unknown = subprocess.run([CORRO, "client", "--plain", *self.arguments(exchange, "nobody")],
+                                     capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False,
+                                     stdin=subprocess.DEVNULL)
+            self.assertEqual(unknown.returncode, 1)
+            self.assertIn('has no account "nobody"; it has: alice, bob', unknown.stderr)
+            nowhere = subprocess.run([CORRO, "client", "--plain", *self.arguments(exchange, "alice", "127.0.0.1:1")],
+                                     capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False,
+                                     stdin=subprocess.DEVNULL)
+            self.assertEqual(nowhere.returncode, 1)
+            self.assertIn("refused", nowhere.stderr)
+
+    @unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
+    def test_loses_its_connection_on_a_terminal_and_nothing_else(self):
+        with Exchange(self.folder.name) as exchange, Relay(exchange.addresses["order entry"]) as relay, \
+                Terminal(self.folder.name, self.arguments(exchange, "alice", relay.address)) as alice:
+            alice.wait_for(r"alice .* connected")
+            alice.wait_for(r"ESZ6 +0 @ +-")
+            # TAB completes the word; the order rests, and both ladder and list show it.
+            alice.type("bu")
+            alice.type("Tab")
+            alice.type("10 ESZ6 5998.75", "Enter")
+            alice.wait_for(r"your orders \(1 open\)\n +#1 open buy 10 ESZ6 @ 5998\.75")
+            alice.wait_for(r"10 +5998\.75")
+            # While the connection is cut somebody else takes a part of it.
+            relay.cut()
+            alice.wait_for("NO CONNECTION")
+            alice.type("sell 1 5999", "Enter")
+            alice.wait_for("not sent: there is no connection")
+            self.commands(exchange, "bob", "sell 4 ESZ6 5998.75", "quit")
+            alice.wait_for(r"6 +5998\.75")  # the feed told her, the session could not
+            relay.mend()
+            alice.wait_for("connected again")
+            alice.wait_for(r"#1 bought 4 ESZ6 @ 5998\.75, 6 left")
+            alice.wait_for(r"#1 open buy 10 ESZ6 @ 5998\.75, 4 filled")
+            # And she goes on: numbers, orders and cancels as if nothing had happened.
+            alice.type("amend 1 quantity 8", "Enter")
+            alice.wait_for(r"#1 open buy 8 ESZ6 @ 5998\.75, 4 filled")
+            alice.type("F8")
+            alice.wait_for(r"your orders \(0 open\)")
+            alice.type("positions", "Enter")
+            alice.wait_for(r"ESZ6 \+4, 4 traded")
+            alice.type("quit", "Enter")
+            alice.wait_for(r"1 orders, 0 open, 1 fills\nleft with 0")
+            # What the venue's other session saw agrees: nothing of hers is left in the book.
+            self.assertIn("no open orders", self.commands(exchange, "bob", "orders", "quit"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

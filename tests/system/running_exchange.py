@@ -1,0 +1,68 @@
+"""What tests of the program share: `corro` run to its end, and an exchange on free ports.
+
+Expects the arguments CORRO SOURCE_FOLDER.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+CORRO = sys.argv[1]
+SOURCE = sys.argv[2]
+TIME_LIMIT_S = 120  # generous: only a program that hangs gets here
+
+
+def run(*arguments):
+    return subprocess.run([CORRO, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S,
+                          stdin=subprocess.DEVNULL)
+
+
+def demo_configuration(folder):
+    """The demonstration's configuration on free ports."""
+    with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
+        text = re.sub(r'"127\.0\.0\.1:700[123]"', '"127.0.0.1:0"', file.read())
+    path = os.path.join(folder, "corro.toml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+class Exchange:
+    """`corro serve` on free ports; a context manager."""
+
+    def __init__(self, folder):
+        self.config = demo_configuration(folder)
+
+    def __enter__(self):
+        self.process = subprocess.Popen([CORRO, "serve", "--config", self.config], stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
+        self.addresses = {}
+        while len(self.addresses) < 3:
+            line = self.process.stdout.readline()
+            if not line:
+                raise AssertionError("corro serve ended early")
+            match = re.match(r" +(order entry|feed|snapshots) +(\S+)$", line.rstrip())
+            if match:
+                self.addresses[match[1]] = match[2]
+        return self
+
+    def read_until(self, text):
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if text in line:
+                return "".join(lines)
+        raise AssertionError(f"corro serve ended without saying {text!r}: {''.join(lines)}")
+
+    def close(self):
+        self.process.send_signal(signal.SIGINT)
+        output, _ = self.process.communicate(timeout=TIME_LIMIT_S)
+        return output
+
+    def __exit__(self, *unused):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.stdout.close()
+        self.process.wait()
