@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "backend.hpp"
 #include "commands.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
@@ -23,6 +24,8 @@ namespace {
 struct serve_options {
     std::string config = "corro.toml";
     std::string listen;
+    std::string threading;
+    std::string io = "auto";
     std::uint32_t sample_every = 0;
     bool sample_given = false;
 };
@@ -59,11 +62,17 @@ int serve(const serve_options& options) {
     raise_descriptor_limit();
     node::configuration configuration = node::load_configuration(options.config);
     if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
+    if (!options.threading.empty()) {
+        configuration.threading =
+            options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
+    }
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
-    io::context context;
+    io::context context(io::context_options(backend_named(options.io)));
     node::exchange exchange(context, configuration);
-    fmt::print("corro {} serves venue {} with {} instruments on {}\n", CORRO_VERSION, configuration.venue_name,
-               configuration.instruments.size(), context.backend_name());
+    fmt::print("corro {} serves venue {} with {} instruments on {}, {}\n", CORRO_VERSION, configuration.venue_name,
+               configuration.instruments.size(), context.backend_name(),
+               configuration.threading == node::threading_mode::split ? "the facility on a thread of its own"
+                                                                      : "on one thread");
     fmt::print("  order entry  {}\n  feed         {}\n  snapshots    {}\n", exchange.order_entry_endpoint().to_string(),
                exchange.feed_endpoint().to_string(), exchange.snapshot_endpoint().to_string());
     for (const std::string& line : configuration.lines) fmt::print("  line         {}\n", line);
@@ -83,6 +92,11 @@ void add_serve_command(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("serve", "Run the exchange");
     command->add_option("-c,--config", options->config, "Configuration file (TOML)")->capture_default_str();
     command->add_option("--listen", options->listen, "Order-entry address instead of the configuration's");
+    command->add_option("--threading", options->threading, "inline or split, instead of the configuration's")
+        ->check(CLI::IsMember({"inline", "split"}));
+    command->add_option("--io", options->io, "What the sockets stand on")
+        ->check(CLI::IsMember(backend_names()))
+        ->capture_default_str();
     CLI::Option* sample = command->add_option("--sample-every", options->sample_every,
                                               "Time one request of so many; 0: none (default: the configuration's)");
     command->callback([options, sample, &exit_code] {

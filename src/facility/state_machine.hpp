@@ -102,12 +102,8 @@ class facility::state_machine {
     void amend_resting(std::uint32_t slot, const matching::level_state& level, const matching::order_view& order,
                        const amendment& a) noexcept;
 
-    // The rules that few commands meet (state_machine_rules.cpp).
+    // Time and phases: state_machine_phases.cpp.
     void change_phase(const domain::command& c) noexcept;
-    void set_limits(const domain::command& c) noexcept;
-    void kill_switch(const domain::command& c) noexcept;
-    [[nodiscard]] domain::reject_reason check_kill(const domain::command& c) const noexcept;
-    void cancel_killed(domain::account_id account, domain::session_id session, bool all_sessions) noexcept;
     /// Lets orders expire and halts end whose time has come before a command's.
     void settle_due(domain::time_ns now) noexcept;
     void resume_halted() noexcept;
@@ -116,6 +112,12 @@ class facility::state_machine {
     /// True when the last trade breaks the circuit: the product is halted, and what would be set free stays waiting.
     [[nodiscard]] bool breaks_circuit(std::uint32_t book) noexcept;
     void halt_product(std::uint32_t book) noexcept;
+
+    // The rules that few commands meet: state_machine_rules.cpp.
+    void set_limits(const domain::command& c) noexcept;
+    void kill_switch(const domain::command& c) noexcept;
+    [[nodiscard]] domain::reject_reason check_kill(const domain::command& c) const noexcept;
+    void cancel_killed(domain::account_id account, domain::session_id session, bool all_sessions) noexcept;
     [[nodiscard]] domain::reject_reason check_market(std::uint32_t book, domain::account_id account,
                                                      domain::session_id session) const noexcept;
     /// The worst price that a dynamic band lets an order have; no_price when there is no band.

@@ -1,7 +1,6 @@
-// The rules that few commands meet: operators' commands, halts, bands, limits, expiry. See docs/spec/matching.md.
+// The rules that few commands meet: bands, limits, kill switches. See docs/spec/matching.md.
 
 #include <algorithm>
-#include <limits>
 
 #include "base/int128.hpp"
 #include "facility/state_machine.hpp"
@@ -12,119 +11,6 @@ using domain::command;
 using domain::order_type;
 using domain::reject_reason;
 using domain::side;
-using domain::trading_phase;
-
-// --- Time ------------------------------------------------------------------------------------------------------------
-
-void facility::state_machine::settle_due(domain::time_ns now) noexcept {
-    now_ = now;
-    for (;;) {
-        const std::int64_t expiry = orders_.expiries().next_due();
-        if (expiry != expiry_queue::never && expiry <= now.value && expiry <= next_resume_) {
-            writer_.withdraw_for(reject_reason::expired);
-            engine_.cancel(orders_.expiries().next_slot(), writer_, matching::removal::expelled);
-        } else if (next_resume_ != expiry_queue::never && next_resume_ <= now.value) {
-            resume_halted();
-        } else {
-            return;
-        }
-    }
-}
-
-void facility::state_machine::resume_halted() noexcept {
-    const std::int64_t at = next_resume_;
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
-        book_rules& b = rules_.book(book);
-        if (b.phase != trading_phase::halted || b.resume_time != at) continue;
-        rules_.set_phase(book, trading_phase::continuous, 0);
-        b.resumes_now = true;
-        writer_.phase_changed(book, trading_phase::continuous, 0, reject_reason::none);
-    }
-    next_resume_ = rules_.next_resume();
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
-}
-
-void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
-    book_rules& b = rules_.book(book);
-    if (!b.resumes_now) return;
-    b.resumes_now = false;
-    // One of the books that go on together may have halted them all again.
-    if (b.phase == trading_phase::halted || b.pending_low > b.pending_high) return;
-    writer_.see_trades(b.pending_low, b.pending_high);
-    b.pending_low = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
-    b.pending_high = domain::no_price;
-    enter_triggered(book);
-    writer_.forget_trades();
-}
-
-// --- Halts -----------------------------------------------------------------------------------------------------------
-
-void facility::state_machine::change_phase(const command& c) noexcept {
-    if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
-    if (c.phase > trading_phase::halted) return refuse(c, reject_reason::invalid_combination);
-    const bool halts = c.phase == trading_phase::halted;
-    if (halts && c.resume_time.value != 0 && c.resume_time <= c.time) {
-        return refuse(c, reject_reason::invalid_expire_time);
-    }
-    const std::uint32_t one = book_of(c.instrument);
-    const auto is_covered = [&](std::uint32_t book) {
-        return c.instrument.value != 0 ? book == one : c.product.value == 0 || instruments_[book].product == c.product;
-    };
-    bool is_any = false;
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
-        if (!is_covered(book)) continue;
-        is_any = true;
-        rules_.book(book).resumes_now = !halts && rules_.is_halted(book);
-        rules_.set_phase(book, c.phase, c.resume_time.value);
-        writer_.phase_changed(book, c.phase, halts ? c.resume_time.value : 0, reject_reason::none);
-    }
-    if (!is_any) return refuse(c, reject_reason::unknown_instrument);
-    next_resume_ = rules_.next_resume();
-    writer_.request_done(c.instrument, c.account);
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
-}
-
-bool facility::state_machine::breaks_circuit(std::uint32_t book) noexcept {
-    book_rules& b = rules_.book(book);
-    const tape_summary& tape = writer_.tape(book);
-    if (tape.volume == b.volume_seen) return false;
-    const domain::instrument& instrument = instruments_[book];
-    const domain::price_ticks last = tape.prices.last;
-    if (now_.value >= b.window_end) {
-        b.reference = b.last_seen == domain::no_price ? last : b.last_seen;
-        if (__builtin_add_overflow(now_.value, instrument.breaker_window, &b.window_end)) {
-            b.window_end = std::numeric_limits<std::int64_t>::max();
-        }
-    }
-    b.last_seen = last;
-    b.volume_seen = tape.volume;
-    const std::int64_t moved = last.value - b.reference.value;
-    if (moved <= instrument.breaker_move && -moved <= instrument.breaker_move) return false;
-    // The next window begins at the price at which this one ended.
-    b.window_end = std::numeric_limits<std::int64_t>::min();
-    b.pending_low = writer_.traded_low();
-    b.pending_high = writer_.traded_high();
-    halt_product(book);
-    return true;
-}
-
-void facility::state_machine::halt_product(std::uint32_t book) noexcept {
-    const domain::instrument& breaker = instruments_[book];
-    std::int64_t resume = 0;
-    if (breaker.breaker_halt != 0 && __builtin_add_overflow(now_.value, breaker.breaker_halt, &resume)) resume = 0;
-    for (std::uint32_t other = 0; other < instruments_.size(); ++other) {
-        const bool is_covered =
-            other == book || (breaker.product.value != 0 && instruments_[other].product == breaker.product);
-        if (!is_covered) continue;
-        if (rules_.is_halted(other)) {
-            const std::int64_t before = rules_.book(other).resume_time;
-            if (before == 0 || (resume != 0 && resume <= before)) continue;  // halted for longer
-        }
-        rules_.set_phase(other, trading_phase::halted, resume);
-        writer_.phase_changed(other, trading_phase::halted, resume, reject_reason::circuit_breaker);
-    }
-    next_resume_ = rules_.next_resume();
-}
 
 reject_reason facility::state_machine::check_market(std::uint32_t book, domain::account_id account,
                                                     domain::session_id session) const noexcept {

@@ -1,10 +1,12 @@
 // The way from the gateways to the facility: a bounded ring of commands, with an awaitable consumer and awaitable room.
 //
 // Gateways never call the engine. They put a command here, and the node takes it out, on the same thread or on another.
-// Beside the commands travel the time stamps of those requests that are sampled for the latency tables.
+// Beside the commands travel the time stamps of those requests that are sampled for the latency tables; they stay on
+// the gateways' side.
 //
-// Threads: one; gateways and facility share a context. Limits: the capacity given at construction, a power of two.
-// Cost: a copy of 128 bytes in, one out; no allocation.
+// Threads: one for the gateways' side, one for the consumer's (`try_pop`, `empty`); the same one unless a bell is
+// given. Limits: the capacity given at construction, a power of two. Cost: a copy of 128 bytes in, one out; no
+// allocation.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include "base/spsc_ring.hpp"
 #include "domain/command.hpp"
 #include "io/event.hpp"
+#include "io/remote_event.hpp"
 #include "io/task.hpp"
 
 namespace corro::gateway {
@@ -29,10 +32,17 @@ class command_queue {
  public:
     explicit command_queue(std::size_t capacity) : commands_(capacity), timings_(timings_capacity) {}
 
+    // --- The gateways' side -----------------------------------------------------------------------------------------
+
     /// Appends a command; false when the queue is full, which is normal under overload: wait for room and try again.
     [[nodiscard]] bool try_push(const domain::command& command) noexcept {
         if (!commands_.try_push(command)) return false;
-        if (++pushed_ - popped_ == 1) filled_.set();
+        ++pushed_;
+        if (bell_ != nullptr) {
+            bell_->set();
+        } else {
+            filled_.set();
+        }
         return true;
     }
 
@@ -45,34 +55,38 @@ class command_queue {
         return true;
     }
 
-    /// Takes the oldest command; false when there is none.
-    [[nodiscard]] bool try_pop(domain::command& into) noexcept {
-        if (!commands_.try_pop(into)) return false;
-        ++popped_;
-        return true;
-    }
-
-    /// The time stamps of the command popped last, if it was sampled.
+    /// The time stamps of the oldest sampled request that is answered; each once.
     [[nodiscard]] bool try_pop_timing(request_timing& into) noexcept {
         if (!has_next_timing_) has_next_timing_ = timings_.try_pop(next_timing_);
-        if (!has_next_timing_ || next_timing_.position + 1 != popped_) return false;
+        if (!has_next_timing_ || next_timing_.position >= answered_) return false;
         into = next_timing_;
         has_next_timing_ = false;
         return true;
     }
 
-    [[nodiscard]] bool empty() const noexcept { return pushed_ == popped_; }
-
-    /// Commands that were ever appended, and that were ever taken. Everything popped has been answered when `room` is
-    /// set the next time.
+    /// Commands that were ever appended, and how many of them are answered: their private events have been delivered.
     [[nodiscard]] std::uint64_t pushed_count() const noexcept { return pushed_; }
-    [[nodiscard]] std::uint64_t popped_count() const noexcept { return popped_; }
+    [[nodiscard]] std::uint64_t answered_count() const noexcept { return answered_; }
+    /// Said by whoever delivers the answers; who waits for it is woken by `room().set()`.
+    void set_answered(std::uint64_t count) noexcept { answered_ = count; }
 
-    /// Set when the queue turns from empty to not empty; awaited by the consumer.
-    [[nodiscard]] io::auto_event& filled() noexcept { return filled_; }
-
-    /// Set by the consumer after it has taken commands; awaited by producers that found the queue full.
+    /// Set after commands were taken or answered; awaited by producers that found the queue full, and by those who wait
+    /// for answers.
     [[nodiscard]] io::manual_event& room() noexcept { return room_; }
+
+    /// From now on a push rings `bell` instead of setting `filled`: for a consumer on another context. nullptr: again
+    /// as before.
+    void ring_instead(io::remote_event* bell) noexcept { bell_ = bell; }
+
+    // --- The consumer's side ----------------------------------------------------------------------------------------
+
+    /// Takes the oldest command; false when there is none.
+    [[nodiscard]] bool try_pop(domain::command& into) noexcept { return commands_.try_pop(into); }
+
+    [[nodiscard]] bool empty() const noexcept { return commands_.empty(); }
+
+    /// Set by every push; awaited by a consumer on the gateways' context.
+    [[nodiscard]] io::auto_event& filled() noexcept { return filled_; }
 
  private:
     static constexpr std::size_t timings_capacity = 1U << 12U;
@@ -82,7 +96,8 @@ class command_queue {
     request_timing next_timing_{};
     bool has_next_timing_ = false;
     std::uint64_t pushed_ = 0;
-    std::uint64_t popped_ = 0;
+    std::uint64_t answered_ = 0;
+    io::remote_event* bell_ = nullptr;
     io::auto_event filled_;
     io::manual_event room_;
 };

@@ -538,7 +538,7 @@ io::task<void> order_entry_gateway::keep_alive(connection* c) {
 io::task<void> order_entry_gateway::settle(connection* c) {
     const std::uint64_t position = commands_.pushed_count();
     if (!co_await resend(c)) co_return;
-    while (co_await drain(c) && commands_.popped_count() < position) {
+    while (co_await drain(c) && commands_.answered_count() < position) {
         commands_.room().reset();
         if (co_await commands_.room().wait()) co_return;  // stopped
     }

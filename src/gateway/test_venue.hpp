@@ -420,6 +420,7 @@ class test_venue final : facility::event_consumer {
                 answers.note(c);
                 facility_.apply(c);
             }
+            commands.set_answered(sequence_);
             commands.room().set();
             gateway.flush();
             if (!commands.empty()) {

@@ -1,6 +1,7 @@
 #include "io/file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,6 +78,11 @@ std::expected<std::uint64_t, std::error_code> file::size() const noexcept {
     struct stat about{};
     if (::fstat(file_, &about) != 0) return std::unexpected(std::error_code(errno, std::generic_category()));
     return static_cast<std::uint64_t>(about.st_size);
+}
+
+std::error_code file::try_lock() noexcept {
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) return {errno, std::generic_category()};
+    return {};
 }
 
 void file::close() noexcept {

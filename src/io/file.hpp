@@ -162,6 +162,10 @@ class file {
     /// How long the file is. At once.
     [[nodiscard]] std::expected<std::uint64_t, std::error_code> size() const noexcept;
 
+    /// Takes the file for this opening of it alone, until it is closed; the process's end closes it too. At once.
+    /// @error operation_would_block if somebody else, in this process or another, has taken it.
+    [[nodiscard]] std::error_code try_lock() noexcept;
+
     /// Closes the file; harmless when it is closed already. Does not sync. @pre Nothing is under way (asserted).
     void close() noexcept;
 

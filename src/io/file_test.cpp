@@ -202,6 +202,22 @@ TEST_P(files, files_grow_shrink_move_and_go) {
     block_on(ctx, body(&ctx, folder_));
 }
 
+TEST_P(files, a_file_is_taken_by_one_opening_at_a_time) {
+    const auto body = [](context* on, std::string path) -> task<> {
+        file_system disk(*on);
+        auto first = co_await disk.open(path, file_mode::create);
+        auto second = co_await disk.open(path, file_mode::write);
+        CORRO_REQUIRE(first.has_value() && second.has_value());
+        EXPECT_FALSE(first->try_lock());
+        EXPECT_FALSE(first->try_lock()) << "taking what one has changes nothing";
+        EXPECT_EQ(second->try_lock(), std::errc::operation_would_block);
+        first->close();
+        EXPECT_FALSE(second->try_lock());
+        EXPECT_EQ(first->try_lock(), std::errc::bad_file_descriptor);
+    };
+    block_on(ctx, body(&ctx, path("a")));
+}
+
 TEST_P(files, a_full_disk_says_so) {
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
     const auto body = [](context* on) -> task<> {

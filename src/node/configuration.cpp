@@ -274,7 +274,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     }
     configuration c;
     table_reader top(root, file, "");
-    for (const char* key : {"venue", "order_entry", "market_data", "instrument", "account"}) top.allow(key);
+    for (const char* key : {"venue", "facility", "order_entry", "market_data", "instrument", "account"}) top.allow(key);
     top.finish();
     read_table(root, "venue", file, [&](table_reader& r) {
         c.venue_name = r.text("name", c.venue_name);
@@ -282,6 +282,13 @@ configuration parse_configuration(std::string_view text, const std::string& file
         c.orders_max = static_cast<std::uint32_t>(r.number("orders_max", c.orders_max, 1, 100'000'000));
         c.timing_sample_every =
             static_cast<std::uint32_t>(r.number("timing_sample_every", c.timing_sample_every, 0, 1'000'000'000));
+    });
+    read_table(root, "facility", file, [&](table_reader& r) {
+        const std::string threading = r.text("threading", "inline");
+        if (threading != "inline" && threading != "split") r.fail("threading", "expected \"inline\" or \"split\"");
+        c.threading = threading == "split" ? threading_mode::split : threading_mode::inline_;
+        c.busy_poll = std::chrono::microseconds{
+            r.number("busy_poll_us", static_cast<std::uint64_t>(c.busy_poll.count()), 0, 1'000'000'000)};
     });
     read_table(root, "order_entry", file, [&](table_reader& r) {
         c.order_entry_listen = r.text("listen", c.order_entry_listen);
@@ -329,6 +336,14 @@ configuration load_configuration(const std::string& path) {
     if (!in) throw configuration_error(path + ":0: the file cannot be opened; give one with --config FILE");
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     return parse_configuration(text, path);
+}
+
+facility::facility_options facility_options_of(const configuration& c) {
+    facility::facility_options options;
+    options.orders_max = c.orders_max;
+    for (const gateway::account& a : c.accounts) options.accounts_max = std::max(options.accounts_max, a.id.value + 1);
+    options.positions_max = std::max<std::uint32_t>(options.positions_max, c.orders_max);
+    return options;
 }
 
 }  // namespace corro::node

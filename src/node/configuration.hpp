@@ -12,15 +12,23 @@
 #include <vector>
 
 #include "domain/instrument.hpp"
+#include "facility/facility.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/limits.hpp"
 #include "market_data/limits.hpp"
+#include "node/limits.hpp"
 
 namespace corro::node {
 
 /// What is wrong with a configuration; `what()` is "FILE:LINE: KEY: sentence".
 class configuration_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
+};
+
+/// On how many threads gateway, facility and distributor of one process run.
+enum class threading_mode : std::uint8_t {
+    inline_,  ///< one
+    split,    ///< the facility on its own
 };
 
 struct configuration {
@@ -40,6 +48,8 @@ struct configuration {
     std::uint32_t multicast_interface = 0;   ///< index of the interface for lines; 0: the system's choice
     std::uint32_t multicast_hops = 1;        ///< routers that lines may cross, and one
     std::uint32_t timing_sample_every = 16;  ///< time one request of so many; 0: none
+    threading_mode threading = threading_mode::inline_;
+    std::chrono::microseconds busy_poll = busy_poll_default;  ///< how long an idle facility thread looks for commands
     std::vector<domain::instrument> instruments;
     std::vector<gateway::account> accounts;
 };
@@ -51,5 +61,9 @@ struct configuration {
 /// Reads a configuration file.
 /// @throws configuration_error, also when the file cannot be read.
 [[nodiscard]] configuration load_configuration(const std::string& path);
+
+/// The limits of the facility that a configuration asks for. Whoever loads a snapshot or reads a journal needs the
+/// same.
+[[nodiscard]] facility::facility_options facility_options_of(const configuration& c);
 
 }  // namespace corro::node

@@ -81,6 +81,16 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
     EXPECT_EQ(error_of(""), "corro.toml:1: instrument: the venue needs at least one [[instrument]]");
 }
 
+TEST(configuration, reads_on_how_many_threads_the_exchange_runs) {
+    EXPECT_EQ(parse_configuration(sound, "corro.toml").threading, threading_mode::inline_);
+    const configuration c =
+        parse_configuration("[facility]\nthreading = \"split\"\nbusy_poll_us = 7\n" + sound, "corro.toml");
+    EXPECT_EQ(c.threading, threading_mode::split);
+    EXPECT_EQ(c.busy_poll.count(), 7);
+    EXPECT_EQ(error_of("[facility]\nthreading = \"many\"\n" + sound),
+              "corro.toml:2: facility.threading: expected \"inline\" or \"split\"");
+}
+
 TEST(configuration, reads_what_protects_an_instrument) {
     const configuration plain = parse_configuration(sound, "corro.toml");
     EXPECT_EQ(plain.instruments[0].product.value, 0U);

@@ -1,33 +1,31 @@
-// One exchange: gateway, facility and distributor composed into a process, on one thread.
+// One exchange in one process: gateway, facility and distributor, joined.
 //
-// Requests come out of the gateway's queue in one order, get their sequence number and time, and go through the
-// facility; its events go to the sessions they are for and to the feed. This is the only place that joins the two ends
-// of the queue.
+// Requests come out of the gateway's queue in one order and go through the matching host; its events go to the sessions
+// they are for and to the feed. `threading` says on how many threads: inline, all of it on one context; split, the host
+// on a thread of its own. The sides and the host are the same in either case, and neither knows of the other.
 //
-// Threads: one context. Limits: the configuration's.
+// Threads: one context, and the facility's thread when split. Limits: the configuration's.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "base/tsc_clock.hpp"
-#include "facility/facility.hpp"
-#include "gateway/answer_log.hpp"
-#include "gateway/order_entry_gateway.hpp"
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/task.hpp"
-#include "io/tcp.hpp"
-#include "market_data/distributor.hpp"
-#include "market_data/line_publisher.hpp"
 #include "node/configuration.hpp"
+#include "node/edges.hpp"
+#include "node/facility_thread.hpp"
 #include "node/latency_tables.hpp"
+#include "node/market_data_side.hpp"
+#include "node/matching_host.hpp"
+#include "node/order_entry_side.hpp"
 
 namespace corro::node {
 
-class exchange final : private facility::event_consumer {
+class exchange {
  public:
     /// Opens the ports of the configuration; port 0 takes a free one.
     /// @throws std::system_error when a port cannot be opened; configuration_error when an address is malformed.
@@ -40,61 +38,45 @@ class exchange final : private facility::event_consumer {
     [[nodiscard]] io::task<void> run();
 
     /// Begins to leave.
-    void close() noexcept { gateway_.close(); }
+    void close() noexcept { orders_.close(); }
 
-    [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return order_entry_endpoint_; }
-    [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_endpoint_; }
-    [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return snapshot_endpoint_; }
+    [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return orders_.endpoint(); }
+    [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
+    [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
     /// Nothing when no lines are configured, or nobody may ask.
     [[nodiscard]] std::optional<io::endpoint> retransmission_endpoint() const noexcept {
-        return lines_ == nullptr ? std::nullopt : lines_->retransmission_endpoint();
+        return feed_.lines() == nullptr ? std::nullopt : feed_.lines()->retransmission_endpoint();
     }
 
-    [[nodiscard]] const latency_tables& latencies() const noexcept { return latencies_; }
+    [[nodiscard]] const latency_tables& latencies() const noexcept { return orders_.latencies(); }
     [[nodiscard]] const gateway::gateway_statistics& gateway_statistics() const noexcept {
-        return gateway_.statistics();
+        return orders_.statistics();
     }
     [[nodiscard]] const market_data::distributor_statistics& feed_statistics() const noexcept {
-        return distributor_.statistics();
+        return feed_.distributor().statistics();
     }
     /// nullptr when no lines are configured.
     [[nodiscard]] const market_data::line_publisher_statistics* line_statistics() const noexcept {
-        return lines_ == nullptr ? nullptr : &lines_->statistics();
+        return feed_.lines() == nullptr ? nullptr : &feed_.lines()->statistics();
     }
     [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
-        return distributor_.book(id);
+        return feed_.distributor().book(id);
     }
-    /// Commands sequenced so far.
-    [[nodiscard]] std::uint64_t commands_count() const noexcept { return sequence_; }
-    [[nodiscard]] std::uint64_t state_hash() const { return facility_.state_hash(); }
+    /// Commands sequenced so far. When split, only while no request is under way; so too the hash.
+    [[nodiscard]] std::uint64_t commands_count() const noexcept { return host_.sequence(); }
+    [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
 
  private:
-    /// Commands applied in a row before the sockets get their turn.
-    static constexpr std::size_t batch_max = 512;
-
-    void consume(std::span<const domain::event> events) noexcept override;
-    io::task<void> pump();
-    void apply(domain::command& command);
+    io::task<void> pump_inline();
+    io::task<void> pump_split();
 
     base::tsc_clock clock_;
-    std::uint64_t start_ticks_;
-    std::int64_t start_ns_;  ///< wall-clock time at start_ticks_
-    latency_tables latencies_;
-    gateway::account_directory accounts_;
-    gateway::command_queue commands_;
-    gateway::answer_log answers_;
-    facility::facility facility_;
-    gateway::order_entry_gateway gateway_;
-    market_data::distributor distributor_;
-    std::unique_ptr<market_data::line_publisher> lines_;
     io::context& context_;
-    io::tcp_acceptor order_entry_;
-    io::tcp_acceptor feed_;
-    io::tcp_acceptor snapshots_;
-    io::endpoint order_entry_endpoint_;
-    io::endpoint feed_endpoint_;
-    io::endpoint snapshot_endpoint_;
-    std::uint64_t sequence_ = 0;
+    order_entry_side orders_;
+    market_data_side feed_;
+    edges edges_;
+    std::unique_ptr<facility_thread> thread_;  ///< when split
+    matching_host host_;
 };
 
 }  // namespace corro::node

@@ -33,7 +33,8 @@
 // `operator` may stand for the account in `operator limits A` (with `size N`, `position N`, `orders N`, `notional N`,
 // `firm N`), `operator halts` (`until T`), `operator resumes`, `operator kills|releases account A|session A|firm N`.
 // `time T` is the time of the commands that follow. Before the first command `band N` and `breaker N window T halt T`
-// add a dynamic price band or a circuit breaker to the instruments.
+// add a dynamic price band or a circuit breaker to the instruments, and `matching X` names their matching algorithm;
+// behind it may stand `fifo N`, `levelling`, `top N to N` (0 for no bound), `minimum N` and `maker A N` for each maker.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +97,7 @@ class player final : public facility::event_consumer {
         std::istringstream words(line);
         std::string who, verb;
         words >> who;
-        if (who == "band" || who == "breaker") {
+        if (who == "band" || who == "breaker" || who == "matching") {
             return !venue_ && define(who, words) ? std::string() : "not understood: " + line;
         }
         words >> verb;
@@ -165,9 +166,37 @@ class player final : public facility::event_consumer {
     }
     bool define(const std::string& what, std::istringstream& words) {
         if (what == "band") return static_cast<bool>(words >> first_.dynamic_band);
+        if (what == "matching") return define_matching(words);
         std::string window, halt;
         words >> first_.breaker_move >> window >> first_.breaker_window >> halt >> first_.breaker_halt;
         return static_cast<bool>(words) && window == "window" && halt == "halt";
+    }
+    bool define_matching(std::istringstream& words) {
+        domain::allocation_policy& p = first_.allocation;
+        char letter = 0;
+        std::string word, between;
+        words >> letter;
+        p.algorithm = static_cast<domain::match_algorithm>(letter);
+        std::size_t makers_count = 0;
+        while (words >> word) {
+            if (word == "levelling") {
+                p.levels = true;
+            } else if (word == "fifo") {
+                words >> p.fifo_percent;
+            } else if (word == "minimum") {
+                words >> p.pro_rata_minimum;
+            } else if (word == "top") {
+                words >> p.top_minimum >> between >> p.top_maximum;
+            } else if (word == "maker" && makers_count < p.makers.size()) {
+                domain::lead_market_maker& m = p.makers[makers_count++];
+                words >> letter >> m.percent;
+                m.account = domain::account_id{static_cast<std::uint32_t>(letter - 'A')};
+            } else {
+                return false;
+            }
+            if (!words) return false;
+        }
+        return domain::validate(p).empty();
     }
     bool operate(std::istringstream& words, const std::string& verb) {
         domain::command c;

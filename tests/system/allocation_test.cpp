@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -20,10 +21,10 @@
 
 namespace {
 
-std::uint64_t allocations_count = 0;  // one thread allocates while it is read
+std::atomic<std::uint64_t> allocations_count = 0;  // of all threads
 
 void* counted(std::size_t size, std::size_t alignment) {
-    ++allocations_count;
+    allocations_count.fetch_add(1, std::memory_order_relaxed);
     void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
     if (memory == nullptr) std::abort();
     return memory;
@@ -124,9 +125,14 @@ io::task<void> run_all(io::context* context, node::exchange* exchange, counts* i
     co_await serving.join();
 }
 
-TEST(allocation, none_per_message_through_gateway_facility_feed_and_clients) {
+class allocation : public ::testing::TestWithParam<node::threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(threads, allocation,
+                         ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
+                         [](const auto& mode) { return testing::name_of(mode.param); });
+
+TEST_P(allocation, none_per_message_through_gateway_facility_feed_and_clients) {
     io::context context;
-    node::exchange exchange(context, testing::small_venue());
+    node::exchange exchange(context, testing::small_venue(GetParam()));
     counts c;
     io::block_on(context, run_all(&context, &exchange, &c));
     EXPECT_TRUE(c.complete);
@@ -134,7 +140,7 @@ TEST(allocation, none_per_message_through_gateway_facility_feed_and_clients) {
     EXPECT_EQ(c.allocations, 0U) << "in 20,000 round trips";
 }
 
-TEST(allocation, is_counted_at_all) {
+TEST(allocation_count, is_counted_at_all) {
     const std::uint64_t before = allocations_count;
     const auto memory = std::make_unique<int>(1);
     EXPECT_EQ(allocations_count, before + 1) << *memory;

@@ -106,28 +106,34 @@ io::task<void> run_with(io::context* context, node::exchange* exchange, std::uin
     co_await serving.join();
 }
 
-outcome run_once(std::uint64_t with_seed) {
+outcome run_once(node::threading_mode threading, std::uint64_t with_seed) {
     io::context context;
-    node::exchange exchange(context, testing::small_venue());
+    node::exchange exchange(context, testing::small_venue(threading));
     outcome result;
     io::block_on(context, run_with(&context, &exchange, with_seed, &result));
     return result;
 }
 
-TEST(exchange, a_late_subscriber_ends_with_the_venues_books_in_priority_order) {
+/// The same behaviour is expected of an exchange on one thread and on two.
+class exchange : public ::testing::TestWithParam<node::threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(threads, exchange,
+                         ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
+                         [](const auto& mode) { return testing::name_of(mode.param); });
+
+TEST_P(exchange, a_late_subscriber_ends_with_the_venues_books_in_priority_order) {
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed());
-    const outcome o = run_once(seed());
+    const outcome o = run_once(GetParam(), seed());
     EXPECT_TRUE(o.complete);
     EXPECT_TRUE(o.books_equal);
     EXPECT_GT(o.statistics.fills, 100U);
     EXPECT_EQ(o.statistics.answered, o.statistics.requests);
 }
 
-TEST(exchange, the_same_requests_lead_to_the_same_state) {
+TEST_P(exchange, the_same_requests_lead_to_the_same_state) {
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed());
-    const outcome one = run_once(seed() + 1);
-    const outcome two = run_once(seed() + 1);
-    const outcome other = run_once(seed() + 2);
+    const outcome one = run_once(GetParam(), seed() + 1);
+    const outcome two = run_once(GetParam(), seed() + 1);
+    const outcome other = run_once(GetParam(), seed() + 2);
     ASSERT_TRUE(one.complete && two.complete && other.complete);
     EXPECT_EQ(one.state_hash, two.state_hash);
     EXPECT_EQ(one.commands_count, two.commands_count);
@@ -154,9 +160,18 @@ io::task<void> crowd(io::context* context, node::exchange* exchange, bool* said_
     co_await serving.join();
 }
 
-TEST(exchange, closes_with_open_sessions_silent_strangers_and_subscribers) {
+TEST(exchange_threading, does_not_change_the_state_that_the_same_requests_lead_to) {
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed());
+    const outcome one = run_once(node::threading_mode::inline_, seed() + 3);
+    const outcome two = run_once(node::threading_mode::split, seed() + 3);
+    ASSERT_TRUE(one.complete && two.complete);
+    EXPECT_EQ(one.state_hash, two.state_hash);
+    EXPECT_EQ(one.commands_count, two.commands_count);
+}
+
+TEST_P(exchange, closes_with_open_sessions_silent_strangers_and_subscribers) {
     io::context context;
-    node::exchange exchange(context, testing::small_venue());
+    node::exchange exchange(context, testing::small_venue(GetParam()));
     bool said_goodbye = false;
     io::block_on(context, crowd(&context, &exchange, &said_goodbye));
     EXPECT_TRUE(said_goodbye);
@@ -165,10 +180,10 @@ TEST(exchange, closes_with_open_sessions_silent_strangers_and_subscribers) {
     EXPECT_EQ(exchange.feed_statistics().subscribers_now, 0U);
 }
 
-TEST(exchange, says_which_port_it_cannot_have) {
+TEST_P(exchange, says_which_port_it_cannot_have) {
     io::context context;
-    node::exchange first(context, testing::small_venue());
-    node::configuration second = testing::small_venue();
+    node::exchange first(context, testing::small_venue(GetParam()));
+    node::configuration second = testing::small_venue(GetParam());
     second.feed_listen = first.feed_endpoint().to_string();
     try {
         node::exchange refused(context, second);

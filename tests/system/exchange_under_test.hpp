@@ -11,8 +11,9 @@
 namespace corro::testing {
 
 /// Two instruments, two accounts with four sessions each, ports chosen by the system.
-[[nodiscard]] inline node::configuration small_venue() {
+[[nodiscard]] inline node::configuration small_venue(node::threading_mode threading = node::threading_mode::inline_) {
     node::configuration c;
+    c.threading = threading;
     c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     c.orders_max = 10'000;
     c.feed_log_bytes = 64U * 1024 * 1024;
@@ -33,6 +34,11 @@ namespace corro::testing {
         c.accounts.push_back(a);
     }
     return c;
+}
+
+/// How a test that runs in every threading mode is called in one of them.
+[[nodiscard]] inline std::string name_of(node::threading_mode threading) {
+    return threading == node::threading_mode::split ? "split" : "in_line";
 }
 
 [[nodiscard]] inline client::credentials who(std::uint32_t account, std::uint32_t session_number) {

@@ -35,6 +35,16 @@ class Program(unittest.TestCase):
             self.assertIn("20000 requests", output)
             self.assertIn("stage 1: received to decoded", output)
 
+    def test_serves_the_same_on_two_threads_and_on_every_backend(self):
+        for options in (["--threading", "split"], ["--io", "epoll"], ["--io", "uring", "--threading", "split"]):
+            with self.subTest(options=options), Exchange(self.folder.name, *options) as exchange:
+                load = run("load", "--config", exchange.config, "--venue", exchange.addresses["order entry"],
+                           "--clients", "50", "--messages", "10000", "--outstanding", "4")
+                self.assertEqual(load.returncode, 0, load.stdout + load.stderr)
+                self.assertIn("answered once 10000, lost 0", load.stdout)
+                self.assertIn("10000 requests", exchange.close())
+        self.assertNotEqual(run("serve", "--io", "telepathy").returncode, 0)
+
     def test_keeps_a_given_rate(self):
         with Exchange(self.folder.name) as exchange:
             load = run("load", "--config", exchange.config, "--venue", exchange.addresses["order entry"],

@@ -32,11 +32,12 @@ def demo_configuration(folder):
 class Exchange:
     """`corro serve` on free ports; a context manager."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         self.config = demo_configuration(folder)
+        self.options = options
 
     def __enter__(self):
-        self.process = subprocess.Popen([CORRO, "serve", "--config", self.config], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([CORRO, "serve", "--config", self.config, *self.options], stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
         self.addresses = {}
         while len(self.addresses) < 3:

@@ -94,7 +94,6 @@ io::task<void> trade_and_break(node::exchange* exchange, std::uint64_t seed, boo
     EXPECT_EQ(own.statistics().answered, own.statistics().requests);
     EXPECT_EQ(exchange->gateway_statistics().requests, own.statistics().requests) << "none had a second effect";
     EXPECT_EQ(exchange->gateway_statistics().session_rejects, 0U);
-    EXPECT_GT(exchange->gateway_statistics().answers_resent, 0U);
     EXPECT_FALSE(co_await session->log_out());
 }
 
@@ -108,14 +107,19 @@ io::task<void> run_all(io::context* context, node::exchange* exchange, std::uint
 
 TEST(session_resume, every_request_counts_once_and_is_answered_once_however_often_the_connection_breaks) {
     const std::uint64_t first_seed = base::test_seed();
-    for (const bool cancel_on_disconnect : {false, true}) {
-        for (std::uint64_t seed = first_seed; seed < first_seed + 4; ++seed) {
-            SCOPED_TRACE(::testing::Message() << "seed " << seed << (cancel_on_disconnect ? ", cancelled" : ""));
-            io::context context;
-            node::exchange exchange(context, testing::small_venue());
-            io::block_on(context, run_all(&context, &exchange, seed, cancel_on_disconnect));
+    for (const auto threading : {node::threading_mode::inline_, node::threading_mode::split})
+        for (const bool cancel_on_disconnect : {false, true}) {
+            for (std::uint64_t seed = first_seed; seed < first_seed + 4; ++seed) {
+                SCOPED_TRACE(::testing::Message() << "seed " << seed << (cancel_on_disconnect ? ", cancelled" : ""));
+                io::context context;
+                node::exchange exchange(context, testing::small_venue(threading));
+                io::block_on(context, run_all(&context, &exchange, seed, cancel_on_disconnect));
+                // On two threads the answers may come so late that the new connection gets all of them as news.
+                if (threading == node::threading_mode::inline_) {
+                    EXPECT_GT(exchange.gateway_statistics().answers_resent, 0U);
+                }
+            }
         }
-    }
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+// The seam between the journal and the disk: what it does with files and names, and nothing more.
+//
+// `disk_storage` is the real one, on io::file. Tests put others behind the seam: one that fails at the N-th call, one
+// that loses at a power cut what was not synced.
+//
+// Threads: one context.
+// Cost:    a recycled coroutine frame per operation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "io/file.hpp"
+#include "io/result.hpp"
+#include "io/task.hpp"
+#include "journal/errors.hpp"
+
+namespace corro::journal {
+
+/// An open file; closed by its destructor. Spans stay valid until the await returns. Errors are the system's, and
+/// operation_canceled if the task was stopped before the call began.
+class stored_file {
+ public:
+    stored_file() = default;
+    stored_file(const stored_file&) = delete;
+    stored_file& operator=(const stored_file&) = delete;
+    virtual ~stored_file() = default;
+
+    /// Fills `into` from `offset` on; end_of_stream, with the bytes read, if the file ends first.
+    virtual io::task<io::io_result> read_at(std::uint64_t offset, std::span<std::byte> into) = 0;
+    /// Writes all of `from`.
+    virtual io::task<io::io_result> write_at(std::uint64_t offset, std::span<const std::byte> from) = 0;
+    /// Returns when everything written so far, and the file's length, is on the disk.
+    virtual io::task<std::error_code> sync_data() = 0;
+    /// Makes the file `bytes` long with room for all of it on the disk; reads as zeros.
+    virtual io::task<std::error_code> preallocate(std::uint64_t bytes) = 0;
+    /// Cuts the file off, or lengthens it with zeros.
+    virtual io::task<std::error_code> truncate(std::uint64_t bytes) = 0;
+    [[nodiscard]] virtual std::expected<std::uint64_t, std::error_code> size() const = 0;
+    /// As io::file::try_lock.
+    [[nodiscard]] virtual std::error_code try_lock() = 0;
+};
+
+/// Where files are found by their names.
+class storage {
+ public:
+    using opened = std::expected<std::unique_ptr<stored_file>, std::error_code>;
+
+    storage() = default;
+    storage(const storage&) = delete;
+    storage& operator=(const storage&) = delete;
+    virtual ~storage() = default;
+
+    virtual io::task<opened> open(std::string path, io::file_mode mode) = 0;
+    virtual io::task<std::error_code> rename(std::string from, std::string to) = 0;
+    virtual io::task<std::error_code> remove(std::string path) = 0;
+    virtual io::task<std::error_code> sync_directory(std::string path) = 0;
+    /// The names in a directory, in no particular order. At once.
+    [[nodiscard]] virtual std::expected<std::vector<std::string>, std::error_code> list(const std::string& path) = 0;
+    /// Makes a directory; no error if it is there. At once.
+    [[nodiscard]] virtual std::error_code make_directory(const std::string& path) = 0;
+};
+
+/// The disk.
+class disk_storage final : public storage {
+ public:
+    /// @param faults  Breaks calls, in tests; outlives the storage and its files.
+    explicit disk_storage(io::context& on, io::file_faults* faults = nullptr) noexcept : files_(on, faults) {}
+
+    io::task<opened> open(std::string path, io::file_mode mode) override;
+    io::task<std::error_code> rename(std::string from, std::string to) override;
+    io::task<std::error_code> remove(std::string path) override;
+    io::task<std::error_code> sync_directory(std::string path) override;
+    [[nodiscard]] std::expected<std::vector<std::string>, std::error_code> list(const std::string& path) override;
+    [[nodiscard]] std::error_code make_directory(const std::string& path) override;
+
+ private:
+    io::file_system files_;
+};
+
+/// Holds a journal's directory for one process. Whoever writes there, or means to, has one; it ends with the process.
+class directory_lock {
+ public:
+    /// Makes the directory if it is not there and takes it. `files` outlives the lock.
+    /// @error in_use; what the system reports, in a sentence that names the directory.
+    [[nodiscard]] static io::task<std::expected<directory_lock, problem>> take(storage* files, std::string path);
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[nodiscard]] storage& files() const noexcept { return *files_; }
+
+ private:
+    directory_lock(storage* files, std::string path, std::unique_ptr<stored_file> lock) noexcept
+        : files_(files), path_(std::move(path)), lock_(std::move(lock)) {}
+
+    storage* files_;
+    std::string path_;
+    std::unique_ptr<stored_file> lock_;
+};
+
+}  // namespace corro::journal

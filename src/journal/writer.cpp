@@ -1,0 +1,234 @@
+#include "journal/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "io/scope.hpp"
+#include "io/timer.hpp"
+
+namespace corro::journal {
+
+std::string_view name_of(durability mode) noexcept {
+    switch (mode) {
+        case durability::none: return "none";
+        case durability::async: return "async";
+        case durability::group: return "group";
+        case durability::each: return "each";
+    }
+    return "";
+}
+
+std::optional<durability> durability_of(std::string_view name) noexcept {
+    for (const durability mode : {durability::none, durability::async, durability::group, durability::each}) {
+        if (name == name_of(mode)) return mode;
+    }
+    return std::nullopt;
+}
+
+writer::writer(directory_lock lock, journal_end end, writer_options options)
+    : lock_(std::move(lock)),
+      files_(&lock_.files()),
+      options_(std::move(options)),
+      segments_(std::move(end.segments)),
+      buffers_{buffer(options_.buffer_commands), buffer(options_.buffer_commands)},
+      next_sequence_(end.next_sequence),
+      written_sequence_(end.next_sequence - 1),
+      synced_sequence_(end.next_sequence - 1),
+      durable_(end.next_sequence - 1) {
+    CORRO_ASSERT(options_.segment_bytes >= segment_bytes_min && options_.segment_bytes <= segment_bytes_max &&
+                     options_.segment_bytes % sector_bytes == 0,
+                 "a segment is within its bounds");
+    CORRO_ASSERT(options_.reserve_bytes < options_.segment_bytes, "the reserve fits a segment");
+    CORRO_ASSERT(options_.buffer_commands >= block_commands_max, "the buffer holds a block");
+}
+
+writer::~writer() {
+    CORRO_ASSERT(!running_, "a writer goes after its run has ended");
+}
+
+bool writer::append(const domain::command& command) noexcept {
+    CORRO_ASSERT(command.sequence.value == next_sequence_, "commands are journaled in their sequence");
+    buffer& into = buffers_[filling_];
+    if (into.count == options_.buffer_commands || closing_ || room() == journal_room::none) return false;
+    std::memcpy(into.bytes.data() + block_header_bytes + std::size_t{into.count} * command_bytes, &command,
+                command_bytes);
+    ++next_sequence_;
+    if (into.count++ == 0) appended_.set();
+    if (options_.mode == durability::none) durable_.store(next_sequence_ - 1, std::memory_order_release);
+    return true;
+}
+
+void writer::close() noexcept {
+    closing_ = true;
+    appended_.set();
+}
+
+io::task<void> writer::run() {
+    CORRO_ASSERT(!started_, "a writer runs once");
+    started_ = running_ = true;
+    io::task_scope helpers(co_await io::this_context());
+    helpers.spawn(look_after_segments());
+    if (options_.mode == durability::async) helpers.spawn(sync_in_background());
+    co_await work();
+    // Whatever they are at, it is not about commands that anybody waits for.
+    helpers.request_stop();
+    co_await helpers.join();
+    if (!failed_) co_await seal_and_leave();
+    spare_.reset();
+    file_.reset();
+    running_ = false;
+    progressed_.set();
+}
+
+io::task<void> writer::work() {
+    while (!failed_) {
+        buffer& ready = buffers_[filling_];
+        if (ready.count != 0) {
+            leaving_count_ = ready.count;
+            filling_ ^= 1U;
+            co_await write_out(&ready);
+            ready.count = 0;
+            continue;
+        }
+        if (closing_) co_return;
+        const std::error_code stopped = co_await appended_.wait();
+        if (stopped) fail(stopped, "was stopped", lock_.path());
+    }
+}
+
+/// All commands of a buffer, in as many blocks as it takes.
+io::task<void> writer::write_out(buffer* from) {
+    const bool one_by_one = options_.mode == durability::each;
+    std::uint32_t index = 0;
+    while (index < from->count && !failed_) {
+        const std::uint64_t room = room_in_segment();
+        const std::uint64_t fitting = room < block_bytes(1) ? 0 : (room - block_header_bytes) / command_bytes;
+        const std::uint32_t most = one_by_one ? 1 : std::min(from->count - index, block_commands_max);
+        const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, fitting));
+        bool done = false;
+        if (count == 0) {
+            done = co_await next_segment();
+            if (!done) co_return;
+            continue;
+        }
+        done = co_await write_block(from, index, count);
+        if (!done) co_return;
+        index += count;
+        const bool is_last = index == from->count;
+        if (one_by_one || (is_last && options_.mode == durability::group)) {
+            done = co_await sync();
+            if (!done) co_return;
+            acknowledge(synced_sequence_);
+        } else if (options_.mode == durability::async) {
+            acknowledge(written_sequence_);
+            written_.set();
+        }
+    }
+}
+
+io::task<bool> writer::write_block(buffer* from, std::uint32_t index, std::uint32_t count) {
+    // The header goes over the end of the command in front, which has been written by now.
+    const std::span<std::byte> block(from->bytes.data() + std::size_t{index} * command_bytes,
+                                     block_header_bytes + std::size_t{count} * command_bytes);
+    encode_block(header_, written_sequence_ + 1, synced_sequence_, block);
+    const io::io_result done = co_await file_->write_at(offset_, block);
+    if (!done) {
+        fail(done.error, "writing failed", path_of(segment_name(header_.number)));
+        co_return false;
+    }
+    offset_ += padded(block.size());
+    written_sequence_ += count;
+    leaving_count_ -= count;
+    ++statistics_.blocks_count;
+    statistics_.bytes += block.size();
+    co_return true;
+}
+
+/// Waits until the disk has what was written before.
+io::task<bool> writer::sync() {
+    const std::uint64_t until = written_sequence_;
+    const std::error_code error = co_await file_->sync_data();
+    if (error) {
+        fail(error, "syncing failed", path_of(segment_name(header_.number)));
+        co_return false;
+    }
+    synced_sequence_ = std::max(synced_sequence_, until);
+    ++statistics_.syncs_count;
+    co_return true;
+}
+
+/// In mode async: a sync after writes, not too often.
+io::task<void> writer::sync_in_background() {
+    while (!failed_) {
+        std::error_code stopped = co_await written_.wait();
+        if (stopped) co_return;
+        stopped = co_await io::sleep_for(async_sync_interval);
+        if (stopped || failed_) co_return;
+        const std::uint64_t until = written_sequence_;
+        const std::string path = path_of(segment_name(header_.number));
+        sync_under_way_ = true;
+        const std::error_code error = co_await file_->sync_data();
+        sync_under_way_ = false;
+        sync_ended_.set();
+        if (error == io::condition::canceled) co_return;
+        if (error) {
+            fail(error, "syncing failed", path);
+            co_return;
+        }
+        synced_sequence_ = std::max(synced_sequence_, until);
+        ++statistics_.syncs_count;
+    }
+}
+
+/// The last words: a seal, so that whoever reads knows that nothing is missing, and no room taken any more.
+io::task<void> writer::seal_and_leave() {
+    const std::string path = path_of(segment_name(header_.number));
+    std::array<std::byte, block_header_bytes> seal;
+    encode_seal(header_, next_sequence_, seal);
+    const io::io_result done = co_await file_->write_at(offset_, seal);
+    if (!done) {
+        fail(done.error, "writing the seal failed", path);
+        co_return;
+    }
+    offset_ += seal_bytes;
+    std::error_code error = co_await file_->truncate(offset_);
+    if (!error) error = co_await file_->sync_data();
+    if (error) {
+        fail(error, "sealing failed", path);
+        co_return;
+    }
+    ++statistics_.syncs_count;
+    synced_sequence_ = written_sequence_;
+    acknowledge(written_sequence_);
+    // If it stays, the next writer removes it.
+    error = co_await files_->remove(path_of(spare_name));
+}
+
+void writer::acknowledge(std::uint64_t sequence) noexcept {
+    if (sequence <= durable_.load(std::memory_order_relaxed)) return;
+    durable_.store(sequence, std::memory_order_release);
+    progressed_.set();
+}
+
+void writer::fail(std::error_code code, std::string_view what, std::string path) {
+    fail(problem(code,
+                 fmt::format("{}: offset {}: {}: {}. Nothing is accepted any more; the journal holds everything up to "
+                             "sequence number {} and goes on there after a restart",
+                             path, offset_, what, code.message(), durable_sequence()),
+                 std::move(path), offset_));
+}
+
+void writer::fail(problem what) {
+    if (failed_) return;
+    failed_ = true;
+    error_ = std::move(what);
+    for (io::auto_event* each : {&appended_, &progressed_, &wanted_, &spare_made_, &written_, &sync_ended_})
+        each->set();
+}
+
+}  // namespace corro::journal

@@ -1,0 +1,218 @@
+// Writes the journal: commands in their sequence, to the disk before anybody is told of them.
+//
+//     auto lock = co_await directory_lock::take(&files, "data/journal");
+//     ... a reader reads to the end, and gives every command to the facility ...
+//     auto log = co_await writer::open(std::move(*lock), (*journal)->end(), options);
+//     scope.spawn((*log)->run());
+//     ...
+//     if (!log.append(command)) ...             // not now, or never again: error() tells
+//     facility.apply(command);                  // at once; its events wait
+//     ... when durable_sequence() >= command.sequence, the events may leave; progressed() tells when to look ...
+//
+// What `durable_sequence` promises depends on the mode:
+//
+//   none   nothing; it is the last command appended. What the process has written survives its end, mostly.
+//   async  the system has it: it survives the end of the process, not that of the machine. A sync follows within
+//          async_sync_interval or so.
+//   group  the disk has it. All that came while the disk was busy shares the next sync.
+//   each   the disk has it, and every command had a sync of its own.
+//
+// In every mode a segment is synced before the next one begins. The first write or sync that fails ends the journal for
+// good: `error` says why, nothing is acknowledged any more, and nothing is tried again, because a second sync that
+// succeeds proves nothing. A full disk is no such failure: room is made for segments before they are needed, and
+// `room` says how much of it is left.
+//
+// Layout:  journal/segment_format.hpp.
+// Limits:  buffer_commands wait for the disk, as many again are on their way there.
+// Threads: one context; `durable_sequence` any thread.
+// Cost:    `append` copies 128 bytes; no allocation. Per block one write; in `group` one sync for all that was there.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/large_array.hpp"
+#include "domain/command.hpp"
+#include "io/event.hpp"
+#include "io/task.hpp"
+#include "journal/errors.hpp"
+#include "journal/identity.hpp"
+#include "journal/limits.hpp"
+#include "journal/reader.hpp"
+#include "journal/segment_format.hpp"
+#include "journal/storage.hpp"
+
+namespace corro::journal {
+
+enum class durability : std::uint8_t { none, async, group, each };
+
+[[nodiscard]] std::string_view name_of(durability mode) noexcept;
+/// The mode of that name; nothing for other words.
+[[nodiscard]] std::optional<durability> durability_of(std::string_view name) noexcept;
+
+/// What the disk has room for.
+enum class journal_room : std::uint8_t {
+    everything,
+    cancels_only,  ///< the reserve is being used: only what closes orders may still be accepted
+    none,          ///< also after an error
+};
+
+struct writer_options {
+    identity venue;
+    durability mode = durability::group;
+    /// Larger than any before in this journal; 0 for the last one plus 1.
+    std::uint64_t epoch = 0;
+    std::uint64_t segment_bytes = segment_bytes_default;  ///< a multiple of sector_bytes
+    /// Room on the disk that only cancels may use; less than a segment.
+    std::uint64_t reserve_bytes = segment_bytes_default / 4;
+    std::uint32_t buffer_commands = buffer_commands_default;  ///< at least block_commands_max
+    // Retention: `forget_before` removes the oldest segments while more than either of these would remain behind the
+    // snapshot. By default all are kept, because history is a query on the journal.
+    std::uint64_t kept_segments_max = ~std::uint64_t{0};
+    std::uint64_t kept_bytes_max = ~std::uint64_t{0};
+    /// Time of day for the headers of segments, in nanoseconds; null for the context's.
+    std::int64_t (*wall_clock_ns)() = nullptr;
+};
+
+struct writer_statistics {
+    std::uint64_t blocks_count = 0;
+    std::uint64_t syncs_count = 0;
+    std::uint64_t bytes = 0;  ///< written, with headers and without padding
+    std::uint64_t segments_begun_count = 0;
+    std::uint64_t segments_removed_count = 0;
+};
+
+class writer {
+ public:
+    /// Begins a new segment behind the end of the journal, and makes room for the next.
+    ///
+    /// @param end  Of a reader that was opened under this lock and came to the end.
+    /// @error stale_epoch, disk_full; what the system reports.
+    /// @pre   The options are within their bounds (asserted).
+    [[nodiscard]] static io::task<std::expected<std::unique_ptr<writer>, problem>> open(directory_lock lock,
+                                                                                        journal_end end,
+                                                                                        writer_options options);
+    writer(const writer&) = delete;
+    writer& operator=(const writer&) = delete;
+    /// Leaves the journal as a crash would, if `close` was not called. @pre `run` has ended (asserted).
+    ~writer();
+
+    /// Takes a command to be written. Never suspends.
+    /// @return False if the buffer is full, if there is no room on the disk, after an error and after `close`; the
+    ///         command is then not in the journal, and the same sequence number is still the next.
+    /// @pre    `command.sequence` is `next_sequence()` (asserted).
+    [[nodiscard]] bool append(const domain::command& command) noexcept;
+
+    /// Writes what is appended until `close`, then seals the journal; ends early after an error.
+    /// @suspend Most of the time.
+    /// @overlap Once in the life of a writer (asserted).
+    /// @cancel  Ends soon and leaves the journal as a crash would; `error` is operation_canceled then.
+    [[nodiscard]] io::task<void> run();
+
+    /// Lets `run` write what it has, seal the journal and end.
+    void close() noexcept;
+
+    /// The highest sequence number for which the mode's promise holds.
+    [[nodiscard]] std::uint64_t durable_sequence() const noexcept { return durable_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
+    /// Set when `durable_sequence` has moved (not in mode `none`), when there is room after there was none, and when
+    /// the writer has failed. For one waiter.
+    [[nodiscard]] io::auto_event& progressed() noexcept { return progressed_; }
+
+    /// Whether what one wants to append next has room on the disk. Falls to `cancels_only` before the disk is full, so
+    /// ask before accepting an order.
+    [[nodiscard]] journal_room room() const noexcept;
+    /// Whether the last attempt to make room met a full disk.
+    [[nodiscard]] bool disk_is_full() const noexcept { return disk_is_full_; }
+
+    /// What ended the journal; no code if nothing did.
+    [[nodiscard]] const problem& error() const noexcept { return error_; }
+    [[nodiscard]] bool failed() const noexcept { return failed_; }
+
+    /// There is a snapshot of the state after command `sequence`, so older segments may go as the options say. Done by
+    /// `run`, soon.
+    void forget_before(std::uint64_t sequence) noexcept;
+
+    [[nodiscard]] durability mode() const noexcept { return options_.mode; }
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return header_.epoch; }
+    [[nodiscard]] const writer_statistics& statistics() const noexcept { return statistics_; }
+
+ private:
+    using outcome = std::expected<void, problem>;
+
+    /// Commands in the form in which they are written: room for a block's header, then commands.
+    struct buffer {
+        explicit buffer(std::uint32_t capacity) : bytes(block_header_bytes + capacity * command_bytes) {}
+        base::large_array<std::byte> bytes;
+        std::uint32_t count = 0;
+    };
+
+    writer(directory_lock lock, journal_end end, writer_options options);
+
+    // Commands to the disk (writer.cpp).
+    io::task<void> work();
+    io::task<void> write_out(buffer* from);
+    io::task<bool> write_block(buffer* from, std::uint32_t index, std::uint32_t count);
+    io::task<bool> sync();
+    io::task<void> sync_in_background();
+    io::task<void> seal_and_leave();
+    void acknowledge(std::uint64_t sequence) noexcept;
+    void fail(std::error_code code, std::string_view what, std::string path);
+    void fail(problem what);
+
+    // Segments and room (writer_segments.cpp).
+    io::task<outcome> begin_segment();
+    io::task<bool> next_segment();
+    io::task<outcome> make_spare();
+    io::task<outcome> tidy_up();
+    io::task<void> look_after_segments();
+    io::task<void> remove_old_segments();
+    [[nodiscard]] bool oldest_may_go() const noexcept;
+    [[nodiscard]] std::uint64_t room_in_segment() const noexcept;
+    [[nodiscard]] std::uint64_t bytes_needed(std::uint64_t commands_count) const noexcept;
+    [[nodiscard]] std::uint64_t bytes_left() const noexcept;
+    [[nodiscard]] std::string path_of(std::string_view name) const;
+
+    directory_lock lock_;
+    storage* files_;
+    writer_options options_;
+    std::vector<segment_summary> segments_;  // behind the current one, oldest first
+    segment_header header_;                  // of the current one
+    std::unique_ptr<stored_file> file_;
+    std::uint64_t offset_ = 0;
+    std::unique_ptr<stored_file> spare_;  // room for the next segment, under the name of a spare
+
+    std::array<buffer, 2> buffers_;
+    std::uint32_t filling_ = 0;        // index of the buffer that `append` fills
+    std::uint32_t leaving_count_ = 0;  // commands of the other one that are not written yet
+    std::uint64_t next_sequence_;      // of what is appended next
+    std::uint64_t written_sequence_;   // the last one that the system has
+    std::uint64_t synced_sequence_;    // the last one that the disk has
+    std::atomic<std::uint64_t> durable_;
+
+    io::auto_event appended_;
+    io::auto_event progressed_;
+    io::auto_event wanted_;      // a spare, or the removal of segments, or the end
+    io::auto_event spare_made_;  // or the writer has failed
+    io::auto_event written_;     // for the syncs in the background
+    io::auto_event sync_ended_;
+    bool sync_under_way_ = false;
+    bool disk_is_full_ = false;
+    bool started_ = false;
+    bool running_ = false;
+    bool closing_ = false;
+    bool failed_ = false;
+    std::uint64_t snapshot_sequence_ = 0;
+    problem error_;
+    writer_statistics statistics_;
+};
+
+}  // namespace corro::journal

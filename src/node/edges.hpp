@@ -1,0 +1,43 @@
+// What surrounds a facility: the order-entry side, the market-data side, or both. Sorts the events between them.
+//
+// Threads: one context.
+#pragma once
+
+#include <span>
+
+#include "domain/event.hpp"
+#include "node/event_outlet.hpp"
+#include "node/market_data_side.hpp"
+#include "node/order_entry_side.hpp"
+
+namespace corro::node {
+
+class edges final : public event_outlet {
+ public:
+    /// Either may be nullptr; what is for it is dropped. Both outlive the edges.
+    edges(order_entry_side* orders, market_data_side* feed) noexcept : orders_(orders), feed_(feed) {}
+
+    /// Takes everything.
+    std::size_t accept(std::span<const domain::event> events) noexcept override {
+        for (const domain::event& event : events) {
+            if (domain::is_public(event.kind)) {
+                if (feed_ != nullptr) feed_->publish(event);
+            } else if (orders_ != nullptr) {
+                orders_->deliver(event);
+            }
+        }
+        return events.size();
+    }
+
+    /// Starts sending: once per batch.
+    void flush() noexcept {
+        if (orders_ != nullptr) orders_->flush();
+        if (feed_ != nullptr) feed_->flush();
+    }
+
+ private:
+    order_entry_side* orders_;
+    market_data_side* feed_;
+};
+
+}  // namespace corro::node

@@ -1,0 +1,60 @@
+// Events that may not leave yet: first in, first out, with room for whatever one command causes.
+//
+// The host stops taking commands long before the backlog is large; but a single mass cancel may cause any number of
+// events, so that it grows instead of losing some. It never shrinks.
+//
+// Threads: one. Cost: a copy in, none out; no allocation but when it grows.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "domain/event.hpp"
+
+namespace corro::node {
+
+class event_backlog {
+ public:
+    explicit event_backlog(std::size_t capacity) : events_(std::bit_ceil(capacity)) {}
+
+    void push(std::span<const domain::event> events) {
+        if (size() + events.size() > events_.size()) grow(size() + events.size());
+        for (const domain::event& e : events) events_[end_++ & (events_.size() - 1)] = e;
+    }
+
+    /// The oldest events, contiguous in memory; not all of them when they wrap around the end. Empty when there are
+    /// none. Valid until the next `push`.
+    [[nodiscard]] std::span<const domain::event> front() const noexcept {
+        const std::size_t begin = begin_ & (events_.size() - 1);
+        return {events_.data() + begin, std::min(size(), events_.size() - begin)};
+    }
+
+    /// Forgets the oldest `count` events.
+    void pop(std::size_t count) noexcept {
+        CORRO_ASSERT(count <= size());
+        begin_ += count;
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
+    [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+
+ private:
+    void grow(std::size_t least) {
+        std::vector<domain::event> larger(std::bit_ceil(least));
+        const std::size_t count = size();
+        for (std::size_t i = 0; i < count; ++i) larger[i] = events_[(begin_ + i) & (events_.size() - 1)];
+        events_ = std::move(larger);
+        begin_ = 0;
+        end_ = count;
+    }
+
+    std::vector<domain::event> events_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+}  // namespace corro::node

@@ -1,0 +1,114 @@
+#include "node/facility_thread.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "io/block_on.hpp"
+#include "io/yield.hpp"
+#include "node/limits.hpp"
+
+namespace corro::node {
+namespace {
+
+/// How often an idle thread looks for commands between two looks at its context.
+constexpr int looks_per_turn = 64;
+
+void pause_briefly() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+facility_thread::facility_thread(io::context& edge, gateway::command_queue& commands,
+                                 std::chrono::nanoseconds busy_poll)
+    : commands_(commands), edge_bell_(edge), bell_(context_), events_(event_ring_capacity), busy_poll_(busy_poll) {}
+
+facility_thread::~facility_thread() {
+    stop();
+}
+
+void facility_thread::start(matching_host& host) {
+    CORRO_ASSERT(!thread_.joinable());
+    host_ = &host;
+    leaving_.store(false, std::memory_order_relaxed);
+    commands_.ring_instead(&bell_);
+    thread_ = std::thread([this] { io::block_on(context_, serve()); });
+}
+
+void facility_thread::stop() noexcept {
+    if (!thread_.joinable()) return;
+    leaving_.store(true, std::memory_order_release);
+    bell_.set();
+    thread_.join();
+    commands_.ring_instead(nullptr);
+}
+
+io::task<void> facility_thread::serve() {
+    while (!leaving_.load(std::memory_order_acquire)) {
+        if (take_batch()) {
+            idle_since_ = {};
+            co_await io::yield();
+            continue;
+        }
+        for (int i = 0; i < looks_per_turn && commands_.empty(); ++i) pause_briefly();
+        if (!commands_.empty() && host_->has_room()) continue;
+        if (!idle_for_long()) {
+            co_await io::yield();
+            continue;
+        }
+        // Whoever makes room after this exchange sees the wish; the room made before it is seen here.
+        if (host_->released_count() != host_->emitted_count()) {
+            wants_room_.exchange(true, std::memory_order_acq_rel);
+            if (take_batch()) continue;
+        }
+        static_cast<void>(co_await bell_.wait());
+        idle_since_ = {};
+    }
+}
+
+// Releases and executes as much as a turn may; false when there was nothing to do.
+bool facility_thread::take_batch() noexcept {
+    const std::uint64_t released_before = host_->released_count();
+    host_->release();
+    domain::command command;
+    std::size_t count = 0;
+    while (count < commands_batch_max && host_->has_room() && commands_.try_pop(command)) {
+        host_->execute(command);
+        ++count;
+    }
+    if (count == 0 && host_->released_count() == released_before) return false;
+    taken_count_ += count;
+    if (count != 0) marks_.note(taken_count_, host_->emitted_count());
+    answered_count_.store(marks_.answered(host_->released_count()), std::memory_order_release);
+    edge_bell_.set();
+    return true;
+}
+
+bool facility_thread::idle_for_long() noexcept {
+    const auto now = std::chrono::steady_clock::now();
+    if (idle_since_ == std::chrono::steady_clock::time_point{}) idle_since_ = now;
+    return now - idle_since_ >= busy_poll_;
+}
+
+bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
+    // Read first: what it counts is in the ring by now.
+    const std::uint64_t answered = answered_count_.load(std::memory_order_acquire);
+    std::size_t count = 0;
+    while (count < events_batch_max) {
+        const std::span<const domain::event> there = events_.peek();
+        if (there.empty()) break;
+        const std::span<const domain::event> ready = there.first(std::min(there.size(), events_batch_max - count));
+        into.accept(ready);
+        events_.release(ready.size());
+        count += ready.size();
+    }
+    const bool all = count < events_batch_max;
+    const bool news = count != 0 || (all && answered != orders.commands().answered_count());
+    if (all) orders.answered(answered);
+    if (count != 0 && wants_room_.exchange(false, std::memory_order_acq_rel)) bell_.set();
+    return news;
+}
+
+}  // namespace corro::node

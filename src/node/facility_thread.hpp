@@ -1,0 +1,79 @@
+// A matching host on a thread of its own, with a ring on either side.
+//
+// Commands come out of the gateways' queue, which rings this thread's bell; events go into a ring towards the edges'
+// context, and ring its bell once per batch. An idle thread looks for commands for a while before it sleeps, so that
+// neither side wakes the other by a system call while both are busy.
+//
+// Threads: constructed, started, stopped and drained by the edges' thread; the host belongs to the new thread between
+//          `start` and `stop`, except that a host with nothing to do may be read.
+// Limits: node/limits.hpp.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "base/spsc_ring.hpp"
+#include "base/tsc_clock.hpp"
+#include "gateway/command_queue.hpp"
+#include "io/context.hpp"
+#include "io/remote_event.hpp"
+#include "io/task.hpp"
+#include "node/answer_marks.hpp"
+#include "node/edges.hpp"
+#include "node/matching_host.hpp"
+
+namespace corro::node {
+
+class facility_thread final : public event_outlet {
+ public:
+    /// @param edge      The context of those who drain.
+    /// @param commands  Its consumer is this thread from `start` to `stop`. Outlives the thread.
+    facility_thread(io::context& edge, gateway::command_queue& commands, std::chrono::nanoseconds busy_poll);
+    /// Stops.
+    ~facility_thread();
+    facility_thread(const facility_thread&) = delete;
+    facility_thread& operator=(const facility_thread&) = delete;
+
+    /// Runs `host`, whose outlet is this.
+    void start(matching_host& host);
+    /// Waits until the thread has ended; commands that wait in the queue stay there.
+    void stop() noexcept;
+
+    /// Moves what has arrived into `into`, up to a bound, and says how far the commands are answered.
+    /// @return  Whether something came.
+    [[nodiscard]] bool drain(edges& into, order_entry_side& orders) noexcept;
+
+    /// Rung when `drain` has something to do.
+    [[nodiscard]] io::remote_event& bell() noexcept { return edge_bell_; }
+
+    std::size_t accept(std::span<const domain::event> events) noexcept override { return events_.try_push(events); }
+
+ private:
+    io::task<void> serve();
+    [[nodiscard]] bool take_batch() noexcept;
+    [[nodiscard]] bool idle_for_long() noexcept;
+
+    gateway::command_queue& commands_;
+    io::remote_event edge_bell_;
+    io::context context_;
+    io::remote_event bell_;
+    base::spsc_ring<domain::event> events_;
+    std::chrono::nanoseconds busy_poll_;
+    matching_host* host_ = nullptr;
+    answer_marks marks_;
+    std::uint64_t taken_count_ = 0;
+    std::chrono::steady_clock::time_point idle_since_{};
+    std::thread thread_;
+
+    // Written by the facility's thread with release after the events of so many commands are in the ring.
+    std::atomic<std::uint64_t> answered_count_{0};
+    // false -> true (the facility's thread, before it looks at the full ring once more and sleeps), true -> false (the
+    // edges' thread, after it has made room; it then rings the bell).
+    std::atomic<bool> wants_room_{false};
+    // false -> true (`stop`), true -> false (`start`).
+    std::atomic<bool> leaving_{false};
+};
+
+}  // namespace corro::node

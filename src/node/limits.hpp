@@ -1,0 +1,30 @@
+// Limits of the composition of a process.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "facility/limits.hpp"
+
+namespace corro::node {
+
+/// Commands executed in a row before the sockets of the same thread get their turn.
+inline constexpr std::size_t commands_batch_max = 512;
+
+/// Events passed on in a row before they are sent and the sockets get their turn.
+inline constexpr std::size_t events_batch_max = 4'096;
+
+/// Events between the facility's thread and the thread of gateway and feed: 4 MiB, some 6,000 commands.
+inline constexpr std::size_t event_ring_capacity = 1U << 16U;
+
+/// Events that wait for their way out; from half of it on the host takes no commands. It grows when one command causes
+/// more than the rest.
+inline constexpr std::size_t backlog_events_max = 1U << 17U;
+
+/// How long an idle facility thread looks for commands before it sleeps, unless configured otherwise. Longer than the
+/// pauses of a busy venue, shorter than what a quiet one should cost.
+inline constexpr std::chrono::microseconds busy_poll_default{50};
+
+static_assert(facility::events_buffered_max < backlog_events_max / 2);
+
+}  // namespace corro::node

@@ -1,0 +1,60 @@
+#include "node/market_data_side.hpp"
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "io/scope.hpp"
+#include "node/ports.hpp"
+
+namespace corro::node {
+namespace {
+
+market_data::distributor_options options_of(const configuration& c) {
+    market_data::distributor_options options;
+    options.session_name = c.venue_name;
+    options.feed_log_bytes = c.feed_log_bytes;
+    return options;
+}
+
+std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, const configuration& c,
+                                                        const market_data::feed_log& log) {
+    if (c.lines.empty()) return nullptr;
+    market_data::line_publisher_options options;
+    options.session_name = c.venue_name;
+    for (const std::string& line : c.lines) options.lines.push_back(address_of(line, "market_data.lines"));
+    if (!c.retransmission_listen.empty()) {
+        options.retransmissions = address_of(c.retransmission_listen, "market_data.retransmission_listen");
+    }
+    options.multicast_interface = c.multicast_interface;
+    options.multicast_hops = c.multicast_hops;
+    auto publisher = market_data::line_publisher::open(context, options, log);
+    if (!publisher) throw std::system_error(publisher.error(), "market_data.lines: cannot open the sockets");
+    return std::move(*publisher);
+}
+
+}  // namespace
+
+market_data_side::market_data_side(io::context& context, const configuration& c)
+    : context_(context),
+      distributor_(context, options_of(c), c.instruments),
+      lines_(open_lines(context, c, distributor_.log())),
+      feed_(open_port(context, c.feed_listen, "market_data.feed_listen")),
+      snapshots_(open_port(context, c.snapshot_listen, "market_data.snapshot_listen")),
+      feed_endpoint_(*feed_.local_endpoint()),
+      snapshot_endpoint_(*snapshots_.local_endpoint()) {}
+
+io::task<void> market_data_side::run() {
+    io::task_scope publishing(context_);
+    publishing.spawn(distributor_.serve_feed(std::move(feed_)));
+    publishing.spawn(distributor_.serve_snapshots(std::move(snapshots_)));
+    if (lines_ != nullptr) publishing.spawn(lines_->run());
+    co_await publishing.join();
+}
+
+void market_data_side::close() noexcept {
+    distributor_.close();
+    if (lines_ != nullptr) lines_->close();
+}
+
+}  // namespace corro::node

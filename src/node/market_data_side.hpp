@@ -1,0 +1,57 @@
+// The market-data side of a process: the distributor with its ports, and the feed's lines by UDP.
+//
+// It knows neither the facility nor where it runs: public events come by `publish`.
+//
+// Threads: one context. Limits: the configuration's, market_data/limits.hpp.
+#pragma once
+
+#include <memory>
+
+#include "domain/event.hpp"
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/task.hpp"
+#include "io/tcp.hpp"
+#include "market_data/distributor.hpp"
+#include "market_data/line_publisher.hpp"
+#include "node/configuration.hpp"
+
+namespace corro::node {
+
+class market_data_side {
+ public:
+    /// Opens the ports.
+    /// @throws std::system_error, configuration_error as `exchange`.
+    market_data_side(io::context& context, const configuration& configuration);
+
+    /// Serves until `close`; ends when every subscriber has left.
+    [[nodiscard]] io::task<void> run();
+
+    /// Ends the feed; nothing may be published any more.
+    void close() noexcept;
+
+    void publish(const domain::event& event) noexcept { distributor_.publish(event); }
+
+    /// Starts sending: once per batch of events.
+    void flush() noexcept {
+        distributor_.flush();
+        if (lines_ != nullptr) lines_->flush();
+    }
+
+    [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_endpoint_; }
+    [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return snapshot_endpoint_; }
+    [[nodiscard]] const market_data::distributor& distributor() const noexcept { return distributor_; }
+    /// nullptr when no lines are configured.
+    [[nodiscard]] const market_data::line_publisher* lines() const noexcept { return lines_.get(); }
+
+ private:
+    io::context& context_;
+    market_data::distributor distributor_;
+    std::unique_ptr<market_data::line_publisher> lines_;
+    io::tcp_acceptor feed_;
+    io::tcp_acceptor snapshots_;
+    io::endpoint feed_endpoint_;
+    io::endpoint snapshot_endpoint_;
+};
+
+}  // namespace corro::node

@@ -1,0 +1,59 @@
+#include "node/order_entry_side.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "node/ports.hpp"
+
+namespace corro::node {
+namespace {
+
+gateway::account_directory directory_of(const configuration& c) {
+    gateway::account_directory directory;
+    for (const gateway::account& a : c.accounts) {
+        if (const std::string problem = directory.add(a); !problem.empty()) {
+            throw configuration_error(fmt::format("account {}: {}", a.id.value, problem));
+        }
+    }
+    return directory;
+}
+
+gateway::gateway_options options_of(const configuration& c) {
+    gateway::gateway_options options;
+    options.logon_timeout = c.logon_timeout;
+    options.output_buffer_bytes = c.output_buffer_bytes;
+    options.timing_sample_every = c.timing_sample_every;
+    return options;
+}
+
+gateway::answer_log_options answer_options_of(const configuration& c) {
+    gateway::answer_log_options options;
+    options.answers_max = c.answers_kept;
+    options.session_answers_max = c.session_answers_kept;
+    return options;
+}
+
+}  // namespace
+
+order_entry_side::order_entry_side(io::context& context, const configuration& c, const base::tsc_clock& clock)
+    : clock_(clock),
+      accounts_(directory_of(c)),
+      commands_(gateway::command_queue_capacity),
+      answers_(accounts_.sessions_count(), answer_options_of(c)),
+      gateway_(context, options_of(c), c.instruments, accounts_, commands_, answers_, clock),
+      acceptor_(open_port(context, c.order_entry_listen, "order_entry.listen")),
+      endpoint_(*acceptor_.local_endpoint()) {}
+
+io::task<void> order_entry_side::run() {
+    co_await gateway_.serve(std::move(acceptor_));
+    // The last sessions may have left cancels behind.
+    while (commands_.answered_count() != commands_.pushed_count()) {
+        commands_.room().reset();
+        const std::error_code stopped = co_await commands_.room().wait();
+        if (stopped) co_return;
+    }
+}
+
+}  // namespace corro::node

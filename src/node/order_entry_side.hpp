@@ -1,0 +1,80 @@
+// The order-entry side of a process: accounts, port, sessions, the queue of their commands, and how long these take.
+//
+// It knows neither the facility nor where it runs: commands come out of `commands()`, and whoever brings the answers
+// says with `answered` how far they go.
+//
+// Threads: one context. Limits: the configuration's, gateway/limits.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "base/tsc_clock.hpp"
+#include "domain/event.hpp"
+#include "gateway/accounts.hpp"
+#include "gateway/answer_log.hpp"
+#include "gateway/command_queue.hpp"
+#include "gateway/order_entry_gateway.hpp"
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/task.hpp"
+#include "io/tcp.hpp"
+#include "node/configuration.hpp"
+#include "node/latency_tables.hpp"
+
+namespace corro::node {
+
+class order_entry_side {
+ public:
+    /// Opens the port. `clock` outlives the side.
+    /// @throws std::system_error, configuration_error as `exchange`.
+    order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock);
+
+    /// Serves until `close` and until every session has said goodbye; then waits until every command is answered.
+    [[nodiscard]] io::task<void> run();
+
+    /// Begins to leave.
+    void close() noexcept { gateway_.close(); }
+
+    [[nodiscard]] gateway::command_queue& commands() noexcept { return commands_; }
+
+    /// A command that was sequenced.
+    void note(const domain::command& command) noexcept { answers_.note(command); }
+
+    /// A private event for the session that it concerns.
+    void deliver(const domain::event& event) noexcept { gateway_.deliver(event); }
+
+    /// The first `count` commands of the queue are answered completely.
+    void answered(std::uint64_t count) noexcept {
+        if (count == commands_.answered_count()) return;
+        commands_.set_answered(count);
+        gateway::request_timing timing;
+        while (commands_.try_pop_timing(timing)) record(timing);
+    }
+
+    /// Starts sending: once per batch of answers.
+    void flush() noexcept {
+        commands_.room().set();
+        gateway_.flush();
+    }
+
+    [[nodiscard]] io::endpoint endpoint() const noexcept { return endpoint_; }
+    [[nodiscard]] const latency_tables& latencies() const noexcept { return latencies_; }
+    [[nodiscard]] const gateway::gateway_statistics& statistics() const noexcept { return gateway_.statistics(); }
+
+ private:
+    void record(const gateway::request_timing& timing) noexcept {
+        latencies_.record(timing.kind, clock_.between_ns(timing.received_ticks, timing.decoded_ticks),
+                          clock_.between_ns(timing.decoded_ticks, clock_.now_ticks()));
+    }
+
+    const base::tsc_clock& clock_;
+    latency_tables latencies_;
+    gateway::account_directory accounts_;
+    gateway::command_queue commands_;
+    gateway::answer_log answers_;
+    gateway::order_entry_gateway gateway_;
+    io::tcp_acceptor acceptor_;
+    io::endpoint endpoint_;
+};
+
+}  // namespace corro::node
