@@ -28,6 +28,9 @@ inline constexpr std::uint64_t segment_bytes_default = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t segment_bytes_min = 16 * sector_bytes;
 inline constexpr std::uint64_t segment_bytes_max = std::uint64_t{4} << 30;
 
+/// The state in a snapshot: ten million open orders of 400 bytes.
+inline constexpr std::uint64_t snapshot_bytes_max = std::uint64_t{4} << 30;
+
 /// How often a full disk is looked at again.
 inline constexpr std::chrono::milliseconds full_disk_retry{100};
 

@@ -103,10 +103,11 @@ void encode_block(const segment_header& segment, std::uint64_t first_sequence, s
                         block);
 }
 
-void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std::span<std::byte> into) noexcept {
+void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std::uint64_t durable_sequence,
+                 std::span<std::byte> into) noexcept {
     CORRO_ASSERT(into.size() == block_header_bytes);
-    // Whoever seals has waited for the disk.
-    encode_block_header(segment, seal_magic, {.first_sequence = next_sequence, .durable_sequence = next_sequence - 1},
+    encode_block_header(segment, seal_magic,
+                        {.first_sequence = next_sequence, .durable_sequence = durable_sequence, .commands_count = 0},
                         into);
 }
 

@@ -110,7 +110,8 @@ void encode_block(const segment_header& segment, std::uint64_t first_sequence, s
 
 /// Writes a seal.
 /// @param into  block_header_bytes.
-void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std::span<std::byte> into) noexcept;
+void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std::uint64_t durable_sequence,
+                 std::span<std::byte> into) noexcept;
 
 /// How many bytes, header and commands, the block that begins with these claims to have; nothing if they begin none.
 /// @param from  block_header_bytes, unchecked.

@@ -103,13 +103,13 @@ TEST(segment_format, a_seal_says_what_comes_next) {
     std::array<std::byte, segment_header_bytes> unused;
     encode(segment, unused);
     std::array<std::byte, block_header_bytes> seal;
-    encode_seal(segment, 1234, seal);
+    encode_seal(segment, 1234, 1200, seal);
     EXPECT_EQ(claimed_bytes(seal), block_header_bytes);
     const auto read = decode_block(segment, seal);
     ASSERT_TRUE(read.has_value());
     EXPECT_TRUE(read->is_seal);
     EXPECT_EQ(read->next_sequence(), 1234U);
-    EXPECT_EQ(read->durable_sequence, 1233U);
+    EXPECT_EQ(read->durable_sequence, 1200U);
 }
 
 TEST(segment_format, file_names_and_numbers_belong_together) {

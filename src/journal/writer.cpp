@@ -187,9 +187,13 @@ io::task<void> writer::sync_in_background() {
 
 /// The last words: a seal, so that whoever reads knows that nothing is missing, and no room taken any more.
 io::task<void> writer::seal_and_leave() {
+    // The seal vouches for all in front of it, so that has to be on the disk first.
+    const bool synced = co_await sync();
+    if (!synced) co_return;
+    acknowledge(synced_sequence_);
     const std::string path = path_of(segment_name(header_.number));
     std::array<std::byte, block_header_bytes> seal;
-    encode_seal(header_, next_sequence_, seal);
+    encode_seal(header_, next_sequence_, synced_sequence_, seal);
     const io::io_result done = co_await file_->write_at(offset_, seal);
     if (!done) {
         fail(done.error, "writing the seal failed", path);
@@ -203,8 +207,6 @@ io::task<void> writer::seal_and_leave() {
         co_return;
     }
     ++statistics_.syncs_count;
-    synced_sequence_ = written_sequence_;
-    acknowledge(written_sequence_);
     // If it stays, the next writer removes it.
     error = co_await files_->remove(path_of(spare_name));
 }

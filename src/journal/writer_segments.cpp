@@ -130,7 +130,8 @@ io::task<writer::outcome> writer::begin_segment() {
 io::task<bool> writer::next_segment() {
     const std::string path = path_of(segment_name(header_.number));
     std::array<std::byte, block_header_bytes> seal;
-    encode_seal(header_, written_sequence_ + 1, seal);
+    // It may reach the disk before what was written last; the next segment's header will not.
+    encode_seal(header_, written_sequence_ + 1, synced_sequence_, seal);
     const io::io_result written = co_await file_->write_at(offset_, seal);
     if (!written) {
         fail(written.error, "writing the seal failed", path);

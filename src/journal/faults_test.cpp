@@ -1,0 +1,474 @@
+// What the journal promises when things go wrong: D2 to D5 of the venue's promises.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/byte_order.hpp"
+#include "base/crc32c.hpp"
+#include "base/random.hpp"
+#include "base/test_seed.hpp"
+#include "journal/test_disk.hpp"
+#include "journal/test_journal.hpp"
+
+namespace corro::journal {
+namespace {
+
+/// Appends in bursts until the writer fails or `most` commands are in.
+io::task<> append_bursts(writer* log, std::uint64_t most, std::uint64_t seed) {
+    base::prng random(seed);
+    while (!log->failed() && log->next_sequence() <= most) {
+        for (std::uint64_t burst = 1 + random.below(40); burst != 0 && log->next_sequence() <= most; --burst) {
+            if (!log->append(command_at(log->next_sequence()))) break;
+        }
+        for (std::uint64_t turns = random.below(12); turns != 0; --turns) co_await io::yield();
+        co_await io::yield();
+    }
+}
+
+/// One life of a venue's journal: opens, appends, closes, whatever happens.
+/// @return The last sequence number that may have been acknowledged; 0 if it could not be opened.
+io::task<std::uint64_t> live(storage* files, writer_options options, std::uint64_t most, std::uint64_t seed) {
+    auto log = co_await open_writer(files, "j", std::move(options));
+    if (!log) co_return 0;
+    io::context& on = co_await io::this_context();
+    io::task_scope scope(on);
+    scope.spawn((*log)->run());
+    co_await append_bursts(log->get(), most, seed);
+    (*log)->close();
+    co_await scope.join();
+    co_return (*log)->durable_sequence();
+}
+
+/// A journal in one small segment, closed or left open, in a disk of its own.
+void make_small_journal(io::context& ctx, test_disk& disk, bool closed) {
+    const auto body = [](test_disk* files, bool closes) -> io::task<> {
+        auto log = co_await open_writer(files, "j", small_options(durability::group, segment_bytes_min));
+        CORRO_REQUIRE(log.has_value());
+        io::context& on = co_await io::this_context();
+        io::task_scope scope(on);
+        scope.spawn((*log)->run());
+        for (const std::uint64_t count : {1U, 2U, 4U, 1U}) {
+            co_await append_commands(log->get(), count);
+            co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
+        }
+        if (closes)
+            (*log)->close();
+        else
+            scope.request_stop();
+        co_await scope.join();
+    };
+    io::block_on(ctx, body(&disk, closed));
+}
+constexpr std::uint64_t small_count = 8;
+
+class journal_faults : public testing::Test {
+ protected:
+    reading read_from(storage& files) { return io::block_on(ctx, read_all(&files, "j", 1)); }
+    io::context ctx;
+};
+
+// --- D3: bytes that are not what was written ------------------------------------------------------------------------
+
+TEST_F(journal_faults, d3_every_flipped_byte_is_found_or_ends_the_journal_before_it) {
+    for (const bool closed : {false, true}) {
+        test_disk disk;
+        make_small_journal(ctx, disk, closed);
+        const std::string path = "j/" + segment_name(1);
+        const test_disk::contents sound = disk.bytes_of(path);
+        ASSERT_EQ(read_from(disk).last, small_count) << "the control";
+        std::uint64_t refused_count = 0;
+        std::uint64_t ended_count = 0;
+        for (std::size_t at = 0; at < sound.size(); ++at) {
+            test_disk::contents damaged = sound;
+            damaged[at] ^= std::byte{0x10};
+            disk.put(path, damaged);
+            // read_all compares every command that it gets: nothing is ever mis-replayed.
+            const reading found = read_from(disk);
+            if (found.error.code) {
+                ++refused_count;
+                EXPECT_EQ(found.error.file, path);
+                EXPECT_LE(found.error.offset, at) << found.error.text;
+                EXPECT_NE(found.error.text.find("offset"), std::string::npos) << found.error.text;
+            } else {
+                ++ended_count;
+                EXPECT_EQ(found.end.tail, tail_state::torn) << "flipped at " << at;
+                // Only the last block may be lost; of a closed journal nothing.
+                EXPECT_GE(found.last, closed ? small_count : small_count - 1) << "flipped at " << at;
+            }
+        }
+        EXPECT_GT(refused_count, 0U);
+        EXPECT_GT(ended_count, 0U);
+    }
+}
+
+TEST_F(journal_faults, d3_every_cut_ends_the_journal_at_the_last_whole_block) {
+    for (const bool closed : {false, true}) {
+        test_disk disk;
+        make_small_journal(ctx, disk, closed);
+        const std::string path = "j/" + segment_name(1);
+        const test_disk::contents sound = disk.bytes_of(path);
+        // Where each of the four blocks ends, and the last sequence number up to there.
+        const std::uint64_t counts[] = {1, 2, 4, 1};
+        for (std::size_t size = 0; size < sound.size(); ++size) {
+            test_disk::contents cut = sound;
+            cut.resize(size);
+            disk.put(path, cut);
+            const reading found = read_from(disk);
+            if (size < segment_header_bytes) {
+                EXPECT_EQ(found.error.code, journal_errc::damaged) << "cut at " << size;
+                EXPECT_EQ(found.error.offset, size);
+                continue;
+            }
+            std::uint64_t whole = 0;
+            std::uint64_t offset = segment_header_bytes;
+            for (const std::uint64_t count : counts) {
+                if (size >= offset + block_header_bytes + count * command_bytes) whole += count;
+                offset += block_bytes(count);
+            }
+            ASSERT_EQ(found.error.text, "");
+            EXPECT_EQ(found.last, whole) << "cut at " << size;
+            const bool seal_is_whole = closed && size >= offset + block_header_bytes;
+            EXPECT_EQ(found.end.tail, seal_is_whole ? tail_state::sealed : tail_state::torn) << "cut at " << size;
+        }
+    }
+}
+
+TEST_F(journal_faults, d3_damage_in_any_segment_before_the_last_is_refused_with_its_place) {
+    test_disk disk;
+    EXPECT_EQ(io::block_on(ctx, live(&disk, small_options(durability::group, 16 * 1024), 400, 1)), 400U);
+    const reading sound = read_from(disk);
+    ASSERT_GT(sound.end.segments.size(), 3U);
+    for (std::size_t i = 0; i + 1 < sound.end.segments.size(); ++i) {
+        const segment_summary& segment = sound.end.segments[i];
+        const std::string path = "j/" + segment_name(segment.header.number);
+        const test_disk::contents good = disk.bytes_of(path);
+        for (std::size_t at = 0; at < segment.used_bytes; at += 97) {
+            test_disk::contents damaged = good;
+            damaged[at] ^= std::byte{1};
+            disk.put(path, damaged);
+            const reading found = read_from(disk);
+            // The seal of a segment in the middle is not needed: the next segment says the same.
+            if (at >= segment.used_bytes - seal_bytes) continue;
+            EXPECT_EQ(found.error.file, path) << "flipped at " << at << ": " << found.error.text;
+            EXPECT_LE(found.error.offset, at);
+        }
+        disk.put(path, good);
+    }
+}
+
+TEST_F(journal_faults, d3_a_missing_segment_is_named) {
+    test_disk disk;
+    EXPECT_EQ(io::block_on(ctx, live(&disk, small_options(durability::group, 16 * 1024), 400, 1)), 400U);
+    disk.take_away("j/" + segment_name(2));
+    const reading found = read_from(disk);
+    EXPECT_EQ(found.error.code, journal_errc::missing_segment);
+    EXPECT_EQ(found.error.file, "j/" + segment_name(2));
+    // One under another's name.
+    disk.put("j/" + segment_name(2), disk.bytes_of("j/" + segment_name(3)));
+    EXPECT_EQ(read_from(disk).error.code, journal_errc::missing_segment);
+    // Without the first, the journal does not reach back.
+    test_disk second;
+    EXPECT_EQ(io::block_on(ctx, live(&second, small_options(durability::group, 16 * 1024), 400, 1)), 400U);
+    second.take_away("j/" + segment_name(1));
+    EXPECT_EQ(read_from(second).error.code, journal_errc::out_of_reach);
+}
+
+// --- D2: the power fails --------------------------------------------------------------------------------------------
+
+struct cut_result {
+    std::uint64_t acknowledged = 0;
+    std::uint64_t found = 0;
+    std::string problem;
+};
+
+/// A journal that loses its power at a call that the seed chooses, is read, goes on, and loses it once more.
+cut_result cut_power(io::context& ctx, durability mode, std::uint64_t seed, bool disk_lies) {
+    test_disk disk;
+    base::prng random(seed);
+    cut_result result;
+    for (int life = 0; life < 3; ++life) {
+        disk.ignores_syncs = disk_lies;
+        disk.calls_count = 0;
+        disk.fails_at = 1 + random.below(120);
+        disk.fails_on = true;
+        disk.tears_failing_write = random.below(2) == 0;
+        const std::uint64_t most = result.found + 600;
+        const std::uint64_t durable = io::block_on(ctx, live(&disk, small_options(mode, 16 * 1024), most, random()));
+        result.acknowledged = std::max(result.acknowledged, durable);
+        disk.lose_power(random());
+        const reading after = io::block_on(ctx, read_all(&disk, "j", 1));
+        result.problem = after.error.text;
+        result.found = after.last;
+        if (!result.problem.empty() || result.found < result.acknowledged) break;
+    }
+    return result;
+}
+
+TEST_F(journal_faults, d2_what_was_acknowledged_survives_a_power_cut_in_group_and_each) {
+    const std::uint64_t seed = base::test_seed();
+    for (const durability mode : {durability::group, durability::each}) {
+        std::uint64_t acknowledged_count = 0;
+        for (std::uint64_t i = 0; i < 200; ++i) {
+            const cut_result result = cut_power(ctx, mode, seed + i, false);
+            EXPECT_EQ(result.problem, "") << name_of(mode) << ", CORRO_SEED=" << seed + i;
+            EXPECT_GE(result.found, result.acknowledged) << name_of(mode) << ", CORRO_SEED=" << seed + i;
+            acknowledged_count += result.acknowledged;
+        }
+        EXPECT_GT(acknowledged_count, 200U * 20);
+    }
+}
+
+TEST_F(journal_faults, d2_control_a_disk_that_ignores_syncs_loses_what_was_acknowledged) {
+    const std::uint64_t seed = base::test_seed();
+    std::uint64_t lost_count = 0;
+    for (std::uint64_t i = 0; i < 200; ++i) {
+        const cut_result result = cut_power(ctx, durability::group, seed + i, true);
+        lost_count += !result.problem.empty() || result.found < result.acknowledged ? 1U : 0U;
+    }
+    EXPECT_GT(lost_count, 100U);
+}
+
+TEST_F(journal_faults, d1_what_was_acknowledged_survives_the_process_in_async_group_and_each) {
+    const std::uint64_t seed = base::test_seed();
+    for (const durability mode : {durability::async, durability::group, durability::each}) {
+        for (std::uint64_t i = 0; i < 100; ++i) {
+            test_disk disk;
+            base::prng random(seed + i);
+            disk.fails_at = 1 + random.below(150);
+            disk.fails_on = true;
+            disk.tears_failing_write = true;
+            const std::uint64_t durable = io::block_on(ctx, live(&disk, small_options(mode, 16 * 1024), 600, random()));
+            disk.lose_process();
+            const reading after = read_from(disk);
+            EXPECT_EQ(after.error.text, "") << name_of(mode) << ", CORRO_SEED=" << seed + i;
+            EXPECT_GE(after.last, durable) << name_of(mode) << ", CORRO_SEED=" << seed + i;
+        }
+    }
+}
+
+// --- D4: an error at every call -------------------------------------------------------------------------------------
+
+TEST_F(journal_faults, d4_the_first_error_ends_the_journal_and_nothing_is_tried_again) {
+    for (const durability mode : {durability::none, durability::async, durability::group, durability::each}) {
+        std::uint64_t failed_opening_count = 0;
+        std::uint64_t failed_running_count = 0;
+        for (std::uint64_t call = 1; call < 400; ++call) {
+            test_disk disk;
+            disk.fails_at = call;
+            const auto body = [](test_disk* files, durability how, std::uint64_t* opening, std::uint64_t* running,
+                                 std::uint64_t* durable) -> io::task<> {
+                auto log = co_await open_writer(files, "j", small_options(how, segment_bytes_min));
+                if (!log) {
+                    ++*opening;
+                    EXPECT_EQ(log.error().code, std::errc::io_error) << log.error().text;
+                    co_return;
+                }
+                io::context& on = co_await io::this_context();
+                io::task_scope scope(on);
+                scope.spawn((*log)->run());
+                co_await append_bursts(log->get(), 120, 5);
+                (*log)->close();
+                co_await scope.join();
+                *durable = (*log)->durable_sequence();
+                if (!(*log)->failed()) co_return;
+                ++*running;
+                EXPECT_EQ((*log)->error().code, std::errc::io_error) << (*log)->error().text;
+                EXPECT_EQ((*log)->room(), journal_room::none);
+                EXPECT_FALSE((*log)->append(command_at((*log)->next_sequence())));
+                EXPECT_EQ((*log)->durable_sequence(), *durable) << "nothing is acknowledged after an error";
+            };
+            std::uint64_t durable = 0;
+            io::block_on(ctx, body(&disk, mode, &failed_opening_count, &failed_running_count, &durable));
+            // What was under way beside the failing call may end; nothing is begun after it. With one writing task and
+            // two helpers that is at most two.
+            EXPECT_LE(disk.calls_after_failure_count, 2U) << name_of(mode) << ", call " << call;
+            disk.fails_at = 0;
+            const reading after = read_from(disk);
+            EXPECT_EQ(after.error.text, "") << name_of(mode) << ", call " << call;
+            if (mode != durability::none) {
+                EXPECT_GE(after.last, durable) << name_of(mode) << ", call " << call;
+            }
+        }
+        EXPECT_GT(failed_opening_count, 5U);
+        EXPECT_GT(failed_running_count, 20U) << name_of(mode);
+    }
+}
+
+TEST_F(journal_faults, d4_a_sync_that_failed_once_is_never_trusted_again) {
+    test_disk disk;
+    const auto body = [](test_disk* files) -> io::task<> {
+        auto log = co_await open_writer(files, "j", small_options(durability::group));
+        CORRO_REQUIRE(log.has_value());
+        io::context& on = co_await io::this_context();
+        io::task_scope scope(on);
+        scope.spawn((*log)->run());
+        co_await append_commands(log->get(), 5);
+        co_await wait_until_durable(log->get(), 5);
+        // The write goes well, the sync behind it fails, and the disk is sound again.
+        files->fails_at = files->calls_count + 2;
+        const std::uint64_t syncs_count = files->syncs_count;
+        co_await append_commands(log->get(), 5);
+        co_await wait_until_durable(log->get(), 10);
+        EXPECT_TRUE((*log)->failed());
+        EXPECT_EQ((*log)->durable_sequence(), 5U);
+        EXPECT_NE((*log)->error().text.find("syncing failed"), std::string::npos) << (*log)->error().text;
+        co_await scope.join();
+        EXPECT_EQ(files->syncs_count, syncs_count);
+        EXPECT_EQ((*log)->durable_sequence(), 5U);
+    };
+    io::block_on(ctx, body(&disk));
+}
+
+// --- D5: a full disk ------------------------------------------------------------------------------------------------
+
+/// Fills a disk: orders while there is room for everything, then cancels from the reserve until nothing goes.
+struct full_disk_result {
+    std::uint64_t orders_count = 0;
+    std::uint64_t cancels_count = 0;
+    bool failed = false;
+};
+
+io::task<> fill_the_disk(storage* files, std::string path, writer_options options, full_disk_result* result) {
+    auto log = co_await open_writer(files, path, std::move(options));
+    if (!log) ADD_FAILURE() << log.error().text;
+    CORRO_REQUIRE(log.has_value());
+    io::context& on = co_await io::this_context();
+    io::task_scope scope(on);
+    scope.spawn((*log)->run());
+    while ((*log)->room() == journal_room::everything || !(*log)->disk_is_full()) {
+        if ((*log)->room() == journal_room::everything && (*log)->append(command_at((*log)->next_sequence()))) {
+            ++result->orders_count;
+        }
+        co_await io::yield();
+        if ((*log)->failed()) break;
+    }
+    co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
+    EXPECT_EQ((*log)->room(), journal_room::cancels_only);
+    while ((*log)->room() != journal_room::none) {
+        if ((*log)->append(command_at((*log)->next_sequence()))) {
+            ++result->cancels_count;
+            co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
+        }
+    }
+    EXPECT_FALSE((*log)->append(command_at((*log)->next_sequence())));
+    EXPECT_TRUE((*log)->disk_is_full());
+    result->failed = (*log)->failed();
+    scope.request_stop();
+    co_await scope.join();
+}
+
+TEST_F(journal_faults, d5_a_full_disk_refuses_orders_first_then_cancels_and_corrupts_nothing) {
+    for (const durability mode : {durability::none, durability::async, durability::group, durability::each}) {
+        test_disk disk;
+        disk.capacity_bytes = 200 * 1024;
+        full_disk_result result;
+        io::block_on(ctx, fill_the_disk(&disk, "j", small_options(mode), &result));
+        EXPECT_FALSE(result.failed) << "a full disk is no failure";
+        EXPECT_GT(result.orders_count, 100U) << name_of(mode);
+        EXPECT_GE(result.cancels_count, 8U * 1024 / block_bytes(1) - 8) << "the reserve, a block each";
+        const reading after = read_from(disk);
+        EXPECT_EQ(after.error.text, "");
+        EXPECT_EQ(after.last, result.orders_count + result.cancels_count) << name_of(mode);
+    }
+}
+
+TEST_F(journal_faults, d5_when_there_is_room_again_the_journal_goes_on_by_itself) {
+    test_disk disk;
+    disk.capacity_bytes = 100 * 1024;
+    const auto body = [](test_disk* files) -> io::task<> {
+        auto log = co_await open_writer(files, "j", small_options(durability::group));
+        CORRO_REQUIRE(log.has_value());
+        io::context& on = co_await io::this_context();
+        io::task_scope scope(on);
+        scope.spawn((*log)->run());
+        while ((*log)->room() == journal_room::everything || !(*log)->disk_is_full()) {
+            if ((*log)->room() == journal_room::everything) {
+                static_cast<void>((*log)->append(command_at((*log)->next_sequence())));
+            }
+            co_await io::yield();
+        }
+        files->capacity_bytes = 1'000 * 1024;
+        while ((*log)->room() != journal_room::everything) co_await (*log)->progressed().wait();
+        EXPECT_FALSE((*log)->disk_is_full());
+        co_await append_commands(log->get(), 500);
+        (*log)->close();
+        co_await scope.join();
+        EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
+    };
+    io::block_on(ctx, body(&disk));
+    EXPECT_EQ(read_from(disk).end.tail, tail_state::sealed);
+}
+
+TEST_F(journal_faults, d5_a_disk_without_room_for_a_segment_refuses_to_start_and_says_so) {
+    test_disk disk;
+    disk.capacity_bytes = 10 * 1024;
+    const auto opened = io::block_on(ctx, open_writer(&disk, "j", small_options(durability::group)));
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().code, journal_errc::disk_full);
+    EXPECT_NE(opened.error().text.find("no room for a segment of 32768 bytes"), std::string::npos)
+        << opened.error().text;
+}
+
+TEST_F(journal_faults, d5_a_file_system_of_one_mib) {
+    scratch_directory folder("full");
+    std::filesystem::create_directories(folder.path());
+    if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0) {
+        GTEST_SKIP() << "a small file system cannot be mounted here: " << std::strerror(errno);
+    }
+    disk_storage files(ctx);
+    full_disk_result result;
+    const std::string path = folder.path() + "/j";
+    io::block_on(ctx, fill_the_disk(&files, path, small_options(durability::group, 128 * 1024), &result));
+    EXPECT_FALSE(result.failed);
+    const reading after = io::block_on(ctx, read_all(&files, path, 1));
+    EXPECT_EQ(after.error.text, "");
+    EXPECT_GT(result.cancels_count, 30U);
+    EXPECT_EQ(after.last, result.orders_count + result.cancels_count);
+    EXPECT_EQ(::umount(folder.path().c_str()), 0);
+}
+
+// --- Other refusals -------------------------------------------------------------------------------------------------
+
+TEST_F(journal_faults, a_directory_that_may_not_be_written_is_refused_in_words) {
+    scratch_directory folder("readonly");
+    std::filesystem::create_directories(folder.path());
+    std::filesystem::permissions(folder.path(),
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec |
+                                     std::filesystem::perms::others_read | std::filesystem::perms::others_exec);
+    constexpr uid_t nobody = 65534;
+    const bool was_root = ::geteuid() == 0;
+    if (was_root) {
+        ASSERT_EQ(::seteuid(nobody), 0);
+    }
+    disk_storage files(ctx);
+    const auto opened = io::block_on(ctx, open_writer(&files, folder.path(), small_options(durability::group)));
+    if (was_root) {
+        ASSERT_EQ(::seteuid(0), 0);
+    }
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().code, std::errc::permission_denied);
+    EXPECT_EQ(opened.error().text, folder.path() +
+                                       "/lock: cannot be opened for writing: Permission denied. The journal needs a "
+                                       "directory that this user may write to");
+}
+
+TEST_F(journal_faults, a_version_of_the_format_that_is_not_known_is_refused) {
+    test_disk disk;
+    make_small_journal(ctx, disk, true);
+    const std::string path = "j/" + segment_name(1);
+    test_disk::contents bytes = disk.bytes_of(path);
+    // As the next version would write it: with a checksum that is right.
+    bytes[8] = std::byte{2};
+    std::fill(bytes.begin() + 12, bytes.begin() + 16, std::byte{});
+    const std::uint32_t crc = base::crc32c(std::span(bytes).first(segment_header_bytes));
+    base::store_le<std::uint32_t>(bytes.data() + 12, crc);
+    disk.put(path, bytes);
+    EXPECT_EQ(read_from(disk).error.code, journal_errc::unsupported_version);
+    disk.put(path, test_disk::contents(2'000, std::byte{'x'}));
+    EXPECT_EQ(read_from(disk).error.code, journal_errc::foreign_file);
+}
+
+}  // namespace
+}  // namespace corro::journal
