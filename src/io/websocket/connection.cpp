@@ -93,11 +93,11 @@ void connection::append_close(std::optional<close_code> code, std::string_view r
     append_frame(opcode::close, bytes_of(payload), false);
 }
 
-task<std::error_code> connection::write(std::span<const std::byte> bytes) {
+task<io_result> connection::write(std::span<const std::byte> bytes) {
     const auto sent = co_await with_timeout(limits_.time.transfer_allowance(bytes.size()), stream_->write_all(bytes));
-    const std::error_code error = sent ? sent->error : sent.error();
-    if (error) broken_ = true;
-    co_return error;
+    const io_result result = sent ? *sent : io_result(sent.error(), 0);
+    if (result.error && result.error != condition::canceled) broken_ = true;
+    co_return result;
 }
 
 /// Sends what has come together. @pre It is our turn to write.
@@ -106,7 +106,12 @@ task<std::error_code> connection::write_out() {
     while (!out_.empty() && !error) {
         if (broken_) co_return make_error_code(errc::not_open);
         std::swap(out_, writing_);
-        error = co_await write(bytes_of(writing_));
+        const io_result sent = co_await write(bytes_of(writing_));
+        error = sent.error;
+        // Who was stopped leaves the rest to whoever writes next, so that no message is cut.
+        if (error == condition::canceled) {
+            out_.insert(0, writing_, sent.bytes);
+        }
         writing_.clear();
         if (writing_.capacity() > kept_bytes_max) writing_.shrink_to_fit();
     }
@@ -170,9 +175,11 @@ task<std::error_code> connection::send_in_place(bool is_text, std::span<const st
         const std::size_t first = std::min(data.size(), copied_bytes_max);
         writing_.assign(reinterpret_cast<const char*>(room.data()), size);
         writing_.append(reinterpret_cast<const char*>(data.data()), first);
-        error = co_await write(bytes_of(writing_));
+        io_result sent = co_await write(bytes_of(writing_));
         writing_.clear();
-        if (!error) error = co_await write(data.subspan(first));
+        if (!sent.error) sent = co_await write(data.subspan(first));
+        error = sent.error;
+        if (error) broken_ = true;
     }
     if (!error) error = co_await write_out();
     writing_turn_.unlock();

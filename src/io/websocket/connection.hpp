@@ -97,7 +97,8 @@ class connection {
     /// @return  The error, if any: not_open, timed_out, operation_canceled on stop, what the stream reports.
     /// @suspend While the stream takes no more; resumes on its context.
     /// @overlap Any number of sends; their messages leave whole, in the order of the calls.
-    /// @cancel  Observes the task's stop token; the connection is of no further use if a message was cut.
+    /// @cancel  Observes the task's stop token. A message of more than 64 KiB that was cut leaves a connection of no
+    ///          further use; what is left of any other leaves with the next flush.
     [[nodiscard]] task<std::error_code> send(bool is_text, std::span<const std::byte> data);
     /// Sends a text message. Otherwise as `send`. @param text  UTF-8.
     [[nodiscard]] task<std::error_code> send_text(std::string_view text);
@@ -108,7 +109,7 @@ class connection {
     [[nodiscard]] std::size_t queued_bytes() const noexcept { return out_.size(); }
     /// Whether the next `receive` may have a message without waiting.
     [[nodiscard]] bool has_input() const noexcept { return receiver_.has_input(); }
-    /// Sends what is queued. Otherwise as `send`.
+    /// Sends what is queued; after a stop the rest is still queued. Otherwise as `send`.
     [[nodiscard]] task<std::error_code> flush();
 
     /// Sends a ping, with up to 125 bytes (asserted). The answer is noted by `receive`.
@@ -139,7 +140,7 @@ class connection {
     void append_frame(opcode code, std::span<const std::byte> payload, bool compressed);
     void append_close(std::optional<close_code> code, std::string_view reason);
     [[nodiscard]] std::array<std::byte, 4> next_key();
-    [[nodiscard]] task<std::error_code> write(std::span<const std::byte> bytes);
+    [[nodiscard]] task<io_result> write(std::span<const std::byte> bytes);
     [[nodiscard]] task<std::error_code> write_out();
     [[nodiscard]] task<std::error_code> write_if_idle();
     [[nodiscard]] task<std::error_code> send_in_place(bool is_text, std::span<const std::byte> data);
