@@ -31,6 +31,10 @@ inline constexpr std::uint32_t silent_intervals_max = 2;
 /// Bytes read at once from one session. Also bounds how many requests of one session run before the others get a turn.
 inline constexpr std::size_t input_buffer_bytes = 16 * 1024;
 
+/// The longest WebSocket message that a client may send. A message is a piece of the session's bytes, whole frames or
+/// not; one that is as long as what is read at once from a socket loses nothing.
+inline constexpr std::size_t websocket_message_bytes_max = 64 * 1024;
+
 /// Bytes of answers that wait for a slow session before it is cut off. 512 KiB hold 5,000 answers.
 inline constexpr std::size_t output_buffer_bytes = 512 * 1024;
 

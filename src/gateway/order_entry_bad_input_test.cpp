@@ -379,7 +379,7 @@ TEST(order_entry_bad_input, a_frame_that_is_cut_off_by_the_end_has_no_effect) {
             c->queue_request(order(side::buy, 100, 1, 1));
             c->queued().resize(kept);
             CORRO_REQUIRE(co_await c->flush());
-            CORRO_REQUIRE(!c->stream.shutdown_send());
+            CORRO_REQUIRE(!co_await c->stream.shutdown());
             EXPECT_TRUE(co_await c->is_closed());
         }
         EXPECT_EQ(v->commands_count(), 0U);
@@ -413,7 +413,7 @@ io::task<> damage_at_random(test_venue* v, std::uint64_t seed) {
             rest = rest.subspan(size);
             if (random.below(3) == 0) co_await io::yield();
         }
-        if (random.below(2) == 0) static_cast<void>(c->stream.shutdown_send());
+        if (random.below(2) == 0) static_cast<void>(co_await c->stream.shutdown());
         for (int i = 0; i < 5; ++i) {
             if (!co_await c->next()) {
                 ++ended;

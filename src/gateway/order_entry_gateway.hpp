@@ -1,13 +1,19 @@
-// Order entry: sessions of the Corro Binary protocol over TCP.
+// Order entry: sessions of the Corro Binary protocol over TCP, TLS, Unix sockets, WebSockets, or any stream of bytes.
 //
 // A session is one coroutine that reads like its specification: connect, log on, be active, leave. While it is active
 // three children run in its scope: one reads requests, one writes what waits in the output buffer, one keeps the
 // heartbeats. Whoever ends first ends the others.
 //
+// The sources are divided as the work is: order_entry_transport.cpp (networking and transport: connections come in and
+// are greeted), order_entry_logon.cpp, order_entry_session.cpp and order_entry_bytes.cpp (session: its beginning, its
+// course, its bytes), order_entry_pipeline.cpp (from bytes to commands), order_entry_gateway.cpp (from events to
+// bytes). Only the first knows what a session travels over.
+//
 // The gateway never calls the engine: requests go into a command_queue, answers come back through `deliver`.
 //
 // Threads: one context. Limits: gateway/limits.hpp.
-// Cost: no allocation per message; one read and one write system call per batch of messages of one session.
+// Cost: no allocation per message; one read and one write system call per batch of messages of one session. What is
+//       layered over a socket adds its own.
 // Source: docs/spec/corro_binary.md (session rules), docs/spec/derived_messages.md (what is answered).
 #pragma once
 
@@ -25,10 +31,18 @@
 #include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
 #include "gateway/limits.hpp"
+#include "gateway/listener.hpp"
 #include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/stream.hpp"
 #include "io/task.hpp"
 #include "io/tcp.hpp"
 #include "wire/binary_codec.hpp"
+
+namespace corro::io::http {
+class exchange;
+class server;
+}  // namespace corro::io::http
 
 namespace corro::gateway {
 
@@ -73,8 +87,14 @@ class order_entry_gateway {
     order_entry_gateway(const order_entry_gateway&) = delete;
     order_entry_gateway& operator=(const order_entry_gateway&) = delete;
 
-    /// Accepts and serves connections until `close`; then says goodbye to every session and ends when all have left.
+    /// Accepts and serves connections of every listener until `close`; then says goodbye to every session and ends when
+    /// all have left. Once (asserted).
+    [[nodiscard]] io::task<void> serve(std::vector<listener> listeners);
+    /// The same for one TCP port.
     [[nodiscard]] io::task<void> serve(io::tcp_acceptor acceptor);
+
+    /// Serves one connection that is there already, whatever it travels over, until it has ended.
+    [[nodiscard]] io::task<void> serve_stream(io::any_stream stream);
 
     /// Begins to leave: no new connections, a logout to every session.
     void close() noexcept;
@@ -93,6 +113,11 @@ class order_entry_gateway {
     struct connection;
     struct session_state;
 
+    io::task<void> accept_all(listener* from, io::task_scope* conversations);
+    io::task<void> greet(io::tcp_stream accepted, const listener* from);
+    io::task<void> upgrade(io::http::exchange* on, bool* upgraded);
+    [[nodiscard]] bool admit() noexcept;
+    void dismiss() noexcept;
     io::task<void> converse(std::unique_ptr<connection> c);
     io::task<void> log_on(connection* c);
     io::task<void> read_requests(connection* c);
@@ -130,7 +155,9 @@ class order_entry_gateway {
     std::vector<session_state> sessions_;   ///< by session id
     std::vector<connection*> pending_;      ///< connections whose writer is to be woken by `flush`
     std::vector<connection*> connections_;  ///< all that are open, in no order
-    io::tcp_acceptor* acceptor_ = nullptr;
+    std::vector<listener> listeners_;
+    std::vector<io::task_scope*> greetings_;  ///< handshakes under way
+    std::vector<io::http::server*> pages_;    ///< of WebSockets, before and while they are open
     gateway_statistics statistics_;
     std::uint32_t strangers_now_ = 0;
     std::uint32_t sample_countdown_ = 0;

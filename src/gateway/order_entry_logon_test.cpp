@@ -298,7 +298,7 @@ struct crowd {
         for (int i = 0; i < count; ++i) {
             auto stream = io::block_on(context, io::tcp_stream::connect(context, v->endpoint));
             EXPECT_TRUE(stream);
-            if (stream) clients.push_back(std::make_unique<raw_client>(std::move(*stream)));
+            if (stream) clients.push_back(std::make_unique<raw_client>(io::any_stream(std::move(*stream))));
         }
     }
 

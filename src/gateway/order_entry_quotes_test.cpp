@@ -26,6 +26,10 @@ using testing::raw_client;
 using testing::test_venue;
 using client_pointer = std::unique_ptr<raw_client>;
 
+class order_entry_quotes : public testing::over_every_transport {};
+INSTANTIATE_TEST_SUITE_P(over, order_entry_quotes, ::testing::ValuesIn(testing::all_transports),
+                         testing::transport_name);
+
 domain::command protection(std::uint32_t fills, std::uint32_t lots, std::uint32_t window_ms) {
     domain::command c;
     c.kind = domain::command_kind::set_protection;
@@ -50,7 +54,7 @@ domain::command cancel_all(std::uint8_t flags) {
 
 // --- Quotes ----------------------------------------------------------------------------------------------------------
 
-TEST(order_entry_quotes, enters_replaces_and_withdraws_both_sides) {
+TEST_P(order_entry_quotes, enters_replaces_and_withdraws_both_sides) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));
@@ -79,7 +83,7 @@ TEST(order_entry_quotes, enters_replaces_and_withdraws_both_sides) {
     });
 }
 
-TEST(order_entry_quotes, tells_the_maker_of_the_fills_and_who_traded_of_its_own) {
+TEST_P(order_entry_quotes, tells_the_maker_of_the_fills_and_who_traded_of_its_own) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));
@@ -102,7 +106,7 @@ TEST(order_entry_quotes, tells_the_maker_of_the_fills_and_who_traded_of_its_own)
     });
 }
 
-TEST(order_entry_quotes, are_for_mass_cancels_that_ask_for_them_only) {
+TEST_P(order_entry_quotes, are_for_mass_cancels_that_ask_for_them_only) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));
@@ -118,7 +122,7 @@ TEST(order_entry_quotes, are_for_mass_cancels_that_ask_for_them_only) {
     });
 }
 
-TEST(order_entry_quotes, leave_with_a_broken_connection_that_asked_for_it) {
+TEST_P(order_entry_quotes, leave_with_a_broken_connection_that_asked_for_it) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         logon who(1);
@@ -140,7 +144,7 @@ TEST(order_entry_quotes, leave_with_a_broken_connection_that_asked_for_it) {
 
 // --- Mass quotes -----------------------------------------------------------------------------------------------------
 
-TEST(order_entry_quotes, of_a_mass_quote_are_answered_one_by_one_and_completed_once) {
+TEST_P(order_entry_quotes, of_a_mass_quote_are_answered_one_by_one_and_completed_once) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));
@@ -172,7 +176,7 @@ TEST(order_entry_quotes, of_a_mass_quote_are_answered_one_by_one_and_completed_o
     });
 }
 
-TEST(order_entry_quotes, of_a_mass_quote_wait_for_room_in_the_queue) {
+TEST_P(order_entry_quotes, of_a_mass_quote_wait_for_room_in_the_queue) {
     test_venue venue(gateway_options(), 2);
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));
@@ -193,7 +197,7 @@ TEST(order_entry_quotes, of_a_mass_quote_wait_for_room_in_the_queue) {
     });
 }
 
-TEST(order_entry_quotes, of_a_mass_quote_that_makes_no_sense_have_no_effect) {
+TEST_P(order_entry_quotes, of_a_mass_quote_that_makes_no_sense_have_no_effect) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));
@@ -223,7 +227,7 @@ TEST(order_entry_quotes, of_a_mass_quote_that_makes_no_sense_have_no_effect) {
 
 // --- Protection ------------------------------------------------------------------------------------------------------
 
-TEST(order_entry_quotes, are_withdrawn_by_protection_until_it_is_reset) {
+TEST_P(order_entry_quotes, are_withdrawn_by_protection_until_it_is_reset) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));
@@ -258,7 +262,7 @@ TEST(order_entry_quotes, are_withdrawn_by_protection_until_it_is_reset) {
 
 // --- Others ----------------------------------------------------------------------------------------------------------
 
-TEST(order_entry_quotes, are_out_of_reach_for_another_account) {
+TEST_P(order_entry_quotes, are_out_of_reach_for_another_account) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));

@@ -24,6 +24,10 @@ using testing::raw_client;
 using testing::test_venue;
 using client_pointer = std::unique_ptr<raw_client>;
 
+class order_entry_resume : public testing::over_every_transport {};
+INSTANTIATE_TEST_SUITE_P(over, order_entry_resume, ::testing::ValuesIn(testing::all_transports),
+                         testing::transport_name);
+
 /// A logon that asks for everything from `number` on.
 logon from_answer(std::uint32_t account, std::uint64_t number) {
     logon who(account);
@@ -46,7 +50,7 @@ io::task<bool> enter_unread(test_venue* v, raw_client* c, std::uint64_t first, s
     co_return co_await v->until([=](const test_venue& t) { return t.commands_count() == before + count; });
 }
 
-TEST(order_entry_resume, a_client_that_comes_back_is_sent_what_it_missed_with_the_old_numbers) {
+TEST_P(order_entry_resume, a_client_that_comes_back_is_sent_what_it_missed_with_the_old_numbers) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         client_pointer c = co_await v->log_on(logon(1));
@@ -70,7 +74,7 @@ TEST(order_entry_resume, a_client_that_comes_back_is_sent_what_it_missed_with_th
     });
 }
 
-TEST(order_entry_resume, what_happened_while_nobody_was_connected_is_told_later) {
+TEST_P(order_entry_resume, what_happened_while_nobody_was_connected_is_told_later) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         client_pointer maker = co_await v->log_on(logon(1));
@@ -87,7 +91,7 @@ TEST(order_entry_resume, what_happened_while_nobody_was_connected_is_told_later)
     });
 }
 
-TEST(order_entry_resume, who_asks_for_nothing_gets_only_what_is_new) {
+TEST_P(order_entry_resume, who_asks_for_nothing_gets_only_what_is_new) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         client_pointer c = co_await v->log_on(logon(1));
@@ -102,7 +106,7 @@ TEST(order_entry_resume, who_asks_for_nothing_gets_only_what_is_new) {
     });
 }
 
-TEST(order_entry_resume, who_has_everything_gets_nothing_twice) {
+TEST_P(order_entry_resume, who_has_everything_gets_nothing_twice) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         client_pointer c = co_await v->log_on(logon(1));
@@ -116,7 +120,7 @@ TEST(order_entry_resume, who_has_everything_gets_nothing_twice) {
     });
 }
 
-TEST(order_entry_resume, a_client_that_knows_more_than_the_venue_is_told_so) {
+TEST_P(order_entry_resume, a_client_that_knows_more_than_the_venue_is_told_so) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer c = co_await v->connect();
@@ -128,7 +132,7 @@ TEST(order_entry_resume, a_client_that_knows_more_than_the_venue_is_told_so) {
     });
 }
 
-TEST(order_entry_resume, what_is_no_longer_kept_is_announced_with_the_first_number_that_there_is) {
+TEST_P(order_entry_resume, what_is_no_longer_kept_is_announced_with_the_first_number_that_there_is) {
     answer_log_options kept;
     kept.session_answers_max = answer_log::answers_per_block;
     test_venue venue(gateway_options(), 1024, kept);
@@ -166,7 +170,7 @@ TEST(order_entry_resume, what_is_no_longer_kept_is_announced_with_the_first_numb
 }
 
 // More than one buffer of old answers, and new ones all the while: everything comes once, in order.
-TEST(order_entry_resume, new_answers_wait_for_the_old_ones) {
+TEST_P(order_entry_resume, new_answers_wait_for_the_old_ones) {
     gateway_options options;
     options.output_buffer_bytes = 8 * 1024;
     test_venue venue(options);
@@ -198,7 +202,7 @@ TEST(order_entry_resume, new_answers_wait_for_the_old_ones) {
 /// 13 MB, more than the buffers on the way can take.
 constexpr std::uint64_t answers = 150'000;
 
-TEST(order_entry_resume, a_client_that_reads_more_slowly_than_the_venue_forgets_is_cut_off_with_a_reason) {
+TEST(order_entry_resend, a_client_that_reads_more_slowly_than_the_venue_forgets_is_cut_off_with_a_reason) {
     answer_log_options kept;
     kept.session_answers_max = kept.answers_max = answers;
     test_venue venue(gateway_options(), 1024, kept);
@@ -290,7 +294,7 @@ io::task<> cut_and_resend(test_venue* v, std::size_t bytes, std::uint64_t again,
     EXPECT_EQ(v->state_hash(), hash);
 }
 
-TEST(order_entry_resume, S1_messages_sent_again_at_every_cut_have_no_second_effect) {
+TEST(order_entry_resend, S1_messages_sent_again_at_every_cut_have_no_second_effect) {
     std::uint64_t hash = 0;
     test_venue whole;
     whole.run([&hash](test_venue* v) { return play_script(v, &hash); });

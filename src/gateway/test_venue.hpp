@@ -1,6 +1,7 @@
 // Test support: a gateway with a real facility behind it, and a client that can say anything, sound or not.
 //
-// Everything runs on one context in the test's own process, over TCP on the loopback address.
+// Everything runs on one context in the test's own process, over TCP on the loopback address unless
+// `transport_under_test` says otherwise.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,6 +23,7 @@
 #include "domain/event.hpp"
 #include "facility/facility.hpp"
 #include "gateway/order_entry_gateway.hpp"
+#include "gateway/test_transports.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "io/event.hpp"
@@ -125,7 +128,7 @@ inline wire::reject value_of(const wire::frame& frame) {
 /// One connection to the gateway. Nothing is sent before `flush`; nothing is answered by itself.
 class raw_client {
  public:
-    explicit raw_client(io::tcp_stream s) : stream(std::move(s)), input_(64 * 1024) {
+    explicit raw_client(io::any_stream s) : stream(std::move(s)), input_(64 * 1024) {
         instruments.define(test_instrument(1));
         instruments.define(test_instrument(2));
     }
@@ -291,7 +294,7 @@ class raw_client {
         co_return true;
     }
 
-    io::tcp_stream stream;
+    io::any_stream stream;
     wire::instrument_table instruments;
     wire::hello_ack welcome;
     std::optional<wire::resend_gap> gap;  ///< what the venue said of answers that it no longer has
@@ -327,13 +330,16 @@ class test_venue final : facility::event_consumer {
 
     /// A new connection.
     io::task<std::unique_ptr<raw_client>> connect() {
-        auto stream = co_await io::tcp_stream::connect(context, endpoint);
-        if (!stream) {
-            ADD_FAILURE() << "connecting: " << stream.error().message();
-            co_return nullptr;
+        io::any_stream stream;
+        if (transport_ == test_transport::memory) {
+            auto [near, far] = memory_stream::pair();
+            serving_->spawn(gateway.serve_stream(io::any_stream(std::move(far))));
+            stream = io::any_stream(std::move(near));
+        } else {
+            stream = co_await connect_over(transport_, &context, endpoint, unix_address_);
         }
-        static_cast<void>(stream->set_option(io::no_delay(true)));
-        co_return std::make_unique<raw_client>(std::move(*stream));
+        if (!stream.is_open()) co_return nullptr;
+        co_return std::make_unique<raw_client>(std::move(stream));
     }
 
     /// A connection that is logged on; a null pointer, and a failure, when it could not be.
@@ -394,13 +400,16 @@ class test_venue final : facility::event_consumer {
 
     template <class Body>
     static io::task<void> run_all(test_venue* self, Body body) {
-        auto acceptor = io::tcp_acceptor::open(self->context, io::endpoint::loopback(0));
-        CORRO_REQUIRE(acceptor);
-        self->endpoint = *acceptor->local_endpoint();
+        std::vector<listener> listeners = listeners_of(self->transport_, self->context, self->unix_address_);
+        if (!listeners.empty()) {
+            const auto found = listeners.front().local_endpoint();
+            if (found) self->endpoint = *found;
+        }
         io::task_scope pumping(self->context);
         io::task_scope serving(self->context);
+        self->serving_ = &serving;
         pumping.spawn(self->pump());
-        serving.spawn(self->gateway.serve(std::move(*acceptor)));
+        serving.spawn(self->gateway.serve(std::move(listeners)));
         const auto in_time = co_await io::with_timeout(io::test_patience, body(self));
         EXPECT_TRUE(in_time) << "the test did not come to its end";
         self->release();
@@ -436,6 +445,11 @@ class test_venue final : facility::event_consumer {
     base::tsc_clock clock_;
     facility::facility facility_;
     io::manual_event released_{true};
+    const test_transport transport_ = transport_under_test;
+    /// In Linux's abstract space, so that nothing is left behind.
+    const io::unix_endpoint unix_address_ =
+        *io::unix_endpoint::parse("@corro-test-" + std::to_string(std::random_device{}()));
+    io::task_scope* serving_ = nullptr;
     std::uint64_t sequence_ = 0;
 
  public:

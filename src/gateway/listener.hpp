@@ -1,0 +1,52 @@
+// Networking: where connections for order entry come in.
+//
+// A listener accepts and does nothing else: what a transport does before a session can begin, such as shaking hands, is
+// done in the connection's own task, so that nobody waits for a stranger who is slow.
+//
+// Threads: one context.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <variant>
+
+#include "gateway/transport.hpp"
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/task.hpp"
+#include "io/tcp.hpp"
+#include "io/tls_context.hpp"
+#include "io/unix_endpoint.hpp"
+#include "io/unix_socket.hpp"
+
+namespace corro::gateway {
+
+/// A connection as it was accepted, before its transport's own greeting.
+using accepted_stream = std::variant<io::tcp_stream, io::unix_stream>;
+
+class listener {
+ public:
+    /// @param tls  The server's certificate; given for the kinds tls and secure_websocket, and for no others
+    /// (asserted).
+    listener(transport_kind kind, io::tcp_acceptor acceptor, std::optional<io::tls_context> tls = std::nullopt);
+    explicit listener(io::unix_acceptor acceptor);
+
+    [[nodiscard]] transport_kind kind() const noexcept { return kind_; }
+    /// nullptr when connections are not encrypted.
+    [[nodiscard]] const io::tls_context* tls() const noexcept { return tls_ ? &*tls_ : nullptr; }
+    /// Where a TCP listener listens.
+    [[nodiscard]] std::optional<io::endpoint> local_endpoint() const noexcept;
+
+    /// Takes the next connection. Otherwise as io::tcp_acceptor::accept.
+    [[nodiscard]] io::task<std::expected<accepted_stream, std::error_code>> accept();
+    void close() noexcept;
+
+ private:
+    transport_kind kind_;
+    std::variant<io::tcp_acceptor, io::unix_acceptor> acceptor_;
+    std::optional<io::tls_context> tls_;
+};
+
+}  // namespace corro::gateway

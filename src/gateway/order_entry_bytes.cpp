@@ -1,0 +1,107 @@
+// Session, third part: the bytes of a connection in both directions, and what is sent again.
+#include <cstring>
+#include <vector>
+
+#include "gateway/order_entry_connection.hpp"
+#include "io/yield.hpp"
+
+namespace corro::gateway {
+
+// Writes what is buffered as long as the session lives: first the welcome, then what the client missed, then whatever
+// was delivered since.
+io::task<void> order_entry_gateway::write_pending(connection* c) {
+    {
+        const std::vector<std::byte> bytes = welcome(*c);
+        io::io_result written;
+        if (c->plain != nullptr) {
+            written = co_await c->plain->write_all(bytes);
+        } else {
+            written = co_await c->stream.layered().write_all(bytes);
+        }
+        if (written.error) {
+            c->peer_gone = true;
+            end(*c, wire::logout_reason::requested);
+            co_return;
+        }
+    }
+    bool writable = co_await resend(c);
+    while (writable && co_await drain(c)) {
+        if (co_await c->output_ready.wait()) co_return;  // stopped
+    }
+}
+
+// Sends the answers that the client has missed, out of the log, until none is left; false as with `drain`. What is
+// delivered meanwhile only goes into the log, so that everything comes in the order of its number.
+io::task<bool> order_entry_gateway::resend(connection* c) {
+    while (c->resending) {
+        buffer_kept(*c);
+        const bool written = co_await drain(c);
+        if (!written) co_return false;
+        co_await io::yield();
+    }
+    co_return true;
+}
+
+// As many of them as there is room for.
+void order_entry_gateway::buffer_kept(connection& c) {
+    while (c.next_resent != answers_.next_answer(c.session_id)) {
+        const domain::event* const event = answers_.find(c.session_id, c.next_resent);
+        if (event == nullptr) {
+            // The client reads more slowly than the venue forgets.
+            c.overflowed = true;
+            ++statistics_.slow_cut;
+            c.resending = false;
+            return end(c, wire::logout_reason::resend_unavailable);
+        }
+        const auto room = c.output.reserve(wire::message_bytes_max);
+        if (room.empty()) return;
+        c.output.commit(wire::encode(*event, instruments_.find_or_nameless(event->instrument), c.next_resent, room));
+        c.said = true;
+        ++c.next_resent;
+        ++statistics_.answers_resent;
+    }
+    c.resending = false;
+}
+
+// Writes until the output buffer is empty; false when the connection is beyond use or a stop was requested.
+io::task<bool> order_entry_gateway::drain(connection* c) {
+    while (true) {
+        const auto ready = c->output.readable();
+        if (ready.empty()) co_return true;
+        io::io_result written;
+        if (c->plain != nullptr) [[likely]] {
+            written = co_await c->plain->write_some(ready);
+        } else {
+            written = co_await c->stream.layered().write_some(ready);
+        }
+        c->output.consume(written.bytes);
+        if (!written.error) continue;
+        if (written.error != io::condition::canceled) {
+            c->peer_gone = true;
+            end(*c, wire::logout_reason::requested);
+        }
+        co_return false;
+    }
+}
+
+// Reads some bytes behind those that wait; false when the peer is gone or a stop was requested.
+io::task<bool> order_entry_gateway::fill(connection* c) {
+    if (c->input_begin != 0) {
+        std::memmove(c->input.data(), c->input.data() + c->input_begin, c->input_end - c->input_begin);
+        c->input_end -= c->input_begin;
+        c->input_begin = 0;
+    }
+    const std::span<std::byte> room = std::span(c->input).subspan(c->input_end);
+    io::io_result read;
+    if (c->plain != nullptr) [[likely]] {
+        read = co_await c->plain->read_some(room);
+    } else {
+        read = co_await c->stream.layered().read_some(room);
+    }
+    c->input_end += read.bytes;
+    if (!read.error) co_return true;
+    if (read.error != io::condition::canceled) c->peer_gone = true;
+    co_return false;
+}
+
+}  // namespace corro::gateway

@@ -1,0 +1,139 @@
+// Session, first part: log on.
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "gateway/nonce.hpp"
+#include "gateway/order_entry_connection.hpp"
+#include "io/with_timeout.hpp"
+
+namespace corro::gateway {
+
+namespace {
+
+domain::time_ns wall_clock_now() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+}
+
+}  // namespace
+
+io::task<void> order_entry_gateway::log_on(connection* c) {
+    c->challenge = make_nonce();
+    wire::challenge challenge;
+    challenge.nonce = c->challenge;
+    challenge.time = wall_clock_now();
+    challenge.protocol_version = wire::protocol_version;
+    challenge.protocol_version_min = wire::protocol_version_min;
+    put(*c, challenge);
+    if (!co_await drain(c)) co_return;
+
+    const auto hello_arrives = [](order_entry_gateway* self, connection* from) -> io::task<bool> {
+        while (true) {
+            const auto next = wire::next_frame(from->received());
+            if (!next) co_return false;
+            if (*next) co_return true;
+            if (!co_await self->fill(from)) co_return false;
+        }
+    };
+    const auto arrived = co_await io::with_timeout(options_.logon_timeout, hello_arrives(this, c));
+    if (!arrived) {
+        if (!c->peer_gone) end(*c, wire::logout_reason::logon_timeout);
+        co_return;
+    }
+    if (!*arrived) {
+        if (!c->peer_gone) {
+            ++statistics_.protocol_errors;
+            end(*c, wire::logout_reason::protocol_error);
+        }
+        co_return;
+    }
+    const wire::frame hello = **wire::next_frame(c->received());
+    c->input_begin += hello.size();
+    verify(*c, hello);
+    if (c->session == nullptr) ++statistics_.logons_refused;
+}
+
+// Checks a hello and opens the session, or ends the connection with the reason.
+void order_entry_gateway::verify(connection& c, const wire::frame& frame) {
+    if (const wire::refusal refusal = frame.message == wire::template_id::hello
+                                          ? wire::hello_view::check(frame)
+                                          : wire::refusal{wire::session_reject_reason::unexpected_message, 0}) {
+        ++statistics_.protocol_errors;
+        refuse(c, frame, refusal);
+        return end(c, wire::logout_reason::protocol_error);
+    }
+    const wire::hello hello = wire::hello_view(frame).value();
+    if (hello.protocol_version < wire::protocol_version_min || hello.protocol_version > wire::protocol_version)
+        return end(c, wire::logout_reason::unsupported_version);
+    // An unknown account costs the same time as a wrong proof.
+    const account* const a = accounts_.find(hello.account);
+    const wire::api_key no_key{};
+    const auto input = wire::logon_proof_input(c.challenge, hello);
+    const bool proven =
+        wire::equal_in_constant_time(wire::make_proof(a != nullptr ? a->key : no_key, input), hello.proof);
+    if (a == nullptr || !proven || hello.session_number == 0 || hello.session_number > a->sessions_count) {
+        return end(c, wire::logout_reason::authentication_failed);
+    }
+    open(c, hello, *a);
+}
+
+// Opens the session of a client that has proved its key, unless it is in use or the numbers do not fit.
+void order_entry_gateway::open(connection& c, const wire::hello& hello, const account& a) {
+    const domain::session_id id{a.first_session.value + hello.session_number - 1};
+    session_state& session = sessions_[id.value];
+    if (session.active != nullptr) return end(c, wire::logout_reason::already_logged_on);
+    const std::uint64_t next = answers_.next_answer(id);
+    c.asked_answer = hello.next_sequence.value;
+    if (c.asked_answer > next) return end(c, wire::logout_reason::sequence_unknown);
+    c.first_answer = c.asked_answer == 0 ? next : std::max(c.asked_answer, answers_.first_kept(id));
+    c.next_resent = c.first_answer;
+    c.resending = c.first_answer != next;
+    if (c.first_answer > c.asked_answer && c.asked_answer != 0) ++statistics_.gaps_announced;
+    c.protocol_version = hello.protocol_version;
+    c.heartbeat = std::clamp(std::chrono::milliseconds{hello.heartbeat_interval_ms}, heartbeat_interval_min,
+                             heartbeat_interval_max);
+    c.cancel_on_disconnect = (hello.hello_flags & wire::hello_flag::cancel_on_disconnect) != 0;
+    c.account = a.id;
+    c.is_operator = a.is_operator;
+    c.session_id = id;
+    c.session = &session;
+    session.next_request = std::max(session.next_request, answers_.next_request(id));
+    session.active = &c;
+}
+
+// hello_ack, the instruments and what cannot be sent again, in one piece of their own: events may be buffered while it
+// is on its way.
+std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
+    const bool has_gap = c.asked_answer != 0 && c.first_answer > c.asked_answer &&
+                         c.protocol_version >= wire::protocol_version_resend_gap;
+    std::vector<std::byte> bytes(wire::hello_ack::frame_bytes +
+                                 instruments_.count() * wire::instrument_definition::frame_bytes +
+                                 (has_gap ? wire::resend_gap::frame_bytes : 0));
+    wire::hello_ack ack;
+    ack.next_request = domain::sequence_number{c.session->next_request};
+    ack.next_sequence = domain::sequence_number{c.first_answer};
+    ack.time = wall_clock_now();
+    ack.session = c.session_id;
+    ack.heartbeat_interval_ms = static_cast<std::uint32_t>(c.heartbeat.count());
+    const std::chrono::year_month_day today{std::chrono::floor<std::chrono::days>(
+        std::chrono::sys_time<std::chrono::nanoseconds>{std::chrono::nanoseconds{ack.time.value}})};
+    ack.trading_date = static_cast<std::uint32_t>(static_cast<int>(today.year())) * 10'000 +
+                       static_cast<unsigned>(today.month()) * 100 + static_cast<unsigned>(today.day());
+    ack.instruments_count = static_cast<std::uint32_t>(instruments_.count());
+    ack.protocol_version = c.protocol_version;
+    ack.hello_flags = c.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
+    std::span<std::byte> out(bytes);
+    out = out.subspan(wire::encode(ack, 0, out));
+    instruments_.for_each([&](const domain::instrument& i) { out = out.subspan(wire::encode(i, 0, out)); });
+    if (has_gap) {
+        wire::resend_gap gap;
+        gap.next_sequence = domain::sequence_number{c.first_answer};
+        gap.first_missing = domain::sequence_number{c.asked_answer};
+        out = out.subspan(wire::encode(gap, 0, out));
+    }
+    CORRO_ASSERT(out.empty());
+    return bytes;
+}
+
+}  // namespace corro::gateway

@@ -1,0 +1,119 @@
+// Session, second part: the course of a connection, its heartbeats and its end.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "gateway/order_entry_connection.hpp"
+#include "io/timer.hpp"
+#include "io/with_timeout.hpp"
+
+namespace corro::gateway {
+
+// One connection, from accept to the end.
+io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
+    connections_.push_back(c.get());
+    if (closing_) {
+        end(*c, wire::logout_reason::shutting_down);  // accepted just before
+    } else {
+        io::task_scope logging_on(context_);
+        c->scope = &logging_on;
+        logging_on.spawn(log_on(c.get()));
+        co_await logging_on.join();
+        c->scope = nullptr;
+    }
+    --strangers_now_;
+    const bool opened = c->session != nullptr && !c->ended;
+    if (opened) {
+        ++statistics_.logons;
+        ++statistics_.sessions_now;
+        io::task_scope active(context_);
+        c->scope = &active;
+        active.spawn(write_pending(c.get()));
+        active.spawn(keep_alive(c.get()));
+        active.spawn(read_requests(c.get()));
+        co_await active.join();
+        c->scope = nullptr;
+        --statistics_.sessions_now;
+    }
+    if (c->session != nullptr) {
+        if (opened && c->cancel_on_disconnect && !c->peer_logged_out) {
+            ++statistics_.cancels_on_disconnect;
+            domain::command cancel;
+            cancel.kind = domain::command_kind::cancel_orders;
+            cancel.scope = domain::cancel_scope::session;
+            cancel.flags = domain::cancel_flag::quotes_too;
+            cancel.session = c->session_id;
+            cancel.account = c->account;
+            static_cast<void>(co_await submit(cancel, 0, 0));
+        }
+        if (opened && !c->peer_gone && !c->overflowed) {
+            const auto settled = co_await io::with_timeout(farewell_timeout, settle(c.get()));
+            if (!settled) c->peer_gone = true;
+        }
+        // Free only now: the cancel must stand before whatever the session's next connection enters.
+        c->session->active = nullptr;
+    }
+    if (!c->peer_gone) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(c.get())));
+    connections_.erase(std::find(connections_.begin(), connections_.end(), c.get()));
+    --statistics_.connections_now;
+}
+
+// A peer that was silent for two intervals is gone; one that heard nothing from us for one gets a heartbeat. Looking
+// four times an interval bounds the error of both.
+io::task<void> order_entry_gateway::keep_alive(connection* c) {
+    constexpr std::uint32_t looks_per_interval = 4;
+    std::uint32_t silent_looks = 0;
+    std::uint32_t mute_looks = 0;
+    while (true) {
+        if (co_await io::sleep_for(c->heartbeat / looks_per_interval)) co_return;  // stopped
+        silent_looks = c->heard ? 0 : silent_looks + 1;
+        mute_looks = c->said ? 0 : mute_looks + 1;
+        c->heard = c->said = false;
+        // The silence began up to one look before it was first seen.
+        if (silent_looks >= silent_intervals_max * looks_per_interval - 1) {
+            ++statistics_.idle_cut;
+            end(*c, wire::logout_reason::idle_timeout);
+            co_return;
+        }
+        if (mute_looks >= looks_per_interval - 1) {
+            put(*c, wire::heartbeat{});
+            c->output_ready.set();
+        }
+    }
+}
+
+// Every request that was taken is answered, also when the session ends right behind it, and so is the cancel on
+// disconnect: writes until all that stands in the queue now has gone through the facility.
+io::task<void> order_entry_gateway::settle(connection* c) {
+    const std::uint64_t position = commands_.pushed_count();
+    if (!co_await resend(c)) co_return;
+    while (co_await drain(c) && commands_.answered_count() < position) {
+        commands_.room().reset();
+        if (co_await commands_.room().wait()) co_return;  // stopped
+    }
+}
+
+// The last words of a connection: what is buffered, the logout, and then until the peer closes too, so that what we
+// said is not lost with the connection.
+io::task<void> order_entry_gateway::leave(connection* c) {
+    if (!co_await drain(c)) co_return;
+    if (c->peer_logged_out) {
+        put(*c, wire::logout_ack{});
+    } else if (c->ended) {
+        wire::logout logout;
+        logout.logout_reason = *c->ended;
+        put(*c, logout);
+    }
+    if (!co_await drain(c)) co_return;
+    if (c->plain != nullptr) {
+        static_cast<void>(c->plain->shutdown_send());
+    } else {
+        static_cast<void>(co_await c->stream.layered().shutdown());
+    }
+    while (!c->peer_gone) {
+        c->input_begin = c->input_end = 0;
+        if (!co_await fill(c)) co_return;
+    }
+}
+
+}  // namespace corro::gateway

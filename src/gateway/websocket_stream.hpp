@@ -1,0 +1,41 @@
+// A WebSocket as a stream of bytes: the contents of its binary messages, one behind the other.
+//
+// Where a message ends means nothing; what this side writes in one call leaves as one message. A text message is
+// refused. Satisfies io::stream.
+//
+// Threads: one context. Cost: a copy of what is received; see io/websocket/connection.hpp.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <system_error>
+
+#include "io/result.hpp"
+#include "io/task.hpp"
+#include "io/websocket/connection.hpp"
+
+namespace corro::gateway {
+
+class websocket_stream {
+ public:
+    /// Over an open WebSocket.
+    explicit websocket_stream(std::unique_ptr<io::websocket::connection> peer) noexcept : peer_(std::move(peer)) {}
+
+    [[nodiscard]] bool is_open() const noexcept { return peer_ != nullptr && peer_->is_open(); }
+
+    /// Reads what is there, at least one byte; end_of_stream once the peer has closed. @cancel No byte is lost.
+    [[nodiscard]] io::task<io::io_result> read_some(std::span<std::byte> into);
+    /// Sends all of `from` as one message.
+    [[nodiscard]] io::task<io::io_result> write_some(std::span<const std::byte> from);
+    /// Sends a close frame and waits, within a limit, for the peer's.
+    [[nodiscard]] io::task<std::error_code> shutdown();
+    /// Gives the connection up. @pre No operation is under way.
+    void close() noexcept { peer_.reset(); }
+
+ private:
+    std::unique_ptr<io::websocket::connection> peer_;
+    std::span<const std::byte> rest_;  ///< of the message received last
+};
+
+}  // namespace corro::gateway
