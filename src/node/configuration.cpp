@@ -292,6 +292,15 @@ configuration parse_configuration(std::string_view text, const std::string& file
     });
     read_table(root, "order_entry", file, [&](table_reader& r) {
         c.order_entry_listen = r.text("listen", c.order_entry_listen);
+        c.order_entry_tls_listen = r.text("tls_listen", "");
+        c.order_entry_unix_listen = r.text("unix_listen", "");
+        c.order_entry_websocket_listen = r.text("websocket_listen", "");
+        c.order_entry_secure_websocket_listen = r.text("secure_websocket_listen", "");
+        c.order_entry_certificate = r.text("certificate", "");
+        c.order_entry_private_key = r.text("private_key", "");
+        const bool is_encrypted = !c.order_entry_tls_listen.empty() || !c.order_entry_secure_websocket_listen.empty();
+        if (is_encrypted && c.order_entry_certificate.empty()) r.fail("certificate", "needed for encryption");
+        if (is_encrypted && c.order_entry_private_key.empty()) r.fail("private_key", "needed for encryption");
         c.output_buffer_bytes = r.number("output_buffer_bytes", c.output_buffer_bytes, 4'096, 1U << 30U);
         c.answers_kept = r.number("answers_kept", c.answers_kept, 1, 1U << 30U);
         c.session_answers_kept =

@@ -35,6 +35,12 @@ struct configuration {
     std::string venue_name = "CORRO";
     std::uint32_t orders_max = 1'000'000;  ///< open orders in the whole venue
     std::string order_entry_listen = "127.0.0.1:7001";
+    std::string order_entry_tls_listen;   ///< empty: nowhere; so the next three
+    std::string order_entry_unix_listen;  ///< a path, or a name in the abstract space after an '@'
+    std::string order_entry_websocket_listen;
+    std::string order_entry_secure_websocket_listen;
+    std::string order_entry_certificate;  ///< PEM file: the chain that TLS shows
+    std::string order_entry_private_key;  ///< PEM file
     std::string feed_listen = "127.0.0.1:7002";
     std::string snapshot_listen = "127.0.0.1:7003";
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;

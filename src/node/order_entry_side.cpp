@@ -43,11 +43,11 @@ order_entry_side::order_entry_side(io::context& context, const configuration& c,
       commands_(gateway::command_queue_capacity),
       answers_(accounts_.sessions_count(), answer_options_of(c)),
       gateway_(context, options_of(c), c.instruments, accounts_, commands_, answers_, clock),
-      acceptor_(open_port(context, c.order_entry_listen, "order_entry.listen")),
-      endpoint_(*acceptor_.local_endpoint()) {}
+      listeners_(open_order_entry(context, c)),
+      endpoint_(*listeners_.front().local_endpoint()) {}
 
 io::task<void> order_entry_side::run() {
-    co_await gateway_.serve(std::move(acceptor_));
+    co_await gateway_.serve(std::move(listeners_));
     // The last sessions may have left cancels behind.
     while (commands_.answered_count() != commands_.pushed_count()) {
         commands_.room().reset();

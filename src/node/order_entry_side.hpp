@@ -17,7 +17,6 @@
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/task.hpp"
-#include "io/tcp.hpp"
 #include "node/configuration.hpp"
 #include "node/latency_tables.hpp"
 
@@ -73,8 +72,8 @@ class order_entry_side {
     gateway::command_queue commands_;
     gateway::answer_log answers_;
     gateway::order_entry_gateway gateway_;
-    io::tcp_acceptor acceptor_;
-    io::endpoint endpoint_;
+    std::vector<gateway::listener> listeners_;
+    io::endpoint endpoint_;  ///< of the TCP port
 };
 
 }  // namespace corro::node

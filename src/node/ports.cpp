@@ -26,4 +26,55 @@ io::tcp_acceptor open_port(io::context& context, const std::string& address, con
     return std::move(*acceptor);
 }
 
+namespace {
+
+std::string pem_file(const std::string& path, const char* key) {
+    auto text = io::read_pem_file(path);
+    if (!text) throw std::system_error(text.error(), fmt::format("{}: cannot read {}", key, path));
+    return std::move(*text);
+}
+
+io::tls_context server_context(const configuration& c) {
+    io::tls_server_options options;
+    options.certificate_chain = pem_file(c.order_entry_certificate, "order_entry.certificate");
+    options.private_key = pem_file(c.order_entry_private_key, "order_entry.private_key");
+    auto made = io::tls_context::server(options);
+    if (!made) throw std::system_error(made.error(), "order_entry.certificate, order_entry.private_key");
+    return std::move(*made);
+}
+
+io::unix_acceptor open_unix(io::context& context, const std::string& path) {
+    const auto address = io::unix_endpoint::parse(path);
+    if (!address) throw configuration_error(fmt::format("order_entry.unix_listen: not an address: \"{}\"", path));
+    auto acceptor = io::unix_acceptor::open(context, *address);
+    if (!acceptor) {
+        throw std::system_error(acceptor.error(), fmt::format("order_entry.unix_listen: cannot listen on {}", path));
+    }
+    return std::move(*acceptor);
+}
+
+}  // namespace
+
+std::vector<gateway::listener> open_order_entry(io::context& context, const configuration& c) {
+    using gateway::transport_kind;
+    std::vector<gateway::listener> all;
+    all.emplace_back(transport_kind::tcp, open_port(context, c.order_entry_listen, "order_entry.listen"));
+    if (!c.order_entry_unix_listen.empty()) all.emplace_back(open_unix(context, c.order_entry_unix_listen));
+    if (!c.order_entry_websocket_listen.empty()) {
+        all.emplace_back(transport_kind::websocket,
+                         open_port(context, c.order_entry_websocket_listen, "order_entry.websocket_listen"));
+    }
+    if (!c.order_entry_tls_listen.empty()) {
+        all.emplace_back(transport_kind::tls, open_port(context, c.order_entry_tls_listen, "order_entry.tls_listen"),
+                         server_context(c));
+    }
+    if (!c.order_entry_secure_websocket_listen.empty()) {
+        all.emplace_back(
+            transport_kind::secure_websocket,
+            open_port(context, c.order_entry_secure_websocket_listen, "order_entry.secure_websocket_listen"),
+            server_context(c));
+    }
+    return all;
+}
+
 }  // namespace corro::node

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "gateway/listener.hpp"
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/tcp.hpp"
@@ -14,5 +16,11 @@ namespace corro::node {
 
 /// @throws configuration_error; std::system_error when the address cannot be listened on.
 [[nodiscard]] io::tcp_acceptor open_port(io::context& context, const std::string& address, const char* key);
+
+struct configuration;
+
+/// Everything that order entry listens on, the TCP port first.
+/// @throws configuration_error; std::system_error when an address cannot be listened on or a certificate not be read.
+[[nodiscard]] std::vector<gateway::listener> open_order_entry(io::context& context, const configuration& c);
 
 }  // namespace corro::node
