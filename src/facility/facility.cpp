@@ -24,16 +24,17 @@ bool facility::save(base::byte_sink& sink) const noexcept {
     return machine_->save(sink);
 }
 
-void facility::renew() {
+void facility::clear() {
+    if (!machine_->was_used()) return;
     const std::vector<domain::instrument> instruments = machine_->instruments();
     machine_.reset();  // its memory goes first
     machine_ = std::make_unique<state_machine>(options_, instruments, *consumer_);
 }
 
 std::error_code facility::load(base::byte_source& source) {
-    if (machine_->was_used()) renew();
+    clear();
     const std::error_code error = machine_->load(source);
-    if (error) renew();
+    if (error) clear();
     return error;
 }
 

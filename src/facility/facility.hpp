@@ -81,6 +81,8 @@ class facility {
     /// @error  snapshot_errc; then the facility is as newly made.
     /// @cost   Allocates when the facility has executed a command before, or on failure: it is made anew.
     [[nodiscard]] std::error_code load(base::byte_source& source);
+    /// Becomes as newly made; which it is, unless it has executed a command or loaded a snapshot. Allocates.
+    void clear();
     /// Sequence number and time of the last command; 0 before the first.
     [[nodiscard]] snapshot_position position() const noexcept;
 
@@ -102,8 +104,6 @@ class facility {
 
  private:
     class state_machine;
-    void renew();
-
     facility_options options_;
     event_consumer* consumer_;
     std::unique_ptr<state_machine> machine_;

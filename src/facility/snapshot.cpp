@@ -113,6 +113,7 @@ std::error_code facility::state_machine::load(base::byte_source& source) noexcep
     if (!source.read(std::as_writable_bytes(std::span{&header, 1}))) return snapshot_errc::truncated;
     if (const std::error_code error = header.check()) return error;
     if (header.fingerprint != fingerprint()) return snapshot_errc::other_venue;
+    was_used_ = true;
     base::archive a(source);
     transfer(a);
     if (!a.finish()) {
@@ -120,7 +121,6 @@ std::error_code facility::state_machine::load(base::byte_source& source) noexcep
     }
     sequence_ = domain::sequence_number{header.sequence};
     now_ = domain::time_ns{header.time};
-    was_used_ = true;
     return state_hash() == header.state_hash ? std::error_code{} : snapshot_errc::state_differs;
 }
 

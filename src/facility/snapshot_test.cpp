@@ -61,6 +61,17 @@ TEST_F(snapshots, replaces_whatever_a_used_facility_holds) {
     EXPECT_EQ(venue.position().sequence.value, 20U);
 }
 
+TEST_F(snapshots, remember_that_some_order_shows_less_than_it_has) {
+    domain::command iceberg = limit(0, domain::side::sell, 100, 10);
+    iceberg.display_quantity = domain::quantity_lots{2};
+    venue.apply(iceberg);
+    ASSERT_EQ(load(saved(venue)), std::error_code{});
+    domain::command whole = limit(1, domain::side::buy, 100, 10);
+    whole.time_in_force = domain::time_in_force::fok;
+    venue.apply(whole);
+    EXPECT_EQ(venue.open_orders_count(), 0U) << "what is hidden counts for an order that trades whole or not at all";
+}
+
 TEST_F(snapshots, is_as_large_as_what_is_in_use) {
     facility large({.orders_max = 1U << 20, .accounts_max = 1U << 16, .positions_max = 1U << 20}, instruments, seen);
     EXPECT_LT(saved(large).size(), 1'000U);

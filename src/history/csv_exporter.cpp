@@ -1,0 +1,207 @@
+// Orders, trades and levels as comma-separated lines. The columns are docs/spec/export.md.
+
+#include <algorithm>
+#include <optional>
+
+#include "domain/decimal.hpp"
+#include "history/exporter.hpp"
+#include "history/moment.hpp"
+#include "history/text_file.hpp"
+
+namespace corro::history {
+namespace {
+
+using domain::event_kind;
+
+std::string_view name_of(event_kind kind) noexcept {
+    switch (kind) {
+        case event_kind::order_entered: return "entered";
+        case event_kind::order_amended: return "amended";
+        case event_kind::order_cancelled: return "cancelled";
+        case event_kind::order_executed: return "executed";
+        case event_kind::order_rejected: return "rejected";
+        default: return "";
+    }
+}
+
+std::string_view name_of(domain::side side) noexcept {
+    return side == domain::side::buy ? "buy" : "sell";
+}
+
+class csv_exporter final : public exporter {
+ public:
+    csv_exporter(const std::filesystem::path& directory, std::span<const domain::instrument> instruments,
+                 domain::instrument_id only, export_choice what)
+        : instruments_(instruments.begin(), instruments.end()), only_(only) {
+        std::ranges::sort(instruments_, {}, &domain::instrument::id);
+        if (what.orders) {
+            orders_.emplace(directory / "orders.csv");
+            *orders_ << "sequence,time,event,instrument,side,order,client_order,account,session,price,quantity,open,"
+                        "aggressor,reason";
+            orders_->end_line();
+        }
+        if (what.trades) {
+            trades_.emplace(directory / "trades.csv");
+            *trades_ << "sequence,time,trade,instrument,price,quantity,aggressor,buy_order,buy_account,sell_order,"
+                        "sell_account";
+            trades_->end_line();
+        }
+        if (what.levels) {
+            levels_.emplace(directory / "levels.csv");
+            *levels_ << "sequence,time,instrument,side,price,quantity,orders";
+            levels_->end_line();
+        }
+    }
+
+    /// What stands in the book already comes first, with the number and time of the command before.
+    void begin(const facility::facility& state) override {
+        if (!levels_) return;
+        struct visitor final : facility::book_visitor {
+            void visit_level(domain::side side, const domain::level& level) override {
+                to->write_level(position.sequence, position.time, *of, side, level);
+            }
+            void visit_order(domain::side, const facility::resting_order&) override {}
+            csv_exporter* to = nullptr;
+            const domain::instrument* of = nullptr;
+            facility::snapshot_position position;
+        } levels;
+        levels.to = this;
+        levels.position = state.position();
+        for (const domain::instrument& i : instruments_) {
+            if (!is_wanted(i.id)) continue;
+            levels.of = &i;
+            state.visit_book(i.id, levels);
+        }
+    }
+    void finish() override {
+        for (auto* file : {&orders_, &trades_, &levels_}) {
+            if (*file) (*file)->close();
+        }
+    }
+    [[nodiscard]] std::uint64_t lines_count() const noexcept override {
+        std::uint64_t count = 0;
+        for (const auto* file : {&orders_, &trades_, &levels_}) {
+            if (*file) count += (*file)->lines_count();
+        }
+        return count;
+    }
+
+ protected:
+    void write(const domain::event& e) override {
+        const domain::instrument* const i = find(e.instrument);
+        switch (e.kind) {
+            case event_kind::order_entered:
+            case event_kind::order_amended:
+            case event_kind::order_cancelled:
+            case event_kind::order_executed:
+            case event_kind::order_rejected:
+                if (orders_ && is_wanted(e.instrument)) write_order(e, i);
+                break;
+            case event_kind::trade_capture:
+                if (e.side == domain::side::buy)
+                    buyer_ = e.capture;
+                else
+                    seller_ = e.capture;
+                break;
+            case event_kind::trade:
+                if (trades_ && i != nullptr && is_wanted(e.instrument)) write_trade(e, *i);
+                break;
+            case event_kind::level_changed:
+                if (levels_ && i != nullptr && is_wanted(e.instrument)) {
+                    write_level(e.command, e.time, *i, e.side, e.level);
+                }
+                break;
+            default: break;
+        }
+    }
+
+ private:
+    [[nodiscard]] bool is_wanted(domain::instrument_id id) const noexcept { return only_.value == 0 || id == only_; }
+    [[nodiscard]] const domain::instrument* find(domain::instrument_id id) const noexcept {
+        const auto at = std::ranges::lower_bound(instruments_, id, {}, &domain::instrument::id);
+        return at != instruments_.end() && at->id == id ? &*at : nullptr;
+    }
+    static std::string_view price_text(const domain::instrument* i, domain::price_ticks price,
+                                       domain::decimal_text& room) noexcept {
+        if (i == nullptr || price == domain::no_price) return {};
+        room = domain::format_decimal(domain::to_nano(*i, price).value);
+        return room.view();
+    }
+    /// Units of an instrument; of one that does not exist, what the sender said.
+    static std::uint64_t units(const domain::instrument* i, std::uint64_t lots) noexcept {
+        return i == nullptr ? lots : lots * i->lot_size;
+    }
+    std::string_view time_text(domain::time_ns time) {
+        if (time != time_ || time_text_.empty()) {
+            time_ = time;
+            time_text_ = format_time(time);
+        }
+        return time_text_;
+    }
+
+    void write_order(const domain::event& e, const domain::instrument* i) {
+        domain::decimal_text price;
+        text_file& to = *orders_;
+        to << e.command.value << ',' << time_text(e.time) << ',' << name_of(e.kind) << ','
+           << (i == nullptr ? std::string_view{} : i->name.view()) << ',' << name_of(e.side) << ',';
+        if (e.kind == event_kind::order_executed) {
+            const domain::execution& x = e.execution;
+            to << x.order.value << ',' << x.client_order.value << ',' << x.account.value << ',' << x.session.value
+               << ',' << price_text(i, x.price, price) << ',' << units(i, x.quantity.value) << ','
+               << units(i, x.leaves.value) << ',' << ((e.flags & domain::event_flag::aggressor) != 0 ? 1 : 0);
+        } else {
+            const domain::private_order& o = e.order;
+            const bool stays = e.kind == event_kind::order_entered || e.kind == event_kind::order_amended;
+            to << o.order.value << ',' << o.client_order.value << ',' << o.account.value << ',' << o.session.value
+               << ',' << price_text(i, o.price, price) << ',' << units(i, o.quantity.value) << ','
+               << (stays ? units(i, o.quantity.value) : 0) << ',' << 0;
+        }
+        to << ',' << (e.reason == domain::reject_reason::none ? std::string_view{} : domain::to_string(e.reason));
+        to.end_line();
+    }
+    void write_trade(const domain::event& e, const domain::instrument& i) {
+        domain::decimal_text price;
+        *trades_ << e.command.value << ',' << time_text(e.time) << ',' << e.trade.trade.value << ',' << i.name.view()
+                 << ',' << price_text(&i, e.trade.price, price) << ',' << units(&i, e.trade.quantity.value) << ','
+                 << name_of(e.side) << ',';
+        write_party(buyer_, e.trade.trade);
+        *trades_ << ',';
+        write_party(seller_, e.trade.trade);
+        trades_->end_line();
+    }
+    void write_party(const domain::capture& party, domain::trade_id trade) {
+        if (party.trade == trade) {
+            *trades_ << party.order.value << ',' << party.account.value;
+        } else {
+            *trades_ << ',';
+        }
+    }
+    void write_level(domain::sequence_number sequence, domain::time_ns time, const domain::instrument& i,
+                     domain::side side, const domain::level& level) {
+        domain::decimal_text price;
+        *levels_ << sequence.value << ',' << time_text(time) << ',' << i.name.view() << ',' << name_of(side) << ','
+                 << price_text(&i, level.price, price) << ',' << units(&i, level.quantity.value) << ','
+                 << level.orders_count;
+        levels_->end_line();
+    }
+
+    std::vector<domain::instrument> instruments_;  ///< by id
+    domain::instrument_id only_;
+    std::optional<text_file> orders_;
+    std::optional<text_file> trades_;
+    std::optional<text_file> levels_;
+    domain::capture buyer_{};  ///< of the trade that is reported now
+    domain::capture seller_{};
+    domain::time_ns time_{};
+    std::string time_text_;
+};
+
+}  // namespace
+
+std::unique_ptr<exporter> make_csv_exporter(const std::filesystem::path& directory,
+                                            std::span<const domain::instrument> instruments, domain::instrument_id only,
+                                            export_choice what) {
+    return std::make_unique<csv_exporter>(directory, instruments, only, what);
+}
+
+}  // namespace corro::history

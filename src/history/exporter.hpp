@@ -1,0 +1,65 @@
+// Files made of what the venue said: the common part of the exporters.
+//
+// An exporter hears events in their order, from `begin` on, and writes files into a directory. `consume` cannot fail,
+// so what goes wrong is kept; ask `problem` now and then.
+//
+// Layout: docs/spec/export.md. Threads: none of their own. Cost: allocates.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "domain/instrument.hpp"
+#include "facility/facility.hpp"
+
+namespace corro::history {
+
+class exporter : public facility::event_consumer {
+ public:
+    exporter() = default;
+    exporter(const exporter&) = delete;
+    exporter& operator=(const exporter&) = delete;
+    virtual ~exporter() = default;
+
+    void consume(std::span<const domain::event> events) noexcept final;
+    /// The state from which the events go on. @throws std::system_error
+    virtual void begin(const facility::facility& state) = 0;
+    /// Ends all files. @throws std::system_error
+    virtual void finish() = 0;
+
+    /// Why it has stopped writing, as a sentence; empty as long as it has not.
+    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+    [[nodiscard]] virtual std::uint64_t lines_count() const noexcept = 0;
+
+ protected:
+    virtual void write(const domain::event& event) = 0;
+
+ private:
+    std::string problem_;
+};
+
+/// What an exporter writes.
+struct export_choice {
+    bool orders = false;
+    bool trades = false;
+    bool levels = false;
+};
+
+/// orders.csv, trades.csv and levels.csv, as chosen.
+/// @param only  0, or the instrument to which all lines belong.
+/// @throws std::system_error when a file cannot be made.
+[[nodiscard]] std::unique_ptr<exporter> make_csv_exporter(const std::filesystem::path& directory,
+                                                          std::span<const domain::instrument> instruments,
+                                                          domain::instrument_id only, export_choice what);
+
+/// A message file and an orderbook file per instrument and day, of `depth` levels (wire/recorded/lobster.hpp).
+/// @param only  As above.
+[[nodiscard]] std::unique_ptr<exporter> make_lobster_exporter(const std::filesystem::path& directory,
+                                                              std::span<const domain::instrument> instruments,
+                                                              domain::instrument_id only, std::uint32_t depth);
+
+}  // namespace corro::history

@@ -1,0 +1,91 @@
+// Test support: a journal of random commands, and what a facility makes of it without any history.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "facility/command_generator.hpp"
+#include "facility/recorder.hpp"
+#include "history/timeline.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "journal/writer.hpp"
+
+namespace corro::history {
+
+/// A directory of its own for each test.
+class scratch_directory {
+ public:
+    explicit scratch_directory(const std::string& name)
+        : path_(std::filesystem::temp_directory_path() / ("corro_history_" + std::to_string(::getpid()) + "_" + name)) {
+        std::filesystem::remove_all(path_);
+        std::filesystem::create_directories(path_);
+    }
+    scratch_directory(const scratch_directory&) = delete;
+    scratch_directory& operator=(const scratch_directory&) = delete;
+    ~scratch_directory() { std::filesystem::remove_all(path_); }
+    [[nodiscard]] std::string path() const { return path_; }
+
+ private:
+    std::filesystem::path path_;
+};
+
+/// The commands of a seed; every command may come within nanoseconds of the one before it.
+struct generated {
+    explicit generated(std::uint64_t seed, std::size_t count) {
+        facility::testing::command_generator generator(seed);
+        venue.options = generator.profile().options;
+        venue.instruments = generator.profile().instruments;
+        venue.who = journal::identity("TEST", journal::fingerprint_of(venue.instruments));
+        facility::testing::recorder seen;
+        facility::facility live(venue.options, venue.instruments, seen);
+        for (std::size_t i = 0; i < count; ++i) {
+            commands.push_back(generator.next());
+            seen.events.clear();
+            live.apply(commands.back());
+            generator.learn(seen.events);
+            hashes.push_back(live.state_hash());
+        }
+    }
+    venue_setup venue;
+    std::vector<domain::command> commands;
+    std::vector<std::uint64_t> hashes;  ///< after each command
+};
+
+inline io::task<> append_all(journal::writer* log, const std::vector<domain::command>* commands) {
+    for (const domain::command& c : *commands) {
+        while (!log->append(c) && !log->failed()) co_await log->progressed().wait();
+    }
+}
+
+/// Writes a journal of small segments.
+inline io::task<> write_journal(journal::storage* files, std::string directory, const generated* what) {
+    auto lock = co_await journal::directory_lock::take(files, directory);
+    CORRO_REQUIRE(lock.has_value());
+    journal::writer_options options;
+    options.venue = what->venue.who;
+    options.mode = journal::durability::async;
+    options.segment_bytes = std::uint64_t{256} * 1024;
+    options.reserve_bytes = options.segment_bytes / 4;
+    journal::journal_end end;
+    auto opened = co_await journal::writer::open(std::move(*lock), std::move(end), options);
+    if (!opened) ADD_FAILURE() << opened.error().text;
+    CORRO_REQUIRE(opened.has_value());
+    io::context& on = co_await io::this_context();
+    io::task_scope scope(on);
+    scope.spawn((*opened)->run());
+    co_await append_all(opened->get(), &what->commands);
+    (*opened)->close();
+    co_await scope.join();
+    EXPECT_FALSE((*opened)->failed()) << (*opened)->error().text;
+}
+
+}  // namespace corro::history
