@@ -33,7 +33,9 @@ class tally {
 class core_subject {
  public:
     explicit core_subject(const workload& w)
-        : engine_({.orders_max = w.orders_max, .accounts_max = 64, .books_count = w.books_count}) {}
+        : engine_({.orders_max = w.orders_max, .accounts_max = 64, .books_count = w.books_count}) {
+        for (std::uint32_t book = 0; book < w.books_count; ++book) engine_.set_policy(book, w.allocation);
+    }
 
     void run(const operation& o) noexcept {
         switch (o.what) {
@@ -138,6 +140,7 @@ class core_subject {
     for (std::uint32_t i = 0; i < w.books_count; ++i) {
         all[i].id = domain::instrument_id{i + 1};
         all[i].tick_size = domain::price_nano{1};
+        all[i].allocation = w.allocation;
     }
     return all;
 }

@@ -36,6 +36,7 @@ struct workload {
     std::uint32_t orders_max = 1U << 16;
     std::uint32_t books_count = 1;
     bool times_only_account_cancels = false;  ///< then the figure is per order cancelled
+    domain::allocation_policy allocation{};   ///< of every book
     std::uint64_t measured_orders = 0;        ///< what the total time is divided by
     std::vector<operation> setup{};
     std::vector<operation> measured{};
@@ -54,7 +55,9 @@ struct deaf_sink {
 class workload_writer {
  public:
     workload_writer(const workload& out, std::uint64_t seed)
-        : random_(seed), engine_({.orders_max = out.orders_max, .accounts_max = 64, .books_count = out.books_count}) {}
+        : random_(seed), engine_({.orders_max = out.orders_max, .accounts_max = 64, .books_count = out.books_count}) {
+        for (std::uint32_t book = 0; book < out.books_count; ++book) engine_.set_policy(book, out.allocation);
+    }
 
     base::prng& random() noexcept { return random_; }
     void into(std::vector<operation>& list) noexcept { list_ = &list; }
@@ -248,6 +251,24 @@ workload mixed(std::string name, std::uint64_t seed, std::uint32_t resting, std:
         writer.forget_closed();
     }
     w.measured_orders = w.measured.size();
+    return w;
+}
+/// A thousand orders of different sizes rest at one price, and every operation shares `lots` pro rata among them; per
+/// resting order, whether it gets something or not.
+[[nodiscard]] inline workload pro_rata(std::string name, std::uint64_t seed, std::uint64_t operations,
+                                       std::uint32_t lots) {
+    constexpr std::uint64_t orders_count = 1'000;
+    workload w{.name = std::move(name),
+               .allocation = {.algorithm = domain::match_algorithm::pro_rata, .pro_rata_minimum = 1}};
+    workload_writer writer(w, seed);
+    writer.into(w.setup);
+    for (std::uint64_t i = 0; i < orders_count; ++i) {
+        const auto quantity = static_cast<std::uint32_t>(5'000'000 + writer.random().below(10'000'000));
+        writer.add(domain::side::sell, 1'000, quantity, static_cast<std::uint8_t>(1 + i % 60));
+    }
+    writer.into(w.measured);
+    while (w.measured.size() * orders_count < operations) writer.take(domain::side::buy, lots, 0);
+    w.measured_orders = w.measured.size() * orders_count;
     return w;
 }
 /// An account quotes both sides of 100 books and cancels all of it at once; per order cancelled.

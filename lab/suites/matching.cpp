@@ -26,6 +26,7 @@ struct matching_row {
     workload_maker make;
     bool has_resting_orders = false;  ///< after its setup: then what an order takes in memory is measured
     bool suits_the_reference = true;  ///< which is not made for so many orders
+    bool shares = false;              ///< then the plain book, first in and first out, cannot do it
 };
 
 constexpr double operations_per_second = 2e6;
@@ -52,6 +53,11 @@ const std::vector<matching_row>& rows() {
          [](std::uint64_t n) { return mass_cancel("mass_cancel", 1, n / 400 + 1, false); }},
         {"mass_cancel_full", "the same in books that hold 200 orders of others",
          [](std::uint64_t n) { return mass_cancel("mass_cancel_full", 1, n / 400 + 1, true); }, false, false},
+        {"pro_rata", "an order shares 3,000 lots pro rata among 1,000 orders at one price; per trade",
+         [](std::uint64_t n) { return pro_rata("pro_rata", 1, n, 3'000); }, false, false, true},
+        {"pro_rata_few",
+         "an order shares 100 lots among 1,000 orders, and rounding gives all to one; per order looked at",
+         [](std::uint64_t n) { return pro_rata("pro_rata_few", 1, n, 100); }, false, false, true},
     };
     return all;
 }
@@ -131,12 +137,19 @@ base::latency_histogram time_samples(const workload& w) {
     return into;
 }
 
-template <class Subject>
-measurement measure(const workload& w, bool has_resting_orders, double seconds) {
-    // What every subject must agree on is what the simplest one says.
-    plain_subject simplest(w);
+/// What every subject must agree on is what the simplest one says that can do the workload.
+template <class Simplest>
+std::uint64_t agreed_by(const workload& w) {
+    Simplest simplest(w);
     for (const operation& o : w.setup) simplest.run(o);
     for (const operation& o : w.measured) simplest.run(o);
+    return simplest.agreed();
+}
+
+template <class Subject>
+measurement measure(const workload& w, bool has_resting_orders, double seconds) {
+    const bool shares = w.allocation.algorithm != domain::match_algorithm::fifo;
+    const std::uint64_t agreed = shares ? agreed_by<core_subject>(w) : agreed_by<plain_subject>(w);
 
     std::vector<double> times;
     pass first;
@@ -144,7 +157,7 @@ measurement measure(const workload& w, bool has_resting_orders, double seconds) 
     do {
         const pass one = time_whole<Subject>(w);
         if (times.empty()) first = one;
-        verify_equal(one.agreed, simplest.agreed(), "a subject disagrees on what rests, trades and leaves");
+        verify_equal(one.agreed, agreed, "a subject disagrees on what rests, trades and leaves");
         verify_equal(one.said, first.said, "two passes differ");
         times.push_back(one.ns_per_operation);
     } while (times.size() < passes_min ||
@@ -186,10 +199,10 @@ void implement(registry& into, const std::string& name, std::string_view subject
 }
 
 void implement_all(registry& into, const std::string& name, const workload_maker& make, bool has_resting_orders,
-                   bool suits_the_reference) {
+                   bool suits_the_reference, bool shares) {
     implement<core_subject>(into, name, "corro_core", make, has_resting_orders);
     implement<facility_subject>(into, name, "corro_messages", make, has_resting_orders);
-    implement<plain_subject>(into, name, "std_map", make, has_resting_orders);
+    if (!shares) implement<plain_subject>(into, name, "std_map", make, has_resting_orders);
     if (suits_the_reference) {
         implement<reference_subject>(into, name, "reference", make, has_resting_orders, reference_slower_by);
     }
@@ -209,13 +222,13 @@ void declare_matching(registry& into) {
 
 void implement_matching(registry& into) {
     for (const matching_row& one : rows()) {
-        implement_all(into, one.name, one.make, one.has_resting_orders, one.suits_the_reference);
+        implement_all(into, one.name, one.make, one.has_resting_orders, one.suits_the_reference, one.shares);
     }
     for (const recording& one : recordings()) {
         const auto files = find_files(one);
         if (!files) continue;
         const auto make = [read = one.read, files = *files](std::uint64_t) { return read(files); };
-        implement_all(into, std::string(one.row), make, false, false);
+        implement_all(into, std::string(one.row), make, false, false, false);
     }
 }
 

@@ -67,6 +67,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     banded.breaker_move = 4;
     banded.breaker_window = 10;
     banded.breaker_halt = 5;
+    banded.allocation = {.algorithm = domain::match_algorithm::split,
+                         .levels = true,
+                         .fifo_percent = 40,
+                         .top_maximum = 3,
+                         .makers = {domain::lead_market_maker{domain::account_id{1}, 30}}};
     const domain::instrument instruments[]{facility::testing::wide_instrument(1), banded};
     facility::testing::twin both({.orders_max = 16, .accounts_max = 3, .positions_max = 5, .window_bits = 6},
                                  instruments);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -231,6 +232,39 @@ TEST(facility_prop, agrees_with_the_reference_on_all_small_books_in_every_self_m
                 c.sequence = domain::sequence_number{i + 1};
                 c.self_match_prevention = static_cast<domain::self_match_prevention>(mode);
                 ASSERT_EQ(both.apply(c), "") << "book " << book << " in mode " << mode;
+            }
+        }
+    }
+}
+
+/// Three orders of two accounts with up to five lots at one price: every such book meets every incoming order in every
+/// self-match mode, under every algorithm.
+TEST(facility_prop, agrees_with_the_reference_on_all_small_books_that_share) {
+    using enum domain::match_algorithm;
+    constexpr domain::lead_market_maker maker{domain::account_id{1}, 40};
+    const domain::allocation_policy policies[]{
+        {.algorithm = fifo_makers, .makers = {maker}},
+        {.algorithm = fifo_top_makers, .top_minimum = 2, .makers = {maker}},
+        {.algorithm = split, .levels = true, .fifo_percent = 30, .pro_rata_minimum = 2, .makers = {maker}},
+        {.algorithm = allocation},
+        {.algorithm = pro_rata},
+        {.algorithm = threshold, .top_minimum = 3, .top_maximum = 2},
+        {.algorithm = threshold_makers, .top_maximum = 1, .makers = {maker}},
+    };
+    constexpr std::array<std::uint32_t, 4> lots{1, 2, 3, 5};
+    for (const domain::allocation_policy& policy : policies) {
+        domain::instrument instrument = wide_instrument(1);
+        instrument.allocation = policy;
+        for (std::uint32_t run = 0; run < 512 * 5 * 11; ++run) {
+            const std::uint32_t book = run % 512;
+            twin both({.orders_max = 4, .accounts_max = 2, .positions_max = 2, .window_bits = 6}, {&instrument, 1});
+            for (std::uint32_t i = 0; i < 4; ++i) {
+                const std::uint32_t number = book >> (3 * i);
+                command c = i < 3 ? limit(number & 1U, side::sell, 1, lots[(number >> 1U) & 3U])
+                                  : limit(0, side::buy, 1, 1 + run / (512 * 5));
+                c.sequence = domain::sequence_number{i + 1};
+                c.self_match_prevention = static_cast<domain::self_match_prevention>(run / 512 % 5);
+                ASSERT_EQ(both.apply(c), "") << "run " << run << " of " << static_cast<char>(policy.algorithm);
             }
         }
     }
