@@ -148,15 +148,16 @@ class allocation_table {
         tops_.resize(2 * std::size_t{books_count});
         policies_[book] = policy;
         if (policy.algorithm == domain::match_algorithm::fifo) return;
+        is_active_ = true;
         claims_.resize(orders_max);
         if (policy.levels) ranks_.resize(orders_max);
     }
 
-    /// False as long as every book is first in, first out.
-    [[nodiscard]] bool is_empty() const noexcept { return claims_.empty(); }
+    /// True as long as every book is first in, first out.
+    [[nodiscard]] bool is_empty() const noexcept { return !is_active_; }
     /// True if the orders at one price of this book share by a policy.
     [[nodiscard]] bool shares(std::uint32_t book) const noexcept {
-        return policies_[book].algorithm != domain::match_algorithm::fifo;
+        return is_active_ && policies_[book].algorithm != domain::match_algorithm::fifo;
     }
     [[nodiscard]] const domain::allocation_policy& policy(std::uint32_t book) const noexcept { return policies_[book]; }
     /// The order that bettered this side last, if it still stands where it stood then.
@@ -178,11 +179,12 @@ class allocation_table {
     }
 
  private:
+    bool is_active_ = false;
     std::vector<domain::allocation_policy> policies_;  ///< by book
     std::vector<domain::order_id> tops_;               ///< two per book
     std::vector<claim> claims_;
     std::vector<level_rank> ranks_;
 };
-static_assert(sizeof(allocation_table) == 96, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(allocation_table) == 104, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching

@@ -135,8 +135,10 @@ class engine {
                 return refusal(domain::reject_reason::insufficient_quantity);
             }
             const std::uint32_t index = nodes_.acquire_order();
+            if (shares_.shares(e.book)) [[unlikely]]
+                return enter_shared(index, e, key, limit, false, sink);
             aggressor incoming = make_aggressor(index, e, limit, false);
-            match(against, e.book, incoming, sink);
+            match(against, incoming, sink);
             return settle(e, key, incoming, false, sink);
         }
         if (e.rest != remainder::rests || e.minimum != 0) [[unlikely]] {
@@ -444,6 +446,9 @@ class engine {
     [[nodiscard]] static std::uint32_t side_index(std::uint32_t book, domain::side side) noexcept {
         return 4 * book + static_cast<std::uint32_t>(side);
     }
+    [[nodiscard]] static domain::side side_of(std::uint32_t side_index) noexcept {
+        return (side_index & 1) != 0 ? domain::side::sell : domain::side::buy;
+    }
     [[nodiscard]] static std::uint32_t waiting_index(std::uint32_t book, domain::side direction) noexcept {
         return side_index(book, direction) | waiting_bit;
     }
@@ -597,7 +602,7 @@ class engine {
         }
         const level_state level = queue(index, side_index(e.book, e.side), key, open);
         if (!shares_.is_empty()) [[unlikely]]
-            crown(index, level, open);
+            crown(index);
         sink.rested(change_of(index, open, open, hidden, 0, level));
     }
 
@@ -605,9 +610,12 @@ class engine {
     template <class Sink>
     entry_result enter_again(std::uint32_t index, const entry& e, Sink& sink) noexcept {
         const std::uint64_t key = key_of(e.side, e.price);
+        const std::uint64_t limit = e.is_market ? price_ladder::no_key - 1 : mirrored(key);
         nodes_[index].order.account = e.account;
-        aggressor incoming = make_aggressor(index, e, e.is_market ? price_ladder::no_key - 1 : mirrored(key), true);
-        match(sides_[side_index(e.book, e.side) ^ 1U], e.book, incoming, sink);
+        if (shares_.shares(e.book)) [[unlikely]]
+            return enter_shared(index, e, key, limit, true, sink);
+        aggressor incoming = make_aggressor(index, e, limit, true);
+        match(sides_[side_index(e.book, e.side) ^ 1U], incoming, sink);
         return settle(e, key, incoming, true, sink);
     }
 
@@ -667,23 +675,36 @@ class engine {
 
     /// An order that rests alone at the best price has bettered the market: it is the top order, if it is large enough,
     /// and no other is.
-    [[gnu::noinline]] void crown(std::uint32_t index, const level_state& level, std::uint32_t open) noexcept {
-        const domain::allocation_policy& policy = shares_.policy(level.book);
-        if (!domain::has_top_order(policy.algorithm) || level.orders_count != 1 || !level.top_changed) return;
-        shares_.top(level.book, level.side) = open >= policy.top_minimum ? nodes_.id_of(index) : domain::order_id{};
+    [[gnu::noinline]] void crown(std::uint32_t index) noexcept {
+        const order_fields& order = nodes_[index].order;
+        const level_fields& level = nodes_[order.level].level;
+        const domain::allocation_policy& policy = shares_.policy(level.side >> 2);
+        const bool is_alone_at_best = level.orders_count == 1 && level.key == sides_[level.side].best_key();
+        if (!is_alone_at_best || !domain::has_top_order(policy.algorithm)) return;
+        shares_.top(level.side >> 2, side_of(level.side)) =
+            order.open >= policy.top_minimum ? nodes_.id_of(index) : domain::order_id{};
     }
     void lose_top(std::uint32_t index) noexcept {
         const std::uint32_t side = nodes_[nodes_[index].order.level].level.side;
-        domain::order_id& top = shares_.top(side >> 2, (side & 1) != 0 ? domain::side::sell : domain::side::buy);
+        domain::order_id& top = shares_.top(side >> 2, side_of(side));
         if (top == nodes_.id_of(index)) top = {};
+    }
+
+    /// What `enter` and `enter_again` do in a book with a policy. Takes the entry by value, because whoever has no
+    /// policy should not have to keep his in memory.
+    template <class Sink>
+    [[gnu::noinline]] entry_result enter_shared(std::uint32_t index, entry e, std::uint64_t key, std::uint64_t limit,
+                                                bool is_linked, Sink& sink) noexcept {
+        aggressor incoming = make_aggressor(index, e, limit, is_linked);
+        match_shared(sides_[side_index(e.book, e.side) ^ 1U], incoming, e.book, sink);
+        return settle(e, key, incoming, is_linked, sink);
     }
 
     /// Trades the aggressor against a side of a book with a policy, best price first. At each price the aggressor's
     /// self-match instruction comes first, then everybody's share is worked out of what is shown, then it trades, the
     /// oldest order first and each once; what icebergs show next is shared anew.
     template <class Sink>
-    [[gnu::noinline]] void match_shared(price_ladder& against, aggressor& incoming, std::uint32_t book,
-                                        Sink& sink) noexcept {
+    void match_shared(price_ladder& against, aggressor& incoming, std::uint32_t book, Sink& sink) noexcept {
         while (incoming.open != 0 && against.best_key() <= incoming.limit) {
             const std::uint32_t at = against.best_level();
             if (incoming.own_value != none && prevent_at(at, incoming, sink)) {
@@ -692,7 +713,7 @@ class engine {
             }
             const node& level = nodes_[at];
             const bool takes_all = incoming.open >= level.level.volume;
-            const domain::order_id top_id = shares_.top(book, state_of(level, true).side);
+            const domain::order_id top_id = shares_.top(book, side_of(level.level.side));
             claim* top = nullptr;
             std::uint32_t count = 0;
             for (std::uint32_t i = level.next; i != at; i = nodes_[i].next) {
@@ -780,12 +801,7 @@ class engine {
     /// What is common to the fills at one level is worked out once. The sink sees every level as it stands after its
     /// fill.
     template <class Sink>
-    [[gnu::always_inline]] void match(price_ladder& against, std::uint32_t book, aggressor& incoming,
-                                      Sink& sink) noexcept {
-        if (!shares_.is_empty() && shares_.shares(book)) [[unlikely]] {
-            match_shared(against, incoming, book, sink);
-            return;
-        }
+    [[gnu::always_inline]] void match(price_ladder& against, aggressor& incoming, Sink& sink) noexcept {
         node* const nodes = nodes_.data();
         fill now{.aggressor = nodes_.id_of(incoming.index),
                  .aggressor_slot = nodes_.slot_of(incoming.index),
@@ -920,8 +936,8 @@ class engine {
             e.self_match != self_match_prevention::none && (e.group != 0 || has_orders(e.account));
         const aggressor incoming = make_aggressor(0, e, limit, false);
         const bool looks_at_orders = meets_itself || had_icebergs_;
-        const bool own_come_first = meets_itself && e.self_match != self_match_prevention::cancel_resting &&
-                                    !shares_.is_empty() && shares_.shares(e.book);
+        const bool own_come_first =
+            meets_itself && e.self_match != self_match_prevention::cancel_resting && shares_.shares(e.book);
         keyed_index at{against.best_key(), against.best_level()};
         while (at.index != 0 && at.key <= limit) {
             const node& level = nodes_[at.index];
@@ -964,6 +980,6 @@ class engine {
     allocation_table shares_;          ///< empty as long as every book is first in, first out
     bool had_icebergs_ = false;        ///< ever; until then volumes of levels tell the whole truth
 };
-static_assert(sizeof(engine) == 232, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(engine) == 240, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching
