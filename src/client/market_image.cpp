@@ -28,6 +28,10 @@ std::expected<bool, std::error_code> market_image::take_snapshot(std::span<const
             if (instrument->id.value >= books_.size()) books_.resize(instrument->id.value + 1);
             return false;
         }
+        case wire::template_id::instrument_leg: {
+            if (const std::error_code error = wire::decode_leg(*frame, instruments_)) return std::unexpected(error);
+            return false;
+        }
         case wire::template_id::snapshot_end: {
             if (!begun_ || wire::check(*frame)) {
                 return std::unexpected(make_error_code(session_errc::unexpected_message));

@@ -99,6 +99,11 @@ io::task<std::error_code> order_session::prove_and_welcome() {
         const auto instrument = wire::decode_instrument(*frame);
         if (!instrument) co_return instrument.error();
         instruments_.define(*instrument);
+        for (std::uint32_t leg = 0; leg < instrument->legs_count; ++leg) {
+            frame = co_await next_frame();
+            if (!frame) co_return frame.error();
+            if (const std::error_code error = wire::decode_leg(*frame, instruments_)) co_return error;
+        }
     }
     co_return std::error_code();
 }

@@ -30,6 +30,8 @@ enum class event_kind : std::uint8_t {
     /// The account's quotes are limited anew, may trade again, or have traded as much as they may: `reason` says which.
     protection_changed = 11,
     request_done = 12,  ///< set_limits, change_phase or kill_switch; the orders that it cancels came before
+    leg_capture = 15,   ///< one side's record of what a trade of a strategy did in one leg
+
     // Public: market data.
     order_added = 16,    ///< L3
     order_reduced = 17,  ///< L3: quantity down, priority kept
@@ -40,6 +42,7 @@ enum class event_kind : std::uint8_t {
     price_update = 22,   ///< last, high, low
     statistics = 23,     ///< volume, turnover, open interest
     phase_changed = 24,  ///< what the instrument lets happen from now on
+    leg_trade = 28,      ///< a trade of a strategy, in one of its legs
 };
 
 [[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
@@ -57,7 +60,7 @@ inline constexpr std::uint8_t last_of_command = 1;
 /// entering order. A mass cancel has it on the last order_cancelled, a quote on quote_entered,
 /// unless more commands of the same request follow.
 inline constexpr std::uint8_t last_of_request = 2;
-inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, trade_capture: this side removed liquidity
+inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, the captures: this side removed liquidity
 }  // namespace event_flag
 
 /// order_entered, order_amended, order_cancelled, order_rejected; request_done, whose `account` is the one concerned.
@@ -87,6 +90,18 @@ struct capture {
     trade_id trade{};
     order_id order{};
     price_ticks price{};
+    quantity_lots quantity{};
+    account_id account{};
+    session_id session{};
+    std::uint32_t reserved{};
+};
+
+/// leg_capture; leg_trade, where order, account and session are 0. The header's instrument is the leg, its side what
+/// the told side did in it.
+struct leg_fill {
+    trade_id trade{};      ///< the strategy's
+    order_id order{};      ///< of the strategy
+    std::int64_t price{};  ///< billionths of the currency: it need not be a multiple of the leg's tick size
     quantity_lots quantity{};
     account_id account{};
     session_id session{};
@@ -190,6 +205,7 @@ struct event {
         private_order order;
         domain::execution execution;
         domain::capture capture;
+        domain::leg_fill leg_fill;
         private_quote quote;
         domain::protection protection;
         public_order book;
@@ -208,6 +224,7 @@ struct event {
 static_assert(sizeof(event) == 64);
 static_assert(std::is_trivially_copyable_v<event>);
 static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(capture) == 40);
+static_assert(sizeof(leg_fill) == 40);
 static_assert(sizeof(private_quote) == 40 && sizeof(protection) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
 static_assert(sizeof(phase_state) == 40);

@@ -1,6 +1,44 @@
 #include "domain/instrument.hpp"
 
+#include <algorithm>
+
 namespace corro::domain {
+namespace {
+
+[[nodiscard]] const instrument* find(std::span<const instrument> all, instrument_id id) noexcept {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const instrument& i) { return i.id == id; });
+    return at == all.end() ? nullptr : &*at;
+}
+
+[[nodiscard]] bool is_half_as_wide(const instrument& i) noexcept {
+    const auto fits = [&](price_ticks p) {
+        constexpr std::int64_t ticks = price_ticks_max / 2;
+        constexpr std::int64_t nano = std::numeric_limits<std::int64_t>::max() / 2;
+        return p.value <= ticks && p.value >= -ticks &&
+               static_cast<base::int128>(p.value < 0 ? -p.value : p.value) * i.tick_size.value <= nano;
+    };
+    return fits(i.price_low) && fits(i.price_high);
+}
+
+[[nodiscard]] std::string_view validate_implied(const instrument& i, std::span<const instrument> all) noexcept {
+    const std::span<const leg> legs = i.legs_used();
+    if (legs.size() != 2 || legs[0].ratio != 1 || legs[1].ratio != 1 || legs[0].side == legs[1].side) {
+        return "implied matching needs a spread that buys one lot of one leg and sells one lot of another";
+    }
+    if (!is_half_as_wide(i)) return "implied matching needs a price band within half of what the venue can hold";
+    for (const leg& l : legs) {
+        const instrument& other = *find(all, l.instrument);
+        if (other.tick_size != i.tick_size || other.lot_size != i.lot_size) {
+            return "implied matching needs the same tick size and lot size in the spread and its legs";
+        }
+        if (!is_half_as_wide(other)) {
+            return "implied matching needs price bands of the legs within half of what the venue can hold";
+        }
+    }
+    return {};
+}
+
+}  // namespace
 
 std::string_view validate(const instrument& i) noexcept {
     if (i.id.value == 0) return "the instrument id must not be zero";
@@ -24,7 +62,52 @@ std::string_view validate(const instrument& i) noexcept {
     if (i.order_quantity_max.value == 0 || i.order_quantity_max.value > order_quantity_lots_max) {
         return "the largest order quantity is zero or above the venue's limit";
     }
+    const bool is_option = i.kind == instrument_kind::option;
+    if (is_option && i.right != option_right::call && i.right != option_right::put) {
+        return "an option is either a call or a put";
+    }
+    if (!is_option && (i.right != option_right::none || i.strike.value != 0)) {
+        return "only an option has a right and a strike";
+    }
+    if (i.expiry.value < 0) return "the expiry lies before 1970";
+    if (i.legs_count > legs_max) return "the strategy has more legs than the venue's limit";
+    if (i.legs_count != 0 && i.kind != instrument_kind::spread) return "only an instrument of kind spread has legs";
+    if (i.implied && i.legs_count == 0) return "implied matching needs legs";
     return validate(i.allocation);
+}
+
+std::string_view validate_legs(const instrument& i, std::span<const instrument> all) noexcept {
+    const std::span<const leg> legs = i.legs_used();
+    if (legs.empty()) {
+        return i.kind == instrument_kind::spread ? "a spread needs legs" : std::string_view{};
+    }
+    if (legs.size() < 2) return "a spread needs at least two legs";
+    bool has_single = false;
+    for (const leg& l : legs) {
+        const instrument* other = find(all, l.instrument);
+        if (other == nullptr) return "a leg is no instrument of the venue";
+        if (other->legs_count != 0 || other->kind == instrument_kind::spread) return "a leg must not have legs itself";
+        if (std::count_if(legs.begin(), legs.end(), [&](const leg& x) { return x.instrument == l.instrument; }) != 1) {
+            return "an instrument is a leg twice";
+        }
+        if (l.side != side::buy && l.side != side::sell) return "the side of a leg is neither buy nor sell";
+        if (l.ratio == 0 || l.ratio > leg_ratio_max) return "the ratio of a leg is zero or above the venue's limit";
+        if (std::uint64_t{l.ratio} * i.order_quantity_max.value > order_quantity_lots_max) {
+            return "the largest order makes more lots of a leg than the venue can hold in one order";
+        }
+        const std::int64_t a = i.tick_size.value;
+        const std::int64_t b = other->tick_size.value;
+        if (a % b != 0 && b % a != 0) return "the tick sizes of the spread and of a leg are no multiples of each other";
+        const auto uses = std::count_if(all.begin(), all.end(), [&](const instrument& x) {
+            return std::any_of(x.legs_used().begin(), x.legs_used().end(),
+                               [&](const leg& y) { return y.instrument == l.instrument; });
+        });
+        if (uses > strategies_per_leg_max) return "an instrument is a leg of more strategies than the venue's limit";
+        has_single = has_single || l.ratio == 1;
+    }
+    // Its price is whatever the others leave, so that they always add up.
+    if (!has_single) return "one leg needs the ratio 1, so that the prices of the legs can add up exactly";
+    return i.implied ? validate_implied(i, all) : std::string_view{};
 }
 
 }  // namespace corro::domain

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "domain/allocation.hpp"
@@ -15,7 +16,14 @@
 
 namespace corro::domain {
 
-enum class instrument_kind : std::uint8_t { future = 0, option = 1, spread = 2, spot = 3 };
+enum class instrument_kind : std::uint8_t {
+    future = 0,
+    option = 1,
+    spread = 2,  ///< whatever has legs: calendar and ratio spreads, option strategies, baskets
+    spot = 3,
+};
+
+enum class option_right : std::uint8_t { none = 0, call = 1, put = 2 };
 
 /// A price as it stands in a message: billionths of the currency, as in FIX SBE's PRICE9.
 using price_nano = base::quantity<struct price_nano_tag, std::int64_t>;
@@ -37,6 +45,14 @@ struct symbol {
     friend constexpr bool operator==(const symbol&, const symbol&) = default;
 };
 
+/// One of the instruments that a strategy stands for.
+struct leg {
+    instrument_id instrument{};
+    std::uint32_t ratio = 1;        ///< lots of it in one lot of the strategy
+    domain::side side = side::buy;  ///< what who buys the strategy does in it
+    friend constexpr bool operator==(const leg&, const leg&) = default;
+};
+
 struct instrument {
     instrument_id id{};
     product_id product{};
@@ -54,6 +70,16 @@ struct instrument {
     std::int64_t breaker_window = 0;  ///< nanoseconds
     std::int64_t breaker_halt = 0;    ///< nanoseconds; 0 until an operator lets trading go on
     allocation_policy allocation{};   ///< how the orders at one price share an incoming order
+    // What an option or a dated instrument is; the venue passes it on.
+    option_right right = option_right::none;
+    price_nano strike{};
+    time_ns expiry{};  ///< 0 for an instrument that does not expire
+    // A strategy: see docs/spec/spreads.md.
+    std::array<leg, legs_max> legs{};
+    std::uint8_t legs_count = 0;
+    bool implied = false;  ///< its orders also trade with those of its legs, and bring about prices there
+
+    [[nodiscard]] constexpr std::span<const leg> legs_used() const noexcept { return {legs.data(), legs_count}; }
 };
 
 /// What came out of a conversion from the wire: a value, or the reason why there is none.
@@ -90,5 +116,11 @@ inline constexpr price_nano no_price_nano{std::numeric_limits<std::int64_t>::min
 /// The first thing that is wrong with a definition, as a sentence for the operator; empty when it is sound.
 /// A sound definition's prices fit the wire: tick_size x max(|price_low|, |price_high|) < 2^63.
 [[nodiscard]] std::string_view validate(const instrument& i) noexcept;
+
+/// The first thing that is wrong between a strategy and its legs, likewise; empty for an instrument without legs.
+///
+/// @param i    Sound by itself.
+/// @param all  The venue's instruments, each sound by itself; in any order.
+[[nodiscard]] std::string_view validate_legs(const instrument& i, std::span<const instrument> all) noexcept;
 
 }  // namespace corro::domain

@@ -18,6 +18,15 @@ inline constexpr std::int64_t price_ticks_max = 4'000'000'000;
 /// Instruments in one venue.
 inline constexpr std::uint32_t instruments_max = 65'536;
 
+/// Legs of one strategy: four options twice over. A fill says four messages for each.
+inline constexpr std::uint32_t legs_max = 8;
+
+/// Lots of a leg in one lot of its strategy.
+inline constexpr std::uint32_t leg_ratio_max = 1'000;
+
+/// Strategies that one instrument may be a leg of: each change there looks at every one of them.
+inline constexpr std::uint32_t strategies_per_leg_max = 64;
+
 /// Characters of a symbol, and of an account's name.
 inline constexpr std::uint32_t symbol_size_max = 24;
 

@@ -15,6 +15,7 @@ namespace corro::domain {
     switch (e.kind) {
         case event_kind::order_executed: return e.execution.session;
         case event_kind::trade_capture: return e.capture.session;
+        case event_kind::leg_capture: return e.leg_fill.session;
         case event_kind::quote_entered: return e.quote.session;
         case event_kind::protection_changed: return e.protection.session;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.session;
@@ -26,7 +27,8 @@ namespace corro::domain {
 [[nodiscard]] inline std::uint32_t request_of(const event& e) noexcept {
     switch (e.kind) {
         case event_kind::order_executed:
-        case event_kind::trade_capture: return 0;
+        case event_kind::trade_capture:
+        case event_kind::leg_capture: return 0;
         case event_kind::quote_entered: return e.quote.request;
         case event_kind::protection_changed: return e.protection.request;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.request;

@@ -75,6 +75,7 @@ class command_generator {
             if (random_.below(2) == 0) instrument.allocation = some_policy();
             profile_.instruments.push_back(instrument);
         }
+        if (count > 1 && random_.below(2) == 0) add_strategy();
     }
 
     [[nodiscard]] const run_profile& profile() const noexcept { return profile_; }
@@ -165,6 +166,25 @@ class command_generator {
         return p;
     }
     [[nodiscard]] bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
+
+    /// A strategy of all the instruments so far, in front of them or behind them.
+    void add_strategy() {
+        domain::instrument strategy;
+        strategy.id = domain::instrument_id{20};
+        strategy.name = domain::symbol{"STRATEGY"};
+        strategy.kind = domain::instrument_kind::spread;
+        strategy.tick_size = domain::price_nano{random_.below(2) == 0 ? 1 : 1'000'000'000};
+        strategy.product = domain::product_id{static_cast<std::uint32_t>(random_.below(3))};
+        strategy.order_quantity_max = domain::quantity_lots{domain::order_quantity_lots_max / 3};
+        const std::size_t single = random_.below(profile_.instruments.size());
+        for (std::size_t i = 0; i < profile_.instruments.size(); ++i) {
+            strategy.legs[strategy.legs_count++] = {profile_.instruments[i].id,
+                                                    i == single ? 1 : static_cast<std::uint32_t>(1 + random_.below(3)),
+                                                    random_.below(2) == 0 ? domain::side::buy : domain::side::sell};
+        }
+        const bool is_first = random_.below(2) == 0;
+        profile_.instruments.insert(is_first ? profile_.instruments.begin() : profile_.instruments.end(), strategy);
+    }
 
     [[nodiscard]] domain::price_ticks price() {
         const auto width = static_cast<std::uint64_t>(2 * profile_.price_spread + 1);

@@ -39,6 +39,10 @@ using payload_words = std::array<std::uint64_t, 5>;
     return {p.trade.value, p.order.value, word_of(p.price), word_of(p.quantity.value, p.account.value),
             word_of(p.session.value, p.reserved)};
 }
+[[nodiscard]] constexpr payload_words words_of(const domain::leg_fill& p) noexcept {
+    return {p.trade.value, p.order.value, static_cast<std::uint64_t>(p.price),
+            word_of(p.quantity.value, p.account.value), word_of(p.session.value, p.reserved)};
+}
 [[nodiscard]] constexpr payload_words words_of(const domain::public_order& p) noexcept {
     return {p.order.value, word_of(p.price), word_of(p.quantity.value, p.change.value), 0, 0};
 }

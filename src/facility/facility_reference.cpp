@@ -76,6 +76,7 @@ std::uint64_t facility_reference::state_hash() const {
         hasher.add(b.prices.open.value);
         hasher.add(b.volume);
         hasher.add(b.turnover);
+        hasher.add(b.leg_volume);
         const bool has_top = domain::has_top_order(instruments_[index].allocation.algorithm);
         for (const half* h : {&b.buy, &b.sell}) {
             hasher.add(std::uint64_t{0});

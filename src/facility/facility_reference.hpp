@@ -106,6 +106,7 @@ class facility_reference {
         domain::price_summary prices{domain::no_price, domain::no_price, domain::no_price, domain::no_price, {}};
         std::uint64_t volume = 0;
         std::int64_t turnover = 0;
+        std::uint64_t leg_volume = 0;  // lots that strategies traded
         bool is_halted = false;
         std::int64_t resume_time = 0;
         std::int64_t pending_low = INT64_MAX, pending_high = INT64_MIN;  // what waiting orders have not seen
@@ -151,7 +152,8 @@ class facility_reference {
     static reject_reason check_price(const domain::instrument& i, domain::price_ticks price);
     reject_reason check_instructions() const;
     reject_reason check_entry();
-    /// A pair of account and instrument has a position from its first order on, if there is room.
+    /// A pair of account and instrument has a position from its first order on, if there is room. With a strategy come
+    /// its legs.
     bool has_position(std::uint32_t account, std::uint32_t instrument);
 
     void enter_order();
@@ -194,6 +196,24 @@ class facility_reference {
     void trade_shares(order& incoming, const std::list<order*>& queue, bool is_entering);
 
     void trade(order& incoming, order& resting, bool is_entering, std::uint32_t lots);
+
+    // --- Strategies --------------------------------------------------------------------------------------------------
+
+    void say_statistics(std::uint32_t instrument, side s);
+    /// What a trade of a strategy does in its legs.
+    void trade_legs(const order& incoming, const order& resting, domain::trade_id id, domain::price_ticks price,
+                    std::uint32_t lots);
+    /// All but one leg cost what they cost last in their own books, or would; the last one of ratio 1 costs what is
+    /// left.
+    std::vector<std::int64_t> leg_prices(const domain::instrument& strategy, domain::price_ticks price) const;
+    /// What an order would do to positions.
+    struct effect {
+        std::uint32_t instrument = 0;
+        side what{};
+        std::uint32_t ratio = 1;
+    };
+    std::vector<effect> effects(const order& o) const;
+    bool exceeds_position(const order& o, std::uint32_t added, std::uint32_t lots_max) const;
 
     // --- Leaving -----------------------------------------------------------------------------------------------------
 

@@ -253,10 +253,13 @@ void facility_reference::trade(order& incoming, order& resting, bool is_entering
                  : turnover < INT64_MIN ? INT64_MIN
                                         : static_cast<std::int64_t>(turnover);
     const bool buys = incoming.side == side::buy;
-    positions_[{(buys ? incoming : before).account.value, incoming.instrument}] += lots;
-    positions_[{(buys ? before : incoming).account.value, incoming.instrument}] -= lots;
-    say(event_kind::statistics, instrument, incoming.side).volumes = {
-        domain::volume_lots{b.volume}, b.turnover, domain::volume_lots{open_interest(incoming.instrument)}, {}};
+    const bool has_legs = instruments_[incoming.instrument].legs_count != 0;
+    if (!has_legs) {
+        positions_[{(buys ? incoming : before).account.value, incoming.instrument}] += lots;
+        positions_[{(buys ? before : incoming).account.value, incoming.instrument}] -= lots;
+    }
+    say_statistics(incoming.instrument, incoming.side);
+    if (has_legs) trade_legs(incoming, before, id, price, lots);
     if (incoming.is_quote) count_for_protection(incoming, lots);
     if (before.is_quote) count_for_protection(before, lots);
     if (before.open != 0 && before.shown == 0) rest(resting, true);

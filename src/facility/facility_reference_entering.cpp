@@ -85,10 +85,14 @@ reject_reason facility_reference::check_entry() {
 }
 
 bool facility_reference::has_position(std::uint32_t account, std::uint32_t instrument) {
-    if (positions_.contains({account, instrument})) return true;
-    if (positions_.size() == options_.positions_max) return false;
-    positions_[{account, instrument}] = 0;
-    positions_in_order_.emplace_back(account, instrument);
+    if (!positions_.contains({account, instrument})) {
+        if (positions_.size() == options_.positions_max) return false;
+        positions_[{account, instrument}] = 0;
+        positions_in_order_.emplace_back(account, instrument);
+    }
+    for (const domain::leg& leg : instruments_[instrument].legs_used()) {
+        if (!has_position(account, index_of(leg.instrument))) return false;
+    }
     return true;
 }
 

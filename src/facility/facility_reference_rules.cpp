@@ -51,14 +51,8 @@ reject_reason facility_reference::check_limits(const order& o, std::uint32_t tot
     if (l.orders != 0 && opened != 0 && by_account_[o.account.value].size() + opened > l.orders) {
         return reject_reason::open_orders_limit;
     }
-    if (l.position == 0 || added == 0) return reject_reason::none;
-    const std::int64_t sign = o.side == side::buy ? 1 : -1;
-    std::int64_t worst = sign * positions_.at({o.account.value, o.instrument}) + added;
-    for (const auto& [id, other] : open_) {
-        const bool counts = other.account == o.account && other.instrument == o.instrument && other.side == o.side;
-        if (counts && mistake_ != defect::open_orders_are_forgotten_by_position_limits) worst += other.open;
-    }
-    return worst > l.position ? reject_reason::position_limit : reject_reason::none;
+    const bool exceeds = l.position != 0 && added != 0 && exceeds_position(o, added, l.position);
+    return exceeds ? reject_reason::position_limit : reject_reason::none;
 }
 
 void facility_reference::set_limits() {

@@ -110,6 +110,49 @@ TEST_F(facility_test, says_each_fill_with_ten_messages_in_order) {
     EXPECT_EQ(venue_->position_of(domain::account_id{1}, domain::instrument_id{1}), -5);
 }
 
+TEST_F(facility_test, says_each_fill_of_a_strategy_with_ten_messages_and_four_for_each_leg) {
+    std::vector<domain::instrument> instruments{wide_instrument(1), wide_instrument(2), wide_instrument(3)};
+    instruments[0].tick_size = domain::price_nano{5};
+    domain::instrument& spread = instruments[2];
+    spread.kind = domain::instrument_kind::spread;
+    spread.legs[0] = {domain::instrument_id{1}, 1, side::buy};
+    spread.legs[1] = {domain::instrument_id{2}, 1, side::sell};
+    spread.legs_count = 2;
+    recorder said;
+    facility venue({.orders_max = 16, .accounts_max = 4}, instruments, said);
+    domain::command sell = limit(1, side::sell, -3, 4, 11);
+    sell.instrument = spread.id;
+    venue.apply(sell);
+    domain::command buy = limit(2, side::buy, -3, 4, 22);
+    buy.instrument = spread.id;
+    said.events.clear();
+    venue.apply(buy);
+    const auto& events = said.events;
+    strings expected = fill_messages;
+    for (int leg = 0; leg < 2; ++leg) {
+        expected.insert(expected.end(), {"leg_capture", "leg_capture", "leg_trade", "statistics"});
+    }
+    ASSERT_EQ(names(events), expected);
+    EXPECT_EQ(events[9].volumes.open_interest.value, 0U) << "nobody owns a strategy";
+    EXPECT_EQ(events[10].instrument.value, 1U);
+    EXPECT_EQ(events[10].side, side::buy) << "the buyer's record is the first";
+    EXPECT_EQ(events[10].leg_fill.account.value, 2U);
+    EXPECT_EQ(events[10].flags, domain::event_flag::aggressor);
+    EXPECT_EQ(events[10].leg_fill.trade, events[4].trade.trade);
+    EXPECT_EQ(events[10].leg_fill.order, events[0].execution.order);
+    EXPECT_EQ(events[11].leg_fill.account.value, 1U);
+    EXPECT_EQ(events[12].side, side::buy) << "what the aggressor did in the leg";
+    EXPECT_EQ(events[13].volumes.volume.value, 4U);
+    EXPECT_EQ(events[13].volumes.turnover, 0);
+    EXPECT_EQ(events[13].volumes.open_interest.value, 4U);
+    EXPECT_EQ(events[14].leg_fill.account.value, 1U) << "the seller of the spread buys its second leg";
+    EXPECT_EQ(events[16].side, side::sell);
+    EXPECT_EQ(events[16].leg_fill.price, 3) << "0 - 3 is the price of the spread, in billionths";
+    EXPECT_EQ(events[17].flags, domain::event_flag::last_of_command);
+    EXPECT_EQ(venue.position_of(domain::account_id{2}, spread.id), 0);
+    EXPECT_EQ(venue.prices_of(domain::instrument_id{1}).last, domain::no_price) << "nobody traded in its book";
+}
+
 TEST_F(facility_test, rests_what_is_left_of_an_aggressor_after_its_fills) {
     apply(limit(1, side::sell, 100, 5));
     const auto events = apply(limit(2, side::buy, 100, 8));

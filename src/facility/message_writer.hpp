@@ -15,6 +15,7 @@
 #include "facility/event_words.hpp"
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
+#include "facility/strategies.hpp"
 #include "matching/engine.hpp"
 #include "risk/exposures.hpp"
 #include "risk/positions.hpp"
@@ -26,18 +27,20 @@ struct tape_summary {
     domain::price_summary prices{domain::no_price, domain::no_price, domain::no_price, domain::no_price, {}};
     std::uint64_t volume = 0;
     std::int64_t turnover = 0;
+    std::uint64_t leg_volume = 0;  ///< lots that strategies traded in it
 };
 
 class message_writer {
  public:
     message_writer(matching::engine& engine, order_directory& orders, risk::positions& positions, quote_table& quotes,
-                   risk::exposures& exposures, std::span<const domain::instrument> instruments,
-                   event_consumer& consumer)
+                   risk::exposures& exposures, const strategies& strategies,
+                   std::span<const domain::instrument> instruments, event_consumer& consumer)
         : engine_(engine),
           orders_(orders),
           positions_(positions),
           quotes_(quotes),
           exposures_(exposures),
+          strategies_(strategies),
           buffer_(consumer),
           tapes_(instruments.size()) {
         ids_.reserve(instruments.size());
@@ -229,9 +232,13 @@ class message_writer {
         domain::price_summary prices;
         domain::volume_summary volumes;
         trade_at(tapes_[book], price, f.quantity, prices, volumes);
-        volumes.open_interest =
-            domain::volume_lots{positions_.trade(book, aggressor_buys ? aggressor.position : resting.position,
-                                                 aggressor_buys ? resting.position : aggressor.position, f.quantity)};
+        // Nobody has a position in a strategy: its legs follow.
+        const bool has_legs = strategies_.has_legs(book);
+        if (!has_legs) [[likely]] {
+            volumes.open_interest = domain::volume_lots{
+                positions_.trade(book, aggressor_buys ? aggressor.position : resting.position,
+                                 aggressor_buys ? resting.position : aggressor.position, f.quantity)};
+        }
         const domain::top top = top_of(f.level);
         const bool gone = f.resting_open == 0;
 
@@ -263,6 +270,8 @@ class message_writer {
         out.write(active, kind_word(price_update), prices);
         out.write(active, kind_word(statistics), volumes);
         buffer_.close(out);
+        if (has_legs) [[unlikely]]
+            fill_legs(f, number, aggressor_side);
         if (((aggressor.flags | resting.flags) & quote_mark) != 0) [[unlikely]]
             quotes_traded(aggressor, resting, f.quantity);
         const bool ends = gone && f.resting_hidden == 0;
@@ -280,7 +289,7 @@ class message_writer {
     }
 
     [[nodiscard]] domain::volume_summary volumes_of(std::uint32_t book) const noexcept {
-        return {domain::volume_lots{tapes_[book].volume},
+        return {domain::volume_lots{tapes_[book].volume + tapes_[book].leg_volume},
                 tapes_[book].turnover,
                 domain::volume_lots{positions_.open_interest(book)},
                 {}};
@@ -328,8 +337,10 @@ class message_writer {
     void transfer(base::archive& a) noexcept {
         a.value(trades_count_);
         a.sparse(
-            tapes_.size(), [&](std::size_t i) { return tapes_[i].volume == 0; },
-            [&](std::size_t i) { a.value(tapes_[i].prices, tapes_[i].volume, tapes_[i].turnover); });
+            tapes_.size(), [&](std::size_t i) { return tapes_[i].volume == 0 && tapes_[i].leg_volume == 0; },
+            [&](std::size_t i) {
+                a.value(tapes_[i].prices, tapes_[i].volume, tapes_[i].turnover, tapes_[i].leg_volume);
+            });
     }
 
  private:
@@ -347,6 +358,49 @@ class message_writer {
                                          std::uint32_t lots) noexcept {
         if ((aggressor.flags & quote_mark) != 0) quotes_.traded(aggressor, lots, command_->time);
         if ((resting.flags & quote_mark) != 0) quotes_.traded(resting, lots, command_->time);
+    }
+    /// What a trade of a strategy does in its legs, in their order.
+    [[gnu::noinline]] void fill_legs(const matching::fill& f, domain::trade_id number,
+                                     domain::side aggressor_side) noexcept {
+        const order_record& aggressor = orders_[f.aggressor_slot];
+        const order_record& resting = orders_[f.resting_slot];
+        const std::span<const strategy_leg> legs = strategies_.legs(f.level.book);
+        const strategies::prices prices = strategies_.prices_of_legs(
+            f.level.book, f.level.price, [&](std::uint32_t book) { return reference_price(book); });
+        for (std::size_t i = 0; i < legs.size(); ++i) {
+            const strategy_leg& leg = legs[i];
+            const bool aggressor_buys = leg.side_of(aggressor_side) == domain::side::buy;
+            const std::uint32_t lots = f.quantity * leg.ratio;
+            tapes_[leg.book].leg_volume += lots;
+            const std::uint32_t active_slot = positions_.find(aggressor.account.value, leg.book);
+            const std::uint32_t passive_slot = positions_.find(resting.account.value, leg.book);
+            positions_.trade(leg.book, aggressor_buys ? active_slot : passive_slot,
+                             aggressor_buys ? passive_slot : active_slot, lots);
+            const domain::quantity_lots quantity{lots};
+            const domain::leg_fill of_active{
+                number, f.aggressor, prices[i], quantity, aggressor.account, aggressor.session, 0};
+            const domain::leg_fill of_passive{number,          f.resting,       prices[i], quantity,
+                                              resting.account, resting.session, 0};
+            const std::uint64_t active = scope_word(ids_[leg.book], leg.side_of(aggressor_side));
+            const std::uint64_t passive = scope_word(ids_[leg.book], domain::opposite(leg.side_of(aggressor_side)));
+            using enum domain::event_kind;
+            event_buffer::run out = buffer_.open(4);
+            out.write_pair(aggressor_buys, active,
+                           kind_word(leg_capture, domain::reject_reason::none, domain::event_flag::aggressor),
+                           of_active, passive, kind_word(leg_capture), of_passive);
+            out.write(active, kind_word(leg_trade), domain::leg_fill{number, {}, prices[i], quantity, {}, {}, 0});
+            out.write(active, kind_word(statistics), volumes_of(leg.book));
+            buffer_.close(out);
+        }
+    }
+    /// What a leg is taken to cost: its last trade, else its best bid, else its best offer, else nothing.
+    [[nodiscard]] domain::price_ticks reference_price(std::uint32_t book) const noexcept {
+        if (tapes_[book].volume != 0) return tapes_[book].prices.last;
+        for (const domain::side side : {domain::side::buy, domain::side::sell}) {
+            const domain::price_ticks best = engine_.best(book, side).price;
+            if (best != domain::no_price) return best;
+        }
+        return {};
     }
     /// The limit of a cancelled order; of a waiting one the level knows only the trigger.
     [[nodiscard]] domain::price_ticks price_of(const matching::order_change& change) const noexcept {
@@ -396,7 +450,7 @@ class message_writer {
         if (__builtin_add_overflow(tape.turnover, turnover, &sum)) {
             sum = turnover > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
         }
-        volumes.volume = domain::volume_lots{tape.volume + lots};
+        volumes.volume = domain::volume_lots{tape.volume + tape.leg_volume + lots};
         volumes.turnover = sum;
         tape.prices.last = price;
         tape.prices.high = high;
@@ -431,6 +485,7 @@ class message_writer {
     risk::positions& positions_;
     quote_table& quotes_;
     risk::exposures& exposures_;
+    const strategies& strategies_;
     const domain::command* command_ = nullptr;
     bool is_entering_ = false;
     std::uint32_t last_answer_slot_ = any_slot;
@@ -444,7 +499,7 @@ class message_writer {
     event_buffer buffer_;
     std::vector<tape_summary> tapes_;
 };
-static_assert(sizeof(message_writer) - sizeof(event_buffer) == 152 && sizeof(tape_summary) == 56,
+static_assert(sizeof(message_writer) - sizeof(event_buffer) == 160 && sizeof(tape_summary) == 64,
               "`transfer` knows every member that outlasts a command; then correct the size here");
 
 }  // namespace corro::facility

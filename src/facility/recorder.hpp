@@ -39,6 +39,8 @@ struct recorder final : event_consumer {
         case event_kind::statistics: return "statistics";
         case event_kind::request_done: return "request_done";
         case event_kind::phase_changed: return "phase_changed";
+        case event_kind::leg_capture: return "leg_capture";
+        case event_kind::leg_trade: return "leg_trade";
     }
     return "unknown";
 }

@@ -45,6 +45,9 @@ enum class defect : std::uint8_t {
     pro_rata_minimum_is_ignored,
     levelling_prefers_the_oldest,
     self_match_waits_for_its_turn,
+    legs_forget_their_ratio,
+    legs_are_all_bought,
+    strategies_are_forgotten_by_position_limits,
     count_,
 };
 

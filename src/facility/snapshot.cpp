@@ -49,7 +49,7 @@ std::error_code snapshot_header::check() const noexcept {
 
 std::uint64_t facility::state_machine::fingerprint() const noexcept {
     static_assert(
-        sizeof(domain::instrument) == 200 && sizeof(domain::allocation_policy) == 84 && sizeof(facility_options) == 16,
+        sizeof(domain::instrument) == 320 && sizeof(domain::allocation_policy) == 84 && sizeof(facility_options) == 16,
         "all members are in the fingerprint; then correct the sizes here");
     base::hasher hasher;
     hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
@@ -61,6 +61,8 @@ std::uint64_t facility::state_machine::fingerprint() const noexcept {
         hasher.add(p.algorithm).add(p.levels).add(p.fifo_percent).add(p.top_minimum).add(p.top_maximum);
         hasher.add(p.pro_rata_minimum);
         for (const domain::lead_market_maker& m : p.makers) hasher.add(m.account).add(m.percent);
+        hasher.add(i.right).add(i.strike).add(i.expiry).add(i.legs_count).add(i.implied);
+        for (const domain::leg& l : i.legs_used()) hasher.add(l.instrument).add(l.ratio).add(l.side);
     }
     return hasher.value();
 }
@@ -69,7 +71,7 @@ std::uint64_t facility::state_machine::fingerprint() const noexcept {
 void facility::state_machine::transfer(base::archive& a) noexcept {
     static_assert(sizeof(state_machine) == 2 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
-                                               sizeof writer_ + 3 * 8 + sizeof options_ + 8,
+                                               sizeof strategies_ + sizeof writer_ + 3 * 8 + sizeof options_ + 8,
                   "what lasts is transferred; then correct the size here");
     positions_.transfer(a);
     engine_.transfer(a);

@@ -59,7 +59,8 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
       exposures_(options.positions_max, options.accounts_max),
       rules_(instruments, options.accounts_max),
       options_(options),
-      writer_(engine_, orders_, positions_, quotes_, exposures_, instruments, consumer) {
+      strategies_(instruments),
+      writer_(engine_, orders_, positions_, quotes_, exposures_, strategies_, instruments, consumer) {
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
         const domain::allocation_policy& policy = instruments_[book].allocation;
         if (policy.algorithm != domain::match_algorithm::fifo) engine_.set_policy(book, policy);
@@ -196,7 +197,7 @@ void facility::state_machine::enter_order(const command& c) noexcept {
             return;
         }
     }
-    const std::uint32_t position = positions_.acquire(c.account.value, book);
+    const std::uint32_t position = acquire_position(c.account, book);
     if (position == risk::positions::none) {
         refuse(c, reject_reason::book_full);
         return;
@@ -466,7 +467,7 @@ reject_reason facility::state_machine::check_amend(const command& c, std::uint32
         return reject_reason::would_take_liquidity;
     }
     if (moves) {
-        a.position = positions_.acquire(a.account.value, level.book);
+        a.position = acquire_position(a.account, level.book);
         if (a.position == risk::positions::none) return reject_reason::book_full;
     }
     if ((rules_.account_flags(a.account) & account_flag::limited) == 0) [[likely]]
@@ -641,6 +642,7 @@ std::uint64_t facility::state_machine::state_hash() const {
         hasher.add(tape.prices.open.value);
         hasher.add(tape.volume);
         hasher.add(tape.turnover);
+        hasher.add(tape.leg_volume);
         for (const side s : {side::buy, side::sell}) {
             hasher.add(std::uint64_t{0});
             if (domain::has_top_order(instruments_[book].allocation.algorithm)) {

@@ -14,6 +14,7 @@
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
 #include "facility/state_hasher.hpp"
+#include "facility/strategies.hpp"
 #include "facility/trading_rules.hpp"
 #include "matching/engine.hpp"
 #include "risk/exposures.hpp"
@@ -130,6 +131,16 @@ class facility::state_machine {
                                                      std::uint32_t position, domain::side side, std::uint32_t total,
                                                      std::uint32_t added, domain::price_ticks price,
                                                      std::uint32_t opened) const noexcept;
+    /// Whether position and open orders of the account, with `added` more lots of an order, could exceed `lots_max` in
+    /// the book or in one of its legs.
+    [[nodiscard]] bool exceeds_position(domain::account_id account, std::uint32_t book, std::uint32_t position,
+                                        domain::side side, std::uint64_t added, std::uint32_t lots_max) const noexcept;
+    /// What the account could come to own in a book without legs, by orders there and by those of strategies.
+    [[nodiscard]] std::int64_t worst_position(domain::account_id account, std::uint32_t book, std::uint32_t position,
+                                              domain::side side) const noexcept;
+    /// The position of an account in a book, made now if there is none; and those in its legs. `none` when there is no
+    /// room for all of them.
+    [[nodiscard]] std::uint32_t acquire_position(domain::account_id account, std::uint32_t book) noexcept;
     [[nodiscard]] std::uint64_t group_key(domain::account_id account, std::uint32_t group) const noexcept;
     [[nodiscard]] domain::reject_reason check_quote_rules(const domain::command& c, std::uint32_t book,
                                                           std::uint32_t position, std::uint32_t opened) noexcept;
@@ -163,6 +174,7 @@ class facility::state_machine {
     domain::time_ns now_{};               ///< of the running command
     domain::sequence_number sequence_{};  ///< of the running command
     facility_options options_;
+    strategies strategies_;
     bool was_used_ = false;
     message_writer writer_;
 };

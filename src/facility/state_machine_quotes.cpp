@@ -73,7 +73,7 @@ void facility::state_machine::enter_quote(const command& c) noexcept {
             return;
         }
     }
-    if (position == risk::positions::none) position = positions_.acquire(c.account.value, book);
+    if (position == risk::positions::none || strategies_.has_legs(book)) position = acquire_position(c.account, book);
     if (position == risk::positions::none) {
         refuse(c, reject_reason::book_full);
         return;

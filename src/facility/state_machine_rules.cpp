@@ -62,14 +62,52 @@ reject_reason facility::state_machine::check_limits(domain::account_id account, 
         std::uint64_t{exposures_.orders_count(account)} + opened > limits.open_orders_max) {
         return reject_reason::open_orders_limit;
     }
-    if (limits.position_max != 0 && added != 0) {
-        const risk::exposure& open = exposures_[position];
-        const std::int64_t lots = positions_[position].lots;
-        const std::int64_t worst = s == side::buy ? lots + static_cast<std::int64_t>(open.open_buys) + added
-                                                  : -lots + static_cast<std::int64_t>(open.open_sells) + added;
-        if (worst > limits.position_max) return reject_reason::position_limit;
+    if (limits.position_max != 0 && added != 0 &&
+        exceeds_position(account, book, position, s, added, limits.position_max)) {
+        return reject_reason::position_limit;
     }
     return reject_reason::none;
+}
+
+std::int64_t facility::state_machine::worst_position(domain::account_id account, std::uint32_t book,
+                                                     std::uint32_t position, side s) const noexcept {
+    const risk::exposure& open = exposures_[position];
+    const std::int64_t lots = positions_[position].lots;
+    std::int64_t worst = s == side::buy ? lots + static_cast<std::int64_t>(open.open_buys)
+                                        : -lots + static_cast<std::int64_t>(open.open_sells);
+    for (const std::uint32_t strategy : strategies_.uses(book)) {
+        const std::uint32_t slot = positions_.find(account.value, strategy);
+        if (slot == risk::positions::none) continue;
+        for (const strategy_leg& leg : strategies_.legs(strategy)) {
+            if (leg.book != book) continue;
+            const std::uint64_t lots_open = leg.side == s ? exposures_[slot].open_buys : exposures_[slot].open_sells;
+            worst += static_cast<std::int64_t>(lots_open * leg.ratio);
+        }
+    }
+    return worst;
+}
+
+bool facility::state_machine::exceeds_position(domain::account_id account, std::uint32_t book, std::uint32_t position,
+                                               side s, std::uint64_t added, std::uint32_t lots_max) const noexcept {
+    if (!strategies_.has_legs(book)) {
+        return worst_position(account, book, position, s) + static_cast<std::int64_t>(added) > lots_max;
+    }
+    const std::span<const strategy_leg> legs = strategies_.legs(book);
+    return std::any_of(legs.begin(), legs.end(), [&](const strategy_leg& leg) {
+        const std::uint32_t slot = positions_.find(account.value, leg.book);
+        return worst_position(account, leg.book, slot, leg.side_of(s)) + static_cast<std::int64_t>(added * leg.ratio) >
+               lots_max;
+    });
+}
+
+std::uint32_t facility::state_machine::acquire_position(domain::account_id account, std::uint32_t book) noexcept {
+    const std::uint32_t own = positions_.acquire(account.value, book);
+    if (!strategies_.has_legs(book) || own == risk::positions::none) [[likely]]
+        return own;
+    for (const strategy_leg& leg : strategies_.legs(book)) {
+        if (positions_.acquire(account.value, leg.book) == risk::positions::none) return risk::positions::none;
+    }
+    return own;
 }
 
 void facility::state_machine::set_limits(const command& c) noexcept {

@@ -107,9 +107,11 @@ void order_entry_gateway::open(connection& c, const wire::hello& hello, const ac
 std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     const bool has_gap = c.asked_answer != 0 && c.first_answer > c.asked_answer &&
                          c.protocol_version >= wire::protocol_version_resend_gap;
-    std::vector<std::byte> bytes(wire::hello_ack::frame_bytes +
-                                 instruments_.count() * wire::instrument_definition::frame_bytes +
-                                 (has_gap ? wire::resend_gap::frame_bytes : 0));
+    std::size_t legs_count = 0;
+    instruments_.for_each([&](const domain::instrument& i) { legs_count += i.legs_count; });
+    std::vector<std::byte> bytes(
+        wire::hello_ack::frame_bytes + instruments_.count() * wire::instrument_definition::frame_bytes +
+        legs_count * wire::instrument_leg::frame_bytes + (has_gap ? wire::resend_gap::frame_bytes : 0));
     wire::hello_ack ack;
     ack.next_request = domain::sequence_number{c.session->next_request};
     ack.next_sequence = domain::sequence_number{c.first_answer};
@@ -125,7 +127,10 @@ std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     ack.hello_flags = c.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
     std::span<std::byte> out(bytes);
     out = out.subspan(wire::encode(ack, 0, out));
-    instruments_.for_each([&](const domain::instrument& i) { out = out.subspan(wire::encode(i, 0, out)); });
+    instruments_.for_each([&](const domain::instrument& i) {
+        out = out.subspan(wire::encode(i, 0, out));
+        for (std::size_t leg = 0; leg < i.legs_count; ++leg) out = out.subspan(wire::encode_leg(i, leg, 0, out));
+    });
     if (has_gap) {
         wire::resend_gap gap;
         gap.next_sequence = domain::sequence_number{c.first_answer};

@@ -47,6 +47,9 @@ namespace corro::gateway::testing {
                     std::to_string(e.execution.leaves.value);
             break;
         case event_kind::trade_capture: text += lots_at(e.capture.quantity, e.capture.price); break;
+        case event_kind::leg_capture:
+            text += " " + std::to_string(e.leg_fill.quantity.value) + " in " + std::to_string(e.instrument.value);
+            break;
         case event_kind::quote_entered:
             text += " " + std::to_string(e.quote.bid_quantity.value) + " and " +
                     std::to_string(e.quote.ask_quantity.value) + " in " + std::to_string(e.instrument.value);

@@ -34,6 +34,7 @@ class pictures {
                 if (instrument) instruments.define(*instrument);
                 return instrument.has_value() && !drawing_;
             }
+            case wire::template_id::instrument_leg: return !wire::decode_leg(**frame, instruments);
             case wire::template_id::snapshot_begin:
                 if (drawing_ || wire::check(**frame)) return false;
                 drawing_ = true;

@@ -22,6 +22,11 @@ class packets {
     void append(const Message& message) {
         put(wire::encode(message, 0, std::span<std::byte>(buffer_)));
     }
+    /// A definition, and those of its legs behind it.
+    void append(const domain::instrument& i) {
+        put(wire::encode(i, 0, std::span<std::byte>(buffer_)));
+        for (std::size_t leg = 0; leg < i.legs_count; ++leg) put(wire::encode_leg(i, leg, 0, buffer_));
+    }
     void append(const domain::event& event, const domain::instrument& i) { put(wire::encode(event, i, 0, buffer_)); }
 
  private:

@@ -298,6 +298,7 @@ class follower {
                 if (instrument->id.value >= books.size()) books.resize(instrument->id.value + 1);
                 return true;
             }
+            case wire::template_id::instrument_leg: return !wire::decode_leg(**frame, instruments);
             default: break;
         }
         domain::event e;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
@@ -63,6 +64,20 @@ class table_reader {
         const auto value = node->value_exact<bool>();
         if (!value) fail(key, "expected true or false");
         return *value;
+    }
+
+    /// A point in time such as 2026-12-18T14:30:00Z; 0 when there is none.
+    domain::time_ns time(std::string_view key) {
+        const toml::node* node = take(key);
+        if (node == nullptr) return {};
+        const auto value = node->value_exact<toml::date_time>();
+        if (!value || !value->offset) fail(key, "expected a time such as 2026-12-18T14:30:00Z");
+        const std::chrono::year_month_day day{std::chrono::year{value->date.year},
+                                              std::chrono::month{value->date.month}, std::chrono::day{value->date.day}};
+        const auto& at = value->time;
+        const std::int64_t second = std::chrono::sys_days{day}.time_since_epoch().count() * 86'400LL + at.hour * 3'600 +
+                                    at.minute * 60 + at.second - value->offset->minutes * 60;
+        return domain::time_ns{second * 1'000'000'000 + at.nanosecond};
     }
 
     std::vector<std::string> texts(std::string_view key, std::size_t count_max) {
@@ -164,6 +179,28 @@ domain::allocation_policy read_allocation(table_reader& r) {
     return p;
 }
 
+/// What an instrument is beside how it trades: an option's terms, a strategy's legs.
+void read_terms(table_reader& r, domain::instrument& i) {
+    static constexpr std::array<std::string_view, 3> rights{"", "call", "put"};
+    const auto* right = std::find(rights.begin(), rights.end(), r.text("right", ""));
+    if (right == rights.end()) r.fail("right", "expected one of: call, put");
+    i.right = static_cast<domain::option_right>(right - rights.begin());
+    if (r.has("strike")) i.strike = domain::price_nano{r.decimal("strike")};
+    r.allow("strike");
+    i.expiry = r.time("expiry");
+    i.implied = r.flag("implied", false);
+    r.tables("legs", domain::legs_max, [&](table_reader& leg) {
+        domain::leg& l = i.legs[i.legs_count++];
+        l.instrument =
+            domain::instrument_id{static_cast<std::uint32_t>(leg.number("instrument", 1, domain::instruments_max))};
+        l.ratio = static_cast<std::uint32_t>(leg.number("ratio", 1, 1, domain::leg_ratio_max));
+        const std::string side = leg.text("side");
+        if (side != "buy" && side != "sell") leg.fail("side", "expected one of: buy, sell");
+        l.side = side == "buy" ? domain::side::buy : domain::side::sell;
+        leg.finish();
+    });
+}
+
 domain::instrument read_instrument(table_reader& r) {
     domain::instrument i;
     i.id = domain::instrument_id{static_cast<std::uint32_t>(r.number("id", 1, domain::instruments_max))};
@@ -196,8 +233,12 @@ domain::instrument read_instrument(table_reader& r) {
     const std::int64_t reach = std::min(domain::price_ticks_max, (INT64_MAX - 1) / i.tick_size.value);
     i.price_low = band("price_low", domain::price_ticks{-reach});
     i.price_high = band("price_high", domain::price_ticks{reach});
-    i.order_quantity_max = domain::quantity_lots{static_cast<std::uint32_t>(
-        r.number("order_quantity_max", domain::order_quantity_lots_max, 1, domain::order_quantity_lots_max))};
+    read_terms(r, i);
+    // Without a limit: as much as one order may be, in the strategy and in each of its legs.
+    std::uint32_t lots_max = domain::order_quantity_lots_max;
+    for (const domain::leg& l : i.legs_used()) lots_max = std::min(lots_max, domain::order_quantity_lots_max / l.ratio);
+    i.order_quantity_max = domain::quantity_lots{
+        static_cast<std::uint32_t>(r.number("order_quantity_max", lots_max, 1, domain::order_quantity_lots_max))};
     const auto distance = [&](std::string_view key) {
         const domain::price_ticks ticks = band(key, domain::price_ticks{0});
         if (ticks.value < 0) r.fail(key, "expected a distance, found a negative price");
@@ -328,6 +369,11 @@ configuration parse_configuration(std::string_view text, const std::string& file
         c.instruments.push_back(read_instrument(r));
         if (!instrument_ids.insert(c.instruments.back().id.value).second) r.fail("id", "is used twice");
         if (!symbols.emplace(c.instruments.back().name.view()).second) r.fail("symbol", "is used twice");
+    });
+    std::size_t index = 0;
+    read_array(root, "instrument", file, [&](table_reader& r) {
+        const auto problem = domain::validate_legs(c.instruments[index++], c.instruments);
+        if (!problem.empty()) r.fail("legs", std::string(problem));
     });
     gateway::account_directory directory;
     read_array(root, "account", file, [&](table_reader& r) {

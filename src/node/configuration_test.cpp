@@ -120,8 +120,9 @@ TEST(configuration, reads_what_protects_an_instrument) {
               "corro.toml:18: instrument.breaker_window_ms: expected a number from 0 to 1099511627776, found -1");
     EXPECT_EQ(error_of(with(protected_file, "breaker_halt_ms", "breaker_halt")),
               "corro.toml:19: instrument.breaker_halt: is not a key of this table; known are: breaker_halt_ms, "
-              "breaker_move, breaker_window_ms, dynamic_band, id, kind, lot_size, matching, order_quantity_max, "
-              "price_high, price_low, product, symbol, tick_size");
+              "breaker_move, breaker_window_ms, dynamic_band, expiry, id, implied, kind, legs, lot_size, matching, "
+              "order_quantity_max, "
+              "price_high, price_low, product, right, strike, symbol, tick_size");
 }
 
 TEST(configuration, reads_how_the_orders_at_one_price_share) {
@@ -156,6 +157,59 @@ TEST(configuration, reads_how_the_orders_at_one_price_share) {
               "corro.toml:22: instrument.matching.lead_market_makers.account: is missing");
     EXPECT_EQ(error_of(with(sound, "price_high = \"10000\"\n", "price_high = \"10000\"\nmatching = \"K\"\n")),
               "corro.toml:15: instrument.matching: expected a table");
+}
+
+constexpr const char* strategies = R"([[instrument]]
+id = 2
+symbol = "ESM4"
+kind = "future"
+tick_size = "0.25"
+price_low = "1000"
+price_high = "10000"
+expiry = 2024-06-21T13:30:00Z
+[[instrument]]
+id = 3
+symbol = "ESH4-ESM4"
+kind = "spread"
+tick_size = "0.25"
+price_low = "-500"
+price_high = "500"
+legs = [{ instrument = 1, side = "buy" }, { instrument = 2, side = "sell", ratio = 2 }]
+[[instrument]]
+id = 4
+symbol = "ESM4-P5000"
+kind = "option"
+right = "put"
+strike = "5000"
+tick_size = "0.05"
+)";
+
+TEST(configuration, reads_options_and_strategies) {
+    const std::string file = with(sound, "[[account]]", std::string(strategies) + "[[account]]");
+    const configuration c = parse_configuration(file, "corro.toml");
+    EXPECT_EQ(c.instruments[1].expiry, domain::time_ns{1'718'976'600'000'000'000});
+    const domain::instrument& spread = c.instruments[2];
+    ASSERT_EQ(spread.legs_count, 2);
+    EXPECT_EQ(spread.legs[0], (domain::leg{domain::instrument_id{1}, 1, domain::side::buy}));
+    EXPECT_EQ(spread.legs[1], (domain::leg{domain::instrument_id{2}, 2, domain::side::sell}));
+    EXPECT_FALSE(spread.implied);
+    EXPECT_EQ(spread.order_quantity_max.value, domain::order_quantity_lots_max / 2) << "as much as its legs can hold";
+    EXPECT_EQ(c.instruments[3].right, domain::option_right::put);
+    EXPECT_EQ(c.instruments[3].strike, domain::price_nano{5'000'000'000'000});
+
+    const auto fails = [&](const char* from, const char* to) { return error_of(with(file, from, to)); };
+    EXPECT_TRUE(fails("{ instrument = 1,", "{ instrument = 9,").ends_with("legs: a leg is no instrument of the venue"));
+    EXPECT_TRUE(fails("{ instrument = 1,", "{ instrument = 2,").ends_with("legs: an instrument is a leg twice"));
+    EXPECT_TRUE(fails("{ instrument = 1,", "{ instrument = 3,").ends_with("legs: a leg must not have legs itself"));
+    EXPECT_TRUE(fails("ratio = 2", "ratio = 1001").ends_with("ratio: expected a number from 1 to 1000, found 1001"));
+    EXPECT_TRUE(fails("side = \"buy\" }", "side = \"both\" }").ends_with("side: expected one of: buy, sell"));
+    EXPECT_TRUE(fails("side = \"buy\" }", "side = \"buy\", ratio = 2 }")
+                    .ends_with("legs: one leg needs the ratio 1, so that the prices of the legs can add up exactly"));
+    EXPECT_TRUE(
+        fails("legs = [", "implied = true\nlegs = [")
+            .ends_with("implied matching needs a spread that buys one lot of one leg and sells one lot of another"));
+    EXPECT_TRUE(fails("right = \"put\"", "").ends_with("an option is either a call or a put"));
+    EXPECT_TRUE(fails("21T13:30:00Z", "21T13:30:00").ends_with("expiry: expected a time such as 2026-12-18T14:30:00Z"));
 }
 
 TEST(configuration, makes_an_operator_only_of_an_account_that_is_called_one) {

@@ -80,6 +80,14 @@ columns columns_of(const domain::event& e) noexcept {
             c.price = e.capture.price;
             c.quantity = e.capture.quantity.value;
             break;
+        case event_kind::leg_capture:
+        case event_kind::leg_trade:  // its price need not be one of the leg's ticks
+            c.account = e.leg_fill.account.value;
+            c.session = e.leg_fill.session.value;
+            c.order = e.leg_fill.order.value;
+            c.trade = e.leg_fill.trade.value;
+            c.quantity = e.leg_fill.quantity.value;
+            break;
         case event_kind::quote_entered:
             c.account = e.quote.account.value;
             c.session = e.quote.session.value;

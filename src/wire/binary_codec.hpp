@@ -121,6 +121,17 @@ struct mass_quote_commands {
 [[nodiscard]] std::size_t encode(const domain::instrument& instrument, std::uint64_t sequence,
                                  std::span<std::byte> out) noexcept;
 
+/// Writes one leg of a strategy as an instrument_leg.
+/// @param index  Below the instrument's legs_count.
+/// @return       Bytes written; 0 when `out` is too short.
+[[nodiscard]] std::size_t encode_leg(const domain::instrument& instrument, std::size_t index, std::uint64_t sequence,
+                                     std::span<std::byte> out) noexcept;
+
+/// Reads an instrument_leg into its strategy, which the table has already.
+/// @error  unknown_type (another message), malformed_length, malformed_field (also a leg beyond the strategy's count),
+///         unknown_instrument.
+[[nodiscard]] std::error_code decode_leg(const frame& from, instrument_table& instruments) noexcept;
+
 /// Reads an instrument_definition.
 /// @error  unknown_type (another message), malformed_length, malformed_field (also a definition that domain::validate
 ///         refuses).

@@ -133,7 +133,31 @@ TEST(binary_codec, carries_an_instrument_definition_both_ways) {
         EXPECT_EQ(received->price_low, sent.price_low);
         EXPECT_EQ(received->price_high, sent.price_high);
         EXPECT_EQ(received->order_quantity_max, sent.order_quantity_max);
+        EXPECT_EQ(received->right, sent.right);
+        EXPECT_EQ(received->strike, sent.strike);
+        EXPECT_EQ(received->expiry, sent.expiry);
+        EXPECT_EQ(received->legs_count, sent.legs_count);
+        EXPECT_EQ(received->implied, sent.implied);
     }
+}
+
+TEST(binary_codec, carries_the_legs_of_a_strategy_behind_its_definition) {
+    const domain::instrument sent = made_instrument(2);
+    instrument_table received;
+    const auto take_leg = [&](std::size_t index) {
+        std::array<std::byte, message_bytes_max> buffer;
+        const std::size_t size = encode_leg(sent, index, 0, buffer);
+        EXPECT_EQ(size, instrument_leg::frame_bytes);
+        return decode_leg(**next_frame(std::span{buffer}.first(size)), received);
+    };
+    EXPECT_EQ(take_leg(0), wire_errc::unknown_instrument) << "before its strategy";
+    domain::instrument bare = sent;
+    bare.legs = {};
+    received.define(bare);
+    EXPECT_FALSE(take_leg(1));
+    EXPECT_FALSE(take_leg(0));
+    EXPECT_EQ(received.find(sent.id)->legs, sent.legs);
+    EXPECT_EQ(take_leg(sent.legs_count), wire_errc::malformed_field) << "there is no third leg";
 }
 
 TEST(binary_codec, refuses_an_unsound_instrument_definition) {

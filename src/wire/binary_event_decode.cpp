@@ -109,6 +109,22 @@ void take(const trade_capture_view& view, converter& convert, domain::event& e) 
     };
 }
 
+void take(const leg_capture_view& view, converter& convert, domain::event& e) noexcept {
+    e.leg_fill = domain::leg_fill{
+        .trade = view.trade(),
+        .order = view.order(),
+        .price = view.leg_price().value,
+        .quantity = convert.lots(view.quantity()),
+        .account = view.account(),
+        .session = view.session(),
+    };
+}
+
+void take(const leg_trade_view& view, converter& convert, domain::event& e) noexcept {
+    e.leg_fill = domain::leg_fill{
+        .trade = view.trade(), .price = view.leg_price().value, .quantity = convert.lots(view.quantity())};
+}
+
 void take(const quote_entered_view& view, converter& convert, domain::event& e) noexcept {
     e.quote = domain::private_quote{
         .client_order = view.client_order(),
@@ -223,6 +239,8 @@ std::error_code decode_event(const frame& from, const instrument_table& instrume
         case template_id::statistics: return take_event<statistics_view>(from, instruments, event);
         case template_id::request_done: return take_event<request_done_view>(from, instruments, event);
         case template_id::phase_changed: return take_event<phase_changed_view>(from, instruments, event);
+        case template_id::leg_capture: return take_event<leg_capture_view>(from, instruments, event);
+        case template_id::leg_trade: return take_event<leg_trade_view>(from, instruments, event);
         default: return wire_errc::unknown_type;
     }
 }
@@ -240,6 +258,11 @@ std::expected<domain::instrument, std::error_code> decode_instrument(const frame
         .tick_size = message.tick_size,
         .lot_size = message.lot_size,
         .allocation = {.algorithm = message.match_algorithm},
+        .right = message.option_right,
+        .strike = message.strike,
+        .expiry = message.expiry,
+        .legs_count = message.legs_count,
+        .implied = message.implied_matching == implied_matching::implied,
     };
     if (instrument.tick_size.value <= 0 || instrument.lot_size == 0) {
         return std::unexpected(wire_errc::malformed_field);
@@ -253,6 +276,19 @@ std::expected<domain::instrument, std::error_code> decode_instrument(const frame
     instrument.order_quantity_max = largest;
     if (!convert.sound() || !domain::validate(instrument).empty()) return std::unexpected(wire_errc::malformed_field);
     return instrument;
+}
+
+std::error_code decode_leg(const frame& from, instrument_table& instruments) noexcept {
+    if (from.message != template_id::instrument_leg) return wire_errc::unknown_type;
+    if (const refusal wrong = instrument_leg_view::check(from)) return error_of(wrong);
+    const instrument_leg message = instrument_leg_view{from}.value();
+    const domain::instrument* known = instruments.find(message.instrument);
+    if (known == nullptr) return wire_errc::unknown_instrument;
+    if (message.leg_index >= known->legs_count) return wire_errc::malformed_field;
+    domain::instrument strategy = *known;
+    strategy.legs[message.leg_index] = {message.leg, message.ratio, message.side};
+    instruments.define(strategy);
+    return {};
 }
 
 }  // namespace corro::wire

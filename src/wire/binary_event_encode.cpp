@@ -28,6 +28,8 @@ static_assert(message_of(event_kind::statistics) == template_id::statistics);
 
 static_assert(message_of(event_kind::request_done) == template_id::request_done);
 static_assert(message_of(event_kind::phase_changed) == template_id::phase_changed);
+static_assert(message_of(event_kind::leg_capture) == template_id::leg_capture);
+static_assert(message_of(event_kind::leg_trade) == template_id::leg_trade);
 
 constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
 static_assert(static_cast<base::int128>(domain::order_quantity_lots_max) *
@@ -103,6 +105,25 @@ template <class Message>
     message.quantity = units(i, e.capture.quantity);
     message.account = e.capture.account;
     message.session = e.capture.session;
+    return message;
+}
+
+inline leg_capture from_leg_capture(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<leg_capture>(e);
+    message.trade = e.leg_fill.trade;
+    message.order = e.leg_fill.order;
+    message.leg_price = domain::price_nano{e.leg_fill.price};
+    message.quantity = units(i, e.leg_fill.quantity);
+    message.account = e.leg_fill.account;
+    message.session = e.leg_fill.session;
+    return message;
+}
+
+inline leg_trade from_leg_trade(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<leg_trade>(e);
+    message.trade = e.leg_fill.trade;
+    message.leg_price = domain::price_nano{e.leg_fill.price};
+    message.quantity = units(i, e.leg_fill.quantity);
     return message;
 }
 
@@ -210,6 +231,8 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::statistics: return encode(from_volumes(e, i), sequence, out);
         case event_kind::request_done: return encode(from_done(e), sequence, out);
         case event_kind::phase_changed: return encode(from_phase(e), sequence, out);
+        case event_kind::leg_capture: return encode(from_leg_capture(e, i), sequence, out);
+        case event_kind::leg_trade: return encode(from_leg_trade(e, i), sequence, out);
     }
     return 0;
 }
@@ -226,6 +249,24 @@ std::size_t encode(const domain::instrument& instrument, std::uint64_t sequence,
         .lot_size = instrument.lot_size,
         .instrument_kind = instrument.kind,
         .match_algorithm = instrument.allocation.algorithm,
+        .option_right = instrument.right,
+        .legs_count = instrument.legs_count,
+        .strike = instrument.strike,
+        .expiry = instrument.expiry,
+        .implied_matching = instrument.implied ? implied_matching::implied : implied_matching::separate,
+    };
+    return encode(message, sequence, out);
+}
+
+std::size_t encode_leg(const domain::instrument& instrument, std::size_t index, std::uint64_t sequence,
+                       std::span<std::byte> out) noexcept {
+    const domain::leg& leg = instrument.legs[index];
+    const instrument_leg message{
+        .instrument = instrument.id,
+        .leg = leg.instrument,
+        .ratio = leg.ratio,
+        .side = leg.side,
+        .leg_index = static_cast<std::uint8_t>(index),
     };
     return encode(message, sequence, out);
 }

@@ -25,6 +25,7 @@ inline constexpr std::uint32_t instruments_made = 4;
                                                               "TWENTY-FOUR-CHARACTERS-X"};
     using enum domain::match_algorithm;
     constexpr std::array<domain::match_algorithm, instruments_made> algorithms{fifo, split, allocation, fifo_makers};
+    const bool has_legs = id == 2;
     return {.id = domain::instrument_id{id},
             .product = domain::product_id{id % 2 + 1},
             .name = domain::symbol{names[id - 1]},
@@ -34,7 +35,15 @@ inline constexpr std::uint32_t instruments_made = 4;
             .price_low = domain::price_ticks{id == 3 ? 1 : -domain::price_ticks_max},
             .price_high = domain::price_ticks{domain::price_ticks_max},
             .order_quantity_max = domain::quantity_lots{10'000 * id},
-            .allocation = {.algorithm = algorithms[id - 1]}};
+            .allocation = {.algorithm = algorithms[id - 1]},
+            .right = id == 1 ? domain::option_right::put : domain::option_right::none,
+            .strike = domain::price_nano{id == 1 ? 4'800'250'000'000 : 0},
+            .expiry = domain::time_ns{id == 1 ? 1'686'922'200'000'000'000 : 0},
+            .legs = {domain::leg{domain::instrument_id{has_legs ? 3U : 0U}, has_legs ? 1'000U : 1U},
+                     domain::leg{domain::instrument_id{has_legs ? 4U : 0U}, 1,
+                                 has_legs ? domain::side::sell : domain::side::buy}},
+            .legs_count = static_cast<std::uint8_t>(has_legs ? 2 : 0),
+            .implied = has_legs};
 }
 
 [[nodiscard]] inline instrument_table made_instruments() {
@@ -140,6 +149,9 @@ class message_maker {
     }
 
     [[nodiscard]] domain::event event() {
+        if (from(0, 9) == 0) {
+            return event(from(0, 1) == 0 ? domain::event_kind::leg_capture : domain::event_kind::leg_trade);
+        }
         const std::uint32_t which = from(0, 17);
         return event(static_cast<domain::event_kind>(which < 6 ? which + 1 : which < 9 ? which + 4 : which + 7));
     }
@@ -182,6 +194,19 @@ class message_maker {
                              .quantity = lots(),
                              .account = domain::account_id{number<std::uint32_t>()},
                              .session = domain::session_id{number<std::uint32_t>()}};
+                break;
+            case domain::event_kind::leg_capture:
+                e.leg_fill = {.trade = domain::trade_id{number<std::uint64_t>()},
+                              .order = domain::order_id{number<std::uint64_t>()},
+                              .price = number<std::int64_t>(),
+                              .quantity = lots(),
+                              .account = domain::account_id{number<std::uint32_t>()},
+                              .session = domain::session_id{number<std::uint32_t>()}};
+                break;
+            case domain::event_kind::leg_trade:
+                e.leg_fill = {.trade = domain::trade_id{number<std::uint64_t>()},
+                              .price = number<std::int64_t>(),
+                              .quantity = lots()};
                 break;
             case domain::event_kind::quote_entered:
                 e.quote = {.client_order = domain::client_order_id{number<std::uint64_t>()},

@@ -35,6 +35,10 @@
 // `time T` is the time of the commands that follow. Before the first command `band N` and `breaker N window T halt T`
 // add a dynamic price band or a circuit breaker to the instruments, and `matching X` names their matching algorithm;
 // behind it may stand `fifo N`, `levelling`, `top N to N` (0 for no bound), `minimum N` and `maker A N` for each maker.
+//
+// Likewise before the first command, `strategy 3 buys 1 of 1 and sells 2 of 2` makes instrument 3 a strategy of those
+// legs (any number of them, joined by `and`). Then what is said ends with the books of all instruments that have orders
+// (`bids of 3: ...`) and with what everybody owns (`A owns -5 of 2`).
 #pragma once
 
 #include <cstdint>
@@ -100,6 +104,7 @@ class player final : public facility::event_consumer {
         if (who == "band" || who == "breaker" || who == "matching") {
             return !venue_ && define(who, words) ? std::string() : "not understood: " + line;
         }
+        if (who == "strategy") return !venue_ && define_strategy(words) ? std::string() : "not understood: " + line;
         words >> verb;
         if (who == "time" && verb == "passes") {
             std::int64_t ms = 0;
@@ -140,22 +145,43 @@ class player final : public facility::event_consumer {
                 to += (to.empty() ? "" : ", ") + owner->name_of(o.order) + " " + std::to_string(o.open.value) + " at " +
                       std::to_string(o.price.value);
             }
-        } list;
-        list.owner = this;
-        venue().visit_book(domain::instrument_id{1}, list);
-        all.push_back("bids: " + (list.bids.empty() ? "none" : list.bids));
-        all.push_back("asks: " + (list.asks.empty() ? "none" : list.asks));
+        };
+        const auto list = [&](std::uint32_t instrument, const std::string& of, bool even_empty) {
+            lister side_lists;
+            side_lists.owner = this;
+            venue().visit_book(domain::instrument_id{instrument}, side_lists);
+            const auto say = [&](const char* name, const std::string& orders) {
+                if (even_empty || !orders.empty()) all.push_back(name + of + ": " + (orders.empty() ? "none" : orders));
+            };
+            say("bids", side_lists.bids);
+            say("asks", side_lists.asks);
+        };
+        list(1, "", true);
+        if (strategies_.empty()) return all;
+        for (std::uint32_t i = 2; i < instruments_end; ++i) list(i, " of " + std::to_string(i), false);
+        for (std::uint32_t account = 0; account < 26; ++account) {
+            for (std::uint32_t i = 1; i < instruments_end; ++i) {
+                const auto lots = venue().position_of(domain::account_id{account}, domain::instrument_id{i});
+                if (lots == 0) continue;
+                all.push_back(std::string{static_cast<char>('A' + account)} + " owns " + std::to_string(lots) + " of " +
+                              std::to_string(i));
+            }
+        }
         return all;
     }
 
  private:
     facility::facility& venue() {
         if (!venue_) {
-            domain::instrument second = first_;
-            second.id = domain::instrument_id{2};
-            const domain::instrument both[]{first_, second};
+            std::vector<domain::instrument> all;
+            for (std::uint32_t id = 1; id < instruments_end; ++id) {
+                const auto strategy = strategies_.find(id);
+                if (id > 2 && strategy == strategies_.end() && strategies_.empty()) break;
+                all.push_back(strategy == strategies_.end() ? first_ : strategy->second);
+                all.back().id = domain::instrument_id{id};
+            }
             venue_ = std::make_unique<facility::facility>(
-                facility::facility_options{.orders_max = 64, .accounts_max = 32, .positions_max = 64}, both, *this);
+                facility::facility_options{.orders_max = 64, .accounts_max = 32, .positions_max = 64}, all, *this);
         }
         return *venue_;
     }
@@ -197,6 +223,23 @@ class player final : public facility::event_consumer {
             if (!words) return false;
         }
         return domain::validate(p).empty();
+    }
+    bool define_strategy(std::istringstream& words) {
+        std::uint32_t id = 0;
+        words >> id;
+        domain::instrument strategy = instrument();
+        strategy.kind = domain::instrument_kind::spread;
+        strategy.price_low = domain::price_ticks{-1'000'000};
+        for (std::string verb, of, then = "and"; then == "and"; then.clear(), words >> then) {
+            domain::leg leg;
+            if (strategy.legs_count == domain::legs_max) return false;
+            if (!(words >> verb >> leg.ratio >> of >> leg.instrument.value) || of != "of") return false;
+            if (verb != "buys" && verb != "sells") return false;
+            leg.side = verb == "buys" ? domain::side::buy : domain::side::sell;
+            strategy.legs[strategy.legs_count++] = leg;
+        }
+        strategies_[id] = strategy;
+        return id > 2 && id < instruments_end;
     }
     bool operate(std::istringstream& words, const std::string& verb) {
         domain::command c;
@@ -484,6 +527,13 @@ class player final : public facility::event_consumer {
                                     name(e.execution.client_order, e.execution.account, e.execution.order));
                 }
                 break;
+            case event_kind::leg_capture:
+                said_.push_back("leg: " + std::string{static_cast<char>('A' + e.leg_fill.account.value)} +
+                                (e.side == domain::side::buy ? " buys " : " sells ") +
+                                std::to_string(e.leg_fill.quantity.value) + " of " +
+                                std::to_string(e.instrument.value) + " at " +
+                                std::to_string(e.leg_fill.price / first_.tick_size.value));
+                break;
             case event_kind::quote_entered:
                 said_.push_back(std::string{static_cast<char>('A' + e.quote.account.value)} + "'s quote stands with " +
                                 std::to_string(e.quote.bid_quantity.value) + " and " +
@@ -519,6 +569,8 @@ class player final : public facility::event_consumer {
     std::string aggressor_;
     std::vector<std::string> said_;
     domain::instrument first_ = instrument();
+    static constexpr std::uint32_t instruments_end = 8;
+    std::map<std::uint32_t, domain::instrument> strategies_;
     std::unique_ptr<facility::facility> venue_;  ///< made by the first command
 };
 

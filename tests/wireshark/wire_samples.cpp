@@ -136,7 +136,7 @@ class sampler {
     }
 
     void events() {
-        for (const int kind : {1, 2, 3, 4, 5, 6, 10, 11, 12, 16, 17, 18, 19, 20, 21, 22, 23, 24}) {
+        for (const int kind : {1, 2, 3, 4, 5, 6, 10, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28}) {
             const domain::event event = make_.event(static_cast<domain::event_kind>(kind));
             std::array<std::byte, wire::message_bytes_max> buffer;
             const auto size = wire::encode(event, instruments_.find_or_nameless(event.instrument),
@@ -149,6 +149,8 @@ class sampler {
         std::array<std::byte, wire::message_bytes_max> buffer;
         const auto size = wire::encode(wire::made_instrument(make_.from(1, wire::instruments_made)), 0, buffer);
         add(wire::template_id::instrument_definition, std::span{buffer}.first(size));
+        const auto leg_size = wire::encode_leg(wire::made_instrument(2), make_.from(0, 1), 0, buffer);
+        add(wire::template_id::instrument_leg, std::span{buffer}.first(leg_size));
         const domain::sequence_number sequence{make_.number<std::uint64_t>()};
         const domain::sequence_number command{make_.number<std::uint64_t>()};
         const auto count = make_.number<std::uint32_t>();

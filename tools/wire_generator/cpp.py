@@ -14,7 +14,7 @@ STRONG_TYPES = {
 }
 # Enumerations and sets that the domain owns; the schema mirrors them, and the compiler checks that it does.
 DOMAIN_ENUMS = {"side", "order_type", "time_in_force", "self_match_prevention", "cancel_scope", "cancel_sides", "kill_scope",
-                "switch_state", "trading_phase", "instrument_kind", "match_algorithm",
+                "switch_state", "trading_phase", "instrument_kind", "match_algorithm", "option_right",
                 "reject_reason"}
 DOMAIN_SETS = {"order_flags": "domain::order_flag", "amend_flags": "domain::amend_flag", "cancel_flags": "domain::cancel_flag",
                "event_flags": "domain::event_flag"}

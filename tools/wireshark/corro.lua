@@ -145,6 +145,17 @@ local match_algorithm_names = {
     [84] = "fifo_makers",
 }
 
+local option_right_names = {
+    [0] = "none",
+    [1] = "call",
+    [2] = "put",
+}
+
+local implied_matching_names = {
+    [0] = "separate",
+    [1] = "implied",
+}
+
 local reject_reason_names = {
     [0] = "none",
     [1] = "unknown_instrument",
@@ -244,6 +255,7 @@ local template_names = {
     [36] = "order_executed",
     [37] = "order_rejected",
     [38] = "trade_capture",
+    [47] = "leg_capture",
     [44] = "request_done",
     [42] = "quote_entered",
     [43] = "protection_changed",
@@ -256,6 +268,8 @@ local template_names = {
     [54] = "price_update",
     [55] = "statistics",
     [56] = "phase_changed",
+    [60] = "leg_trade",
+    [62] = "instrument_leg",
     [64] = "instrument_definition",
     [65] = "snapshot_begin",
     [66] = "snapshot_end",
@@ -371,6 +385,7 @@ local fields = {
     request = ProtoField.uint32("corro.request", "request"),
     leaves = ProtoField.int64("corro.leaves", "leaves"),
     trade = ProtoField.uint64("corro.trade", "trade"),
+    leg_price = ProtoField.int64("corro.leg_price", "leg_price"),
     fills = ProtoField.uint32("corro.fills", "fills"),
     lots = ProtoField.uint64("corro.lots", "lots"),
     change = ProtoField.int64("corro.change", "change"),
@@ -382,6 +397,9 @@ local fields = {
     volume = ProtoField.int64("corro.volume", "volume"),
     turnover = ProtoField.int64("corro.turnover", "turnover"),
     open_interest = ProtoField.int64("corro.open_interest", "open_interest"),
+    leg = ProtoField.uint32("corro.leg", "leg"),
+    ratio = ProtoField.uint32("corro.ratio", "ratio"),
+    leg_index = ProtoField.uint8("corro.leg_index", "leg_index"),
     symbol = ProtoField.string("corro.symbol", "symbol"),
     tick_size = ProtoField.int64("corro.tick_size", "tick_size"),
     price_low = ProtoField.int64("corro.price_low", "price_low"),
@@ -390,6 +408,11 @@ local fields = {
     lot_size = ProtoField.uint32("corro.lot_size", "lot_size"),
     instrument_kind = ProtoField.uint8("corro.instrument_kind", "instrument_kind", base.DEC, instrument_kind_names),
     match_algorithm = ProtoField.uint8("corro.match_algorithm", "match_algorithm", base.DEC, match_algorithm_names),
+    option_right = ProtoField.uint8("corro.option_right", "option_right", base.DEC, option_right_names),
+    legs_count = ProtoField.uint8("corro.legs_count", "legs_count"),
+    strike = ProtoField.int64("corro.strike", "strike"),
+    expiry = ProtoField.absolute_time("corro.expiry", "expiry", base.UTC),
+    implied_matching = ProtoField.uint8("corro.implied_matching", "implied_matching", base.DEC, implied_matching_names),
     last_sequence = ProtoField.uint64("corro.last_sequence", "last_sequence"),
     last_command = ProtoField.uint64("corro.last_command", "last_command"),
 }
@@ -727,6 +750,21 @@ local messages = {
         { field = fields.account, offset = 56, size = 4, add = add_plain },
         { field = fields.session, offset = 60, size = 4, add = add_plain },
     },
+    [47] = {
+        name = "leg_capture", block_bytes = 64,
+        { field = fields.command, offset = 0, size = 8, add = add_plain },
+        { field = fields.time, offset = 8, size = 8, add = add_time },
+        { field = fields.instrument, offset = 16, size = 4, add = add_plain },
+        { field = fields.side, offset = 20, size = 1, add = add_plain, values = side_names },
+        { field = fields.reason, offset = 21, size = 1, add = add_plain, values = reject_reason_names },
+        { field = fields.flags, offset = 22, size = 1, add = add_event_flags },
+        { field = fields.trade, offset = 24, size = 8, add = add_plain },
+        { field = fields.order, offset = 32, size = 8, add = add_plain },
+        { field = fields.leg_price, offset = 40, size = 8, add = add_price },
+        { field = fields.quantity, offset = 48, size = 8, add = add_plain },
+        { field = fields.account, offset = 56, size = 4, add = add_plain },
+        { field = fields.session, offset = 60, size = 4, add = add_plain },
+    },
     [44] = {
         name = "request_done", block_bytes = 40,
         { field = fields.command, offset = 0, size = 8, add = add_plain },
@@ -883,8 +921,28 @@ local messages = {
         { field = fields.trading_phase, offset = 24, size = 1, add = add_plain, values = trading_phase_names },
         { field = fields.resume_time, offset = 32, size = 8, add = add_time },
     },
+    [60] = {
+        name = "leg_trade", block_bytes = 48,
+        { field = fields.command, offset = 0, size = 8, add = add_plain },
+        { field = fields.time, offset = 8, size = 8, add = add_time },
+        { field = fields.instrument, offset = 16, size = 4, add = add_plain },
+        { field = fields.side, offset = 20, size = 1, add = add_plain, values = side_names },
+        { field = fields.reason, offset = 21, size = 1, add = add_plain, values = reject_reason_names },
+        { field = fields.flags, offset = 22, size = 1, add = add_event_flags },
+        { field = fields.trade, offset = 24, size = 8, add = add_plain },
+        { field = fields.leg_price, offset = 32, size = 8, add = add_price },
+        { field = fields.quantity, offset = 40, size = 8, add = add_plain },
+    },
+    [62] = {
+        name = "instrument_leg", block_bytes = 16,
+        { field = fields.instrument, offset = 0, size = 4, add = add_plain },
+        { field = fields.leg, offset = 4, size = 4, add = add_plain },
+        { field = fields.ratio, offset = 8, size = 4, add = add_plain },
+        { field = fields.side, offset = 12, size = 1, add = add_plain, values = side_names },
+        { field = fields.leg_index, offset = 13, size = 1, add = add_plain },
+    },
     [64] = {
-        name = "instrument_definition", block_bytes = 72,
+        name = "instrument_definition", block_bytes = 96,
         { field = fields.instrument, offset = 0, size = 4, add = add_plain },
         { field = fields.product, offset = 4, size = 4, add = add_plain },
         { field = fields.symbol, offset = 8, size = 24, add = add_text },
@@ -895,6 +953,11 @@ local messages = {
         { field = fields.lot_size, offset = 64, size = 4, add = add_plain },
         { field = fields.instrument_kind, offset = 68, size = 1, add = add_plain, values = instrument_kind_names },
         { field = fields.match_algorithm, offset = 69, size = 1, add = add_plain, values = match_algorithm_names },
+        { field = fields.option_right, offset = 70, size = 1, add = add_plain, values = option_right_names },
+        { field = fields.legs_count, offset = 71, size = 1, add = add_plain },
+        { field = fields.strike, offset = 72, size = 8, add = add_price },
+        { field = fields.expiry, offset = 80, size = 8, add = add_time },
+        { field = fields.implied_matching, offset = 88, size = 1, add = add_plain, values = implied_matching_names },
     },
     [65] = {
         name = "snapshot_begin", block_bytes = 24,

@@ -30,6 +30,7 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::order_executed: return "order_executed";
         case template_id::order_rejected: return "order_rejected";
         case template_id::trade_capture: return "trade_capture";
+        case template_id::leg_capture: return "leg_capture";
         case template_id::request_done: return "request_done";
         case template_id::quote_entered: return "quote_entered";
         case template_id::protection_changed: return "protection_changed";
@@ -42,9 +43,19 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::price_update: return "price_update";
         case template_id::statistics: return "statistics";
         case template_id::phase_changed: return "phase_changed";
+        case template_id::leg_trade: return "leg_trade";
+        case template_id::instrument_leg: return "instrument_leg";
         case template_id::instrument_definition: return "instrument_definition";
         case template_id::snapshot_begin: return "snapshot_begin";
         case template_id::snapshot_end: return "snapshot_end";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(implied_matching value) noexcept {
+    switch (value) {
+        case implied_matching::separate: return "separate";
+        case implied_matching::implied: return "implied";
     }
     return "unknown";
 }
@@ -112,6 +123,7 @@ refusal check(const frame& from) noexcept {
         case template_id::order_executed: return order_executed_view::check(from);
         case template_id::order_rejected: return order_rejected_view::check(from);
         case template_id::trade_capture: return trade_capture_view::check(from);
+        case template_id::leg_capture: return leg_capture_view::check(from);
         case template_id::request_done: return request_done_view::check(from);
         case template_id::quote_entered: return quote_entered_view::check(from);
         case template_id::protection_changed: return protection_changed_view::check(from);
@@ -124,6 +136,8 @@ refusal check(const frame& from) noexcept {
         case template_id::price_update: return price_update_view::check(from);
         case template_id::statistics: return statistics_view::check(from);
         case template_id::phase_changed: return phase_changed_view::check(from);
+        case template_id::leg_trade: return leg_trade_view::check(from);
+        case template_id::instrument_leg: return instrument_leg_view::check(from);
         case template_id::instrument_definition: return instrument_definition_view::check(from);
         case template_id::snapshot_begin: return snapshot_begin_view::check(from);
         case template_id::snapshot_end: return snapshot_end_view::check(from);

@@ -54,6 +54,7 @@ enum class template_id : std::uint16_t {
     order_executed = 36,
     order_rejected = 37,
     trade_capture = 38,
+    leg_capture = 47,
     request_done = 44,
     quote_entered = 42,
     protection_changed = 43,
@@ -66,6 +67,8 @@ enum class template_id : std::uint16_t {
     price_update = 54,
     statistics = 55,
     phase_changed = 56,
+    leg_trade = 60,
+    instrument_leg = 62,
     instrument_definition = 64,
     snapshot_begin = 65,
     snapshot_end = 66,
@@ -247,6 +250,40 @@ static_assert(static_cast<std::uint8_t>(domain::match_algorithm::fifo_makers) ==
     }
     return false;
 }
+
+static_assert(sizeof(domain::option_right) == 1);
+static_assert(static_cast<std::uint8_t>(domain::option_right::none) == 0);
+static_assert(static_cast<std::uint8_t>(domain::option_right::call) == 1);
+static_assert(static_cast<std::uint8_t>(domain::option_right::put) == 2);
+[[nodiscard]] constexpr bool is_known(domain::option_right value) noexcept {
+    switch (value) {
+        case domain::option_right::none:
+        case domain::option_right::call:
+        case domain::option_right::put:
+            return true;
+    }
+    return false;
+}
+
+/// Whether a strategy trades with the books of its legs.
+enum class implied_matching : std::uint8_t {
+    /// In its own book only.
+    separate = 0,
+    /// Its orders also trade with those of its legs.
+    implied = 1,
+};
+
+[[nodiscard]] constexpr bool is_known(implied_matching value) noexcept {
+    switch (value) {
+        case implied_matching::separate:
+        case implied_matching::implied:
+            return true;
+    }
+    return false;
+}
+
+/// The value's name as in the specification; "unknown" for a number that is not in use.
+[[nodiscard]] std::string_view to_string(implied_matching value) noexcept;
 
 static_assert(sizeof(domain::reject_reason) == 1);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::none) == 0);
@@ -2761,6 +2798,121 @@ class trade_capture_view {
     const std::byte* block_;
 };
 
+/// One side's record of what a trade of a strategy did in one leg. The header's instrument is the leg, its side what
+/// this side did there.
+struct leg_capture {
+    static constexpr template_id message_id = template_id::leg_capture;
+    static constexpr std::size_t block_bytes = 64;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    /// Of the strategy.
+    domain::trade_id trade{};
+    /// Of the strategy.
+    domain::order_id order{};
+    /// By the rule for prices of legs; not always a multiple of the leg's tick size.
+    domain::price_nano leg_price{};
+    std::int64_t quantity{};
+    domain::account_id account{};
+    /// The session that is told.
+    domain::session_id session{};
+
+    friend bool operator==(const wire::leg_capture&, const wire::leg_capture&) = default;
+};
+
+/// Writes header and block: leg_capture::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const leg_capture& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(leg_capture::message_id, leg_capture::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.trade);
+    store_field(out + 48, message.order);
+    store_field(out + 56, message.leg_price);
+    store_field(out + 64, message.quantity);
+    store_field(out + 72, message.account);
+    store_field(out + 76, message.session);
+}
+
+/// leg_capture in a received buffer; valid as long as the buffer.
+class leg_capture_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit leg_capture_view(const frame& from) noexcept : block_(block_of<wire::leg_capture>(from)) {}
+
+    /// What keeps a frame whose message is leg_capture from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < leg_capture::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const leg_capture_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::trade_id trade() const noexcept { return load_field<domain::trade_id>(block_ + 24); }
+    [[nodiscard]] domain::order_id order() const noexcept { return load_field<domain::order_id>(block_ + 32); }
+    [[nodiscard]] domain::price_nano leg_price() const noexcept { return load_field<domain::price_nano>(block_ + 40); }
+    [[nodiscard]] std::int64_t quantity() const noexcept { return load_field<std::int64_t>(block_ + 48); }
+    [[nodiscard]] domain::account_id account() const noexcept { return load_field<domain::account_id>(block_ + 56); }
+    [[nodiscard]] domain::session_id session() const noexcept { return load_field<domain::session_id>(block_ + 60); }
+
+    [[nodiscard]] wire::leg_capture value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .trade = trade(),
+            .order = order(),
+            .leg_price = leg_price(),
+            .quantity = quantity(),
+            .account = account(),
+            .session = session(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
 /// A set_limits, change_phase or kill_switch is done; the orders that it cancelled were said before.
 struct request_done {
     static constexpr template_id message_id = template_id::request_done;
@@ -4023,10 +4175,187 @@ class phase_changed_view {
     const std::byte* block_;
 };
 
-/// Server to client after hello_ack, and in snapshots: what an instrument is.
+/// A trade of a strategy, in one of its legs. It says no price of the leg's own book: the last, high and low price
+/// there stay as they are.
+struct leg_trade {
+    static constexpr template_id message_id = template_id::leg_trade;
+    static constexpr std::size_t block_bytes = 48;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    /// Of the strategy.
+    domain::trade_id trade{};
+    /// By the rule for prices of legs; not always a multiple of the leg's tick size.
+    domain::price_nano leg_price{};
+    std::int64_t quantity{};
+
+    friend bool operator==(const wire::leg_trade&, const wire::leg_trade&) = default;
+};
+
+/// Writes header and block: leg_trade::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const leg_trade& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(leg_trade::message_id, leg_trade::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.trade);
+    store_field(out + 48, message.leg_price);
+    store_field(out + 56, message.quantity);
+}
+
+/// leg_trade in a received buffer; valid as long as the buffer.
+class leg_trade_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit leg_trade_view(const frame& from) noexcept : block_(block_of<wire::leg_trade>(from)) {}
+
+    /// What keeps a frame whose message is leg_trade from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < leg_trade::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const leg_trade_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::trade_id trade() const noexcept { return load_field<domain::trade_id>(block_ + 24); }
+    [[nodiscard]] domain::price_nano leg_price() const noexcept { return load_field<domain::price_nano>(block_ + 32); }
+    [[nodiscard]] std::int64_t quantity() const noexcept { return load_field<std::int64_t>(block_ + 40); }
+
+    [[nodiscard]] wire::leg_trade value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .trade = trade(),
+            .leg_price = leg_price(),
+            .quantity = quantity(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Server to client after the instrument_definition of a strategy: one of its legs, in their order.
+struct instrument_leg {
+    static constexpr template_id message_id = template_id::instrument_leg;
+    static constexpr std::size_t block_bytes = 16;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The strategy.
+    domain::instrument_id instrument{};
+    /// The instrument that is its leg, defined by a message of its own.
+    domain::instrument_id leg{};
+    /// Lots of the leg in one lot of the strategy.
+    std::uint32_t ratio{};
+    /// What who buys the strategy does in the leg.
+    domain::side side = domain::side::buy;
+    /// Counts from 0.
+    std::uint8_t leg_index{};
+
+    friend bool operator==(const wire::instrument_leg&, const wire::instrument_leg&) = default;
+};
+
+/// Writes header and block: instrument_leg::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const instrument_leg& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(instrument_leg::message_id, instrument_leg::block_bytes, sequence, out);
+    store_field(out + 16, message.instrument);
+    store_field(out + 20, message.leg);
+    store_field(out + 24, message.ratio);
+    store_field(out + 28, message.side);
+    store_field(out + 29, message.leg_index);
+    std::memset(out + 30, 0, 2);
+}
+
+/// instrument_leg in a received buffer; valid as long as the buffer.
+class instrument_leg_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit instrument_leg_view(const frame& from) noexcept : block_(block_of<wire::instrument_leg>(from)) {}
+
+    /// What keeps a frame whose message is instrument_leg from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < instrument_leg::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const instrument_leg_view view{from};
+        if (view.ratio() < 1 || view.ratio() > 1000) {
+            return {session_reject_reason::out_of_range, 207};
+        }
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 36};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 0);
+    }
+    [[nodiscard]] domain::instrument_id leg() const noexcept { return load_field<domain::instrument_id>(block_ + 4); }
+    [[nodiscard]] std::uint32_t ratio() const noexcept { return load_field<std::uint32_t>(block_ + 8); }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 12); }
+    [[nodiscard]] std::uint8_t leg_index() const noexcept { return load_field<std::uint8_t>(block_ + 13); }
+
+    [[nodiscard]] wire::instrument_leg value() const noexcept {
+        return {
+            .instrument = instrument(),
+            .leg = leg(),
+            .ratio = ratio(),
+            .side = side(),
+            .leg_index = leg_index(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Server to client after hello_ack, and in snapshots: what an instrument is. An instrument_leg for each of its legs
+/// follows.
 struct instrument_definition {
     static constexpr template_id message_id = template_id::instrument_definition;
-    static constexpr std::size_t block_bytes = 72;
+    static constexpr std::size_t block_bytes = 96;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
     domain::instrument_id instrument{};
@@ -4044,6 +4373,14 @@ struct instrument_definition {
     std::uint32_t lot_size{};
     domain::instrument_kind instrument_kind = domain::instrument_kind::future;
     domain::match_algorithm match_algorithm = domain::match_algorithm::allocation;
+    domain::option_right option_right = domain::option_right::none;
+    /// Legs of a strategy; 0 for any other instrument.
+    std::uint8_t legs_count{};
+    /// Of an option; otherwise 0.
+    domain::price_nano strike{};
+    /// When the instrument ends; 0 for one that does not.
+    domain::time_ns expiry{};
+    wire::implied_matching implied_matching = wire::implied_matching::separate;
 
     friend bool operator==(const wire::instrument_definition&, const wire::instrument_definition&) = default;
 };
@@ -4062,7 +4399,12 @@ struct instrument_definition {
     store_field(out + 80, message.lot_size);
     store_field(out + 84, message.instrument_kind);
     store_field(out + 85, message.match_algorithm);
-    std::memset(out + 86, 0, 2);
+    store_field(out + 86, message.option_right);
+    store_field(out + 87, message.legs_count);
+    store_field(out + 88, message.strike);
+    store_field(out + 96, message.expiry);
+    store_field(out + 104, message.implied_matching);
+    std::memset(out + 105, 0, 7);
 }
 
 /// instrument_definition in a received buffer; valid as long as the buffer.
@@ -4083,6 +4425,15 @@ class instrument_definition_view {
         if (!is_known(view.match_algorithm())) {
             return {session_reject_reason::invalid_value, 1142};
         }
+        if (!is_known(view.option_right())) {
+            return {session_reject_reason::invalid_value, 200};
+        }
+        if (view.legs_count() > 8) {
+            return {session_reject_reason::out_of_range, 201};
+        }
+        if (!is_known(view.implied_matching())) {
+            return {session_reject_reason::invalid_value, 202};
+        }
         return {};
     }
 
@@ -4102,6 +4453,15 @@ class instrument_definition_view {
     [[nodiscard]] domain::match_algorithm match_algorithm() const noexcept {
         return load_field<domain::match_algorithm>(block_ + 69);
     }
+    [[nodiscard]] domain::option_right option_right() const noexcept {
+        return load_field<domain::option_right>(block_ + 70);
+    }
+    [[nodiscard]] std::uint8_t legs_count() const noexcept { return load_field<std::uint8_t>(block_ + 71); }
+    [[nodiscard]] domain::price_nano strike() const noexcept { return load_field<domain::price_nano>(block_ + 72); }
+    [[nodiscard]] domain::time_ns expiry() const noexcept { return load_field<domain::time_ns>(block_ + 80); }
+    [[nodiscard]] wire::implied_matching implied_matching() const noexcept {
+        return load_field<wire::implied_matching>(block_ + 88);
+    }
 
     [[nodiscard]] wire::instrument_definition value() const noexcept {
         return {
@@ -4115,6 +4475,11 @@ class instrument_definition_view {
             .lot_size = lot_size(),
             .instrument_kind = instrument_kind(),
             .match_algorithm = match_algorithm(),
+            .option_right = option_right(),
+            .legs_count = legs_count(),
+            .strike = strike(),
+            .expiry = expiry(),
+            .implied_matching = implied_matching(),
         };
     }
 
