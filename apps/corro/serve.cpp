@@ -75,6 +75,10 @@ int serve(const serve_options& options) {
                                                                       : "on one thread");
     fmt::print("  order entry  {}\n  feed         {}\n  snapshots    {}\n", exchange.order_entry_endpoint().to_string(),
                exchange.feed_endpoint().to_string(), exchange.snapshot_endpoint().to_string());
+    if (const node::host_journal* journal = exchange.journal()) {
+        fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", configuration.journal_directory,
+                   journal::name_of(configuration.durability), journal->replayed_count(), exchange.state_hash());
+    }
     for (const std::string& line : configuration.lines) fmt::print("  line         {}\n", line);
     if (const auto requests = exchange.retransmission_endpoint())
         fmt::print("  lost packets {}\n", requests->to_string());

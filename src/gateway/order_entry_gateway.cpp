@@ -76,6 +76,16 @@ void order_entry_gateway::deliver(const domain::event& event) noexcept {
     }
 }
 
+void order_entry_gateway::turn_away(const domain::command& command) noexcept {
+    connection* const c = sessions_[command.session.value].active;
+    if (command.request == 0 || c == nullptr || c->peer_gone || c->overflowed) return;
+    ++statistics_.turned_away;
+    wire::reject reject;
+    reject.refused_sequence = domain::sequence_number{command.request};
+    reject.session_reject_reason = wire::session_reject_reason::overloaded;
+    put(*c, reject);
+}
+
 void order_entry_gateway::flush() noexcept {
     for (connection* c : pending_) {
         c->pending = false;

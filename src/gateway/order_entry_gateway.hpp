@@ -68,6 +68,7 @@ struct gateway_statistics {
     std::uint64_t answers_resent = 0;       ///< private messages sent out of the answer log
     std::uint64_t gaps_announced = 0;       ///< logons that asked for answers that were no longer kept
     std::uint64_t session_rejects = 0;
+    std::uint64_t turned_away = 0;      ///< requests that the facility could not take
     std::uint64_t protocol_errors = 0;  ///< connections closed because their bytes were not the protocol
     std::uint64_t idle_cut = 0;
     std::uint64_t slow_cut = 0;
@@ -103,6 +104,10 @@ class order_entry_gateway {
     /// is connected. The session is cut off when its buffer is full; nobody else waits for it. Public events are not
     /// for here (asserted).
     void deliver(const domain::event& event) noexcept;
+
+    /// The venue could not take this command: tells the session, if it is connected and the command was its request,
+    /// that it had no effect. Nothing of this is numbered, and nothing is kept.
+    void turn_away(const domain::command& command) noexcept;
 
     /// Starts sending what `deliver` has buffered: once per batch of commands.
     void flush() noexcept;

@@ -111,6 +111,9 @@ class writer {
     /// @pre    `command.sequence` is `next_sequence()` (asserted).
     [[nodiscard]] bool append(const domain::command& command) noexcept;
 
+    /// Whether the buffer has room for a command; it has again when the disk has taken some.
+    [[nodiscard]] bool has_buffer() const noexcept { return buffers_[filling_].count < options_.buffer_commands; }
+
     /// Writes what is appended until `close`, then seals the journal; ends early after an error.
     /// @suspend Most of the time.
     /// @overlap Once in the life of a writer (asserted).

@@ -328,6 +328,15 @@ configuration parse_configuration(std::string_view text, const std::string& file
         const std::string threading = r.text("threading", "inline");
         if (threading != "inline" && threading != "split") r.fail("threading", "expected \"inline\" or \"split\"");
         c.threading = threading == "split" ? threading_mode::split : threading_mode::inline_;
+        c.journal_directory = r.text("journal", c.journal_directory);
+        const auto durability = journal::durability_of(r.text("durability", "group"));
+        if (!durability) r.fail("durability", "expected one of: none, async, group, each");
+        c.durability = *durability;
+        c.journal_segment_bytes = r.number("journal_segment_bytes", c.journal_segment_bytes, journal::segment_bytes_min,
+                                           journal::segment_bytes_max);
+        if (c.journal_segment_bytes % journal::sector_bytes != 0) {
+            r.fail("journal_segment_bytes", fmt::format("expected a multiple of {}", journal::sector_bytes));
+        }
         c.busy_poll = std::chrono::microseconds{
             r.number("busy_poll_us", static_cast<std::uint64_t>(c.busy_poll.count()), 0, 1'000'000'000)};
     });

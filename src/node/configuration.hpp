@@ -15,6 +15,8 @@
 #include "facility/facility.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/limits.hpp"
+#include "journal/limits.hpp"
+#include "journal/writer.hpp"
 #include "market_data/limits.hpp"
 #include "node/limits.hpp"
 
@@ -54,6 +56,9 @@ struct configuration {
     std::uint32_t multicast_interface = 0;   ///< index of the interface for lines; 0: the system's choice
     std::uint32_t multicast_hops = 1;        ///< routers that lines may cross, and one
     std::uint32_t timing_sample_every = 16;  ///< time one request of so many; 0: none
+    std::string journal_directory;           ///< empty: nothing is journaled
+    journal::durability durability = journal::durability::group;
+    std::uint64_t journal_segment_bytes = journal::segment_bytes_default;
     threading_mode threading = threading_mode::inline_;
     std::chrono::microseconds busy_poll = busy_poll_default;  ///< how long an idle facility thread looks for commands
     std::vector<domain::instrument> instruments;

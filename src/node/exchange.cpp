@@ -1,7 +1,6 @@
 #include "node/exchange.hpp"
 
-#include <algorithm>
-
+#include "io/block_on.hpp"
 #include "io/scope.hpp"
 #include "io/yield.hpp"
 #include "node/limits.hpp"
@@ -14,11 +13,6 @@ std::unique_ptr<facility_thread> thread_of(io::context& context, const configura
     return std::make_unique<facility_thread>(context, orders.commands(), c.busy_poll);
 }
 
-event_outlet& outlet_of(edges& direct, facility_thread* thread) {
-    if (thread != nullptr) return *thread;
-    return direct;
-}
-
 }  // namespace
 
 exchange::exchange(io::context& context, const configuration& c)
@@ -27,16 +21,32 @@ exchange::exchange(io::context& context, const configuration& c)
       feed_(context, c),
       edges_(&orders_, &feed_),
       thread_(thread_of(context, c, orders_)),
-      host_(facility_options_of(c), c.instruments, clock_, outlet_of(edges_, thread_.get())) {}
+      host_(facility_options_of(c), c.instruments, clock_, edges_) {
+    if (!c.journal_directory.empty()) {
+        io::context& own = thread_ != nullptr ? thread_->context() : context_;
+        journal_ = std::make_unique<host_journal>(own, c);
+        io::block_on(own, journal_->recover(host_, [this](const domain::command& each) { orders_.note(each); }));
+    }
+    if (thread_ != nullptr) host_.set_outlet(*thread_);
+}
 
 exchange::~exchange() {
     if (thread_ != nullptr) thread_->stop();
 }
 
 io::task<void> exchange::run() {
+    io::task_scope journaling(context_);
     io::task_scope pumping(context_);
-    if (thread_ != nullptr) thread_->start(host_);
-    pumping.spawn(thread_ != nullptr ? pump_split() : pump_inline());
+    if (thread_ != nullptr) {
+        thread_->start(host_, journal_.get());
+        pumping.spawn(pump_split());
+    } else {
+        if (journal_ != nullptr) {
+            journaling.spawn(journal_->run());
+            journaling.spawn(follow_journal());
+        }
+        pumping.spawn(pump_inline());
+    }
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
     co_await orders_.run();
@@ -44,26 +54,55 @@ io::task<void> exchange::run() {
     co_await publishing.join();
     pumping.request_stop();
     co_await pumping.join();
-    if (thread_ != nullptr) thread_->stop();
+    if (thread_ != nullptr) {
+        thread_->stop();
+    } else if (journal_ != nullptr) {
+        journal_->close();
+    }
+    co_await journaling.join();
 }
 
 // Everything on this thread: commands out of the queue, through the host, and the events where they belong.
 io::task<void> exchange::pump_inline() {
     gateway::command_queue& commands = orders_.commands();
     domain::command command;
-    std::uint64_t taken_count = 0;
     while (true) {
-        for (std::size_t i = 0; i < commands_batch_max && commands.try_pop(command); ++i) {
-            host_.execute(command);
+        for (std::size_t i = 0; i < commands_batch_max && host_.has_room() && commands.try_pop(command); ++i) {
+            ++taken_count_;
+            if (!host_.execute(command)) [[unlikely]] {
+                orders_.turn_away(command);
+                continue;
+            }
             orders_.note(command);
-            orders_.answered(++taken_count);
+            if (host_.released_count() == host_.emitted_count()) orders_.answered(taken_count_);
         }
-        edges_.flush();
-        if (!commands.empty()) {
+        if (journal_ != nullptr) marks_.note(taken_count_, host_.emitted_count());
+        publish_progress();
+        if (!commands.empty() && host_.has_room()) {
             co_await io::yield();
         } else if (co_await commands.filled().wait()) {
             co_return;  // stopped
         }
+    }
+}
+
+// Lets leave what may leave, and says how far the commands are answered.
+void exchange::publish_progress() noexcept {
+    if (journal_ != nullptr) {
+        host_.release();
+        // What waits for a journal that has failed is never answered; nobody shall wait for it.
+        orders_.answered(host_.failed() ? taken_count_ : marks_.answered(host_.released_count()));
+    }
+    edges_.flush();
+}
+
+// Inline: what the journal has made durable may leave, and commands that found no room may come.
+io::task<void> exchange::follow_journal() {
+    while (!journal_->ended()) {
+        const std::error_code stopped = co_await journal_->writer().progressed().wait();
+        if (stopped) co_return;
+        publish_progress();
+        orders_.commands().filled().set();
     }
 }
 

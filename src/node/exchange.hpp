@@ -15,9 +15,11 @@
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/task.hpp"
+#include "node/answer_marks.hpp"
 #include "node/configuration.hpp"
 #include "node/edges.hpp"
 #include "node/facility_thread.hpp"
+#include "node/host_journal.hpp"
 #include "node/latency_tables.hpp"
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
@@ -27,8 +29,10 @@ namespace corro::node {
 
 class exchange {
  public:
-    /// Opens the ports of the configuration; port 0 takes a free one.
-    /// @throws std::system_error when a port cannot be opened; configuration_error when an address is malformed.
+    /// Opens the ports of the configuration, port 0 takes a free one, and recovers what the journal holds.
+    /// @throws std::system_error when a port cannot be opened; configuration_error when an address is malformed;
+    ///         recovery_error.
+    /// @pre    `context` is not running.
     exchange(io::context& context, const configuration& configuration);
     ~exchange();
     exchange(const exchange&) = delete;
@@ -62,6 +66,8 @@ class exchange {
     [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
         return feed_.distributor().book(id);
     }
+    /// nullptr when nothing is journaled. When split it belongs to the facility's thread while `run` runs.
+    [[nodiscard]] const host_journal* journal() const noexcept { return journal_.get(); }
     /// Commands sequenced so far. When split, only while no request is under way; so too the hash.
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return host_.sequence(); }
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
@@ -69,6 +75,8 @@ class exchange {
  private:
     io::task<void> pump_inline();
     io::task<void> pump_split();
+    io::task<void> follow_journal();
+    void publish_progress() noexcept;
 
     base::tsc_clock clock_;
     io::context& context_;
@@ -77,6 +85,9 @@ class exchange {
     edges edges_;
     std::unique_ptr<facility_thread> thread_;  ///< when split
     matching_host host_;
+    std::unique_ptr<host_journal> journal_;
+    answer_marks marks_;             ///< inline
+    std::uint64_t taken_count_ = 0;  ///< inline
 };
 
 }  // namespace corro::node

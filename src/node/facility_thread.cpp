@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "io/block_on.hpp"
+#include "io/scope.hpp"
 #include "io/yield.hpp"
 #include "node/limits.hpp"
 
@@ -23,15 +24,21 @@ void pause_briefly() noexcept {
 
 facility_thread::facility_thread(io::context& edge, gateway::command_queue& commands,
                                  std::chrono::nanoseconds busy_poll)
-    : commands_(commands), edge_bell_(edge), bell_(context_), events_(event_ring_capacity), busy_poll_(busy_poll) {}
+    : commands_(commands),
+      edge_bell_(edge),
+      bell_(context_),
+      events_(event_ring_capacity),
+      busy_poll_(busy_poll),
+      refused_(refusals_ring_capacity) {}
 
 facility_thread::~facility_thread() {
     stop();
 }
 
-void facility_thread::start(matching_host& host) {
+void facility_thread::start(matching_host& host, host_journal* journal) {
     CORRO_ASSERT(!thread_.joinable());
     host_ = &host;
+    journal_ = journal;
     leaving_.store(false, std::memory_order_relaxed);
     commands_.ring_instead(&bell_);
     thread_ = std::thread([this] { io::block_on(context_, serve()); });
@@ -46,6 +53,27 @@ void facility_thread::stop() noexcept {
 }
 
 io::task<void> facility_thread::serve() {
+    io::task_scope journaling(context_);
+    if (journal_ != nullptr) {
+        journaling.spawn(journal_->run());
+        journaling.spawn(follow_journal());
+    }
+    co_await take_commands();
+    if (journal_ != nullptr) journal_->close();
+    co_await journaling.join();
+}
+
+// What the journal has made durable may leave, also when no command comes. Ends with the journal.
+io::task<void> facility_thread::follow_journal() {
+    while (!journal_->ended()) {
+        const std::error_code stopped = co_await journal_->writer().progressed().wait();
+        if (stopped) co_return;
+        publish_progress();
+        bell_.set();  // commands may wait for room
+    }
+}
+
+io::task<void> facility_thread::take_commands() {
     while (!leaving_.load(std::memory_order_acquire)) {
         if (take_batch()) {
             idle_since_ = {};
@@ -53,7 +81,6 @@ io::task<void> facility_thread::serve() {
             continue;
         }
         for (int i = 0; i < looks_per_turn && commands_.empty(); ++i) pause_briefly();
-        if (!commands_.empty() && host_->has_room()) continue;
         if (!idle_for_long()) {
             co_await io::yield();
             continue;
@@ -74,16 +101,24 @@ bool facility_thread::take_batch() noexcept {
     host_->release();
     domain::command command;
     std::size_t count = 0;
-    while (count < commands_batch_max && host_->has_room() && commands_.try_pop(command)) {
-        host_->execute(command);
+    while (count < commands_batch_max && host_->has_room() && refused_.size() != refusals_ring_capacity &&
+           commands_.try_pop(command)) {
+        if (!host_->execute(command)) static_cast<void>(refused_.try_push(command));
         ++count;
     }
     if (count == 0 && host_->released_count() == released_before) return false;
     taken_count_ += count;
     if (count != 0) marks_.note(taken_count_, host_->emitted_count());
-    answered_count_.store(marks_.answered(host_->released_count()), std::memory_order_release);
-    edge_bell_.set();
+    publish_progress();
     return true;
+}
+
+void facility_thread::publish_progress() noexcept {
+    host_->release();
+    // What waits for a journal that has failed is never answered; nobody shall wait for it.
+    const std::uint64_t answered = host_->failed() ? taken_count_ : marks_.answered(host_->released_count());
+    answered_count_.store(answered, std::memory_order_release);
+    edge_bell_.set();
 }
 
 bool facility_thread::idle_for_long() noexcept {
@@ -103,6 +138,11 @@ bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
         into.accept(ready);
         events_.release(ready.size());
         count += ready.size();
+    }
+    domain::command refused;
+    while (refused_.try_pop(refused)) {
+        orders.turn_away(refused);
+        ++count;
     }
     const bool all = count < events_batch_max;
     const bool news = count != 0 || (all && answered != orders.commands().answered_count());

@@ -22,6 +22,7 @@
 #include "io/task.hpp"
 #include "node/answer_marks.hpp"
 #include "node/edges.hpp"
+#include "node/host_journal.hpp"
 #include "node/matching_host.hpp"
 
 namespace corro::node {
@@ -36,9 +37,12 @@ class facility_thread final : public event_outlet {
     facility_thread(const facility_thread&) = delete;
     facility_thread& operator=(const facility_thread&) = delete;
 
-    /// Runs `host`, whose outlet is this.
-    void start(matching_host& host);
-    /// Waits until the thread has ended; commands that wait in the queue stay there.
+    /// The context on which the thread runs; before `start` whoever prepares the host may run it.
+    [[nodiscard]] io::context& context() noexcept { return context_; }
+
+    /// Runs `host`, whose outlet is this, and its journal if it has one.
+    void start(matching_host& host, host_journal* journal);
+    /// Waits until the journal is closed and the thread has ended; commands that wait in the queue stay there.
     void stop() noexcept;
 
     /// Moves what has arrived into `into`, up to a bound, and says how far the commands are answered.
@@ -52,6 +56,9 @@ class facility_thread final : public event_outlet {
 
  private:
     io::task<void> serve();
+    io::task<void> take_commands();
+    io::task<void> follow_journal();
+    void publish_progress() noexcept;
     [[nodiscard]] bool take_batch() noexcept;
     [[nodiscard]] bool idle_for_long() noexcept;
 
@@ -61,7 +68,9 @@ class facility_thread final : public event_outlet {
     io::remote_event bell_;
     base::spsc_ring<domain::event> events_;
     std::chrono::nanoseconds busy_poll_;
+    base::spsc_ring<domain::command> refused_;
     matching_host* host_ = nullptr;
+    host_journal* journal_ = nullptr;
     answer_marks marks_;
     std::uint64_t taken_count_ = 0;
     std::chrono::steady_clock::time_point idle_since_{};

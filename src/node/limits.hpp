@@ -17,6 +17,9 @@ inline constexpr std::size_t events_batch_max = 4'096;
 /// Events between the facility's thread and the thread of gateway and feed: 4 MiB, some 6,000 commands.
 inline constexpr std::size_t event_ring_capacity = 1U << 16U;
 
+/// Commands on their way back because the journal did not take them.
+inline constexpr std::size_t refusals_ring_capacity = 1U << 10U;
+
 /// Events that wait for their way out; from half of it on the host takes no commands. It grows when one command causes
 /// more than the rest.
 inline constexpr std::size_t backlog_events_max = 1U << 17U;

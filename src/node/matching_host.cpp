@@ -1,16 +1,31 @@
 #include "node/matching_host.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "base/assert.hpp"
 #include "node/limits.hpp"
 
 namespace corro::node {
+namespace {
+
+/// Commands that can only take orders away.
+bool only_closes(const domain::command& command) noexcept {
+    switch (command.kind) {
+        case domain::command_kind::cancel_order:
+        case domain::command_kind::cancel_orders: return true;
+        case domain::command_kind::kill_switch: return command.state == domain::switch_state::on;
+        default: return false;
+    }
+}
+
+}  // namespace
 
 matching_host::matching_host(const facility::facility_options& options, std::span<const domain::instrument> instruments,
                              const base::tsc_clock& clock, event_outlet& outlet)
     : clock_(clock),
-      outlet_(outlet),
+      outlet_(&outlet),
       start_ticks_(clock.now_ticks()),
       start_ns_(
           std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -18,23 +33,56 @@ matching_host::matching_host(const facility::facility_options& options, std::spa
       backlog_(backlog_events_max),
       facility_(options, instruments, *this) {}
 
-bool matching_host::has_room() const noexcept {
-    return backlog_.size() < backlog_events_max / 2;
+void matching_host::set_outlet(event_outlet& outlet) noexcept {
+    CORRO_ASSERT(backlog_.empty());
+    outlet_ = &outlet;
 }
 
-void matching_host::execute(domain::command& command) noexcept {
-    CORRO_ASSERT(has_room(), "a host is asked before it is given a command");
-    command.sequence = domain::sequence_number{++sequence_};
-    const std::uint64_t elapsed_ns = clock_.between_ns(start_ticks_, clock_.now_ticks());
-    command.time = domain::time_ns{start_ns_ + static_cast<std::int64_t>(elapsed_ns)};
+bool matching_host::has_room() const noexcept {
+    if (failed()) return true;
+    return backlog_.size() < backlog_events_max / 2 && (journal_ == nullptr || journal_->has_buffer());
+}
+
+void matching_host::replay(const domain::command& command) noexcept {
+    CORRO_ASSERT(command.sequence.value == sequence_ + 1, "a journal has no gaps");
+    sequence_ = command.sequence.value;
+    last_ns_ = command.time.value;
     facility_.apply(command);
+}
+
+bool matching_host::execute(domain::command& command) noexcept {
+    CORRO_ASSERT(has_room(), "a host is asked before it is given a command");
+    const std::uint64_t elapsed_ns = clock_.between_ns(start_ticks_, clock_.now_ticks());
+    // The wall clock of another life may have been ahead of this one's.
+    const std::int64_t now_ns = std::max(last_ns_, start_ns_ + static_cast<std::int64_t>(elapsed_ns));
+    command.sequence = domain::sequence_number{sequence_ + 1};
+    command.time = domain::time_ns{now_ns};
+    if (journal_ != nullptr && !(journal_takes(command) && journal_->append(command))) [[unlikely]]
+        return false;
+    sequence_ = command.sequence.value;
+    last_ns_ = now_ns;
+    facility_.apply(command);
+    return true;
+}
+
+bool matching_host::journal_takes(const domain::command& command) const noexcept {
+    switch (journal_->room()) {
+        case journal::journal_room::everything: return true;
+        case journal::journal_room::cancels_only: return only_closes(command);
+        case journal::journal_room::none: break;
+    }
+    return false;
+}
+
+std::uint64_t matching_host::releasable_sequence() const noexcept {
+    return journal_ != nullptr ? journal_->durable_sequence() : std::numeric_limits<std::uint64_t>::max();
 }
 
 void matching_host::consume(std::span<const domain::event> events) noexcept {
     emitted_count_ += events.size();
     std::size_t taken = 0;
-    if (backlog_.empty()) [[likely]] {
-        taken = outlet_.accept(events);
+    if (backlog_.empty() && sequence_ <= releasable_sequence()) [[likely]] {
+        taken = outlet_->accept(events);
         if (taken == events.size()) [[likely]]
             return;
     }
@@ -42,9 +90,16 @@ void matching_host::consume(std::span<const domain::event> events) noexcept {
 }
 
 void matching_host::release() noexcept {
+    const std::uint64_t last = releasable_sequence();
     while (!backlog_.empty()) {
-        const std::span<const domain::event> oldest = backlog_.front();
-        const std::size_t taken = outlet_.accept(oldest);
+        std::span<const domain::event> oldest = backlog_.front();
+        if (oldest.back().command.value > last) {
+            const auto first_kept = std::partition_point(
+                oldest.begin(), oldest.end(), [last](const domain::event& e) { return e.command.value <= last; });
+            oldest = oldest.first(static_cast<std::size_t>(first_kept - oldest.begin()));
+        }
+        if (oldest.empty()) return;
+        const std::size_t taken = outlet_->accept(oldest);
         backlog_.pop(taken);
         if (taken != oldest.size()) return;
     }

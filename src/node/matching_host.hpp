@@ -1,9 +1,10 @@
-// The host of one shard: gives every command its place and time, has the facility execute it, and lets the events go
-// out in one total order.
+// The host of one shard: gives every command its place and time, has it journaled, has the facility execute it, and
+// lets the events go out in one total order.
 //
 // Everybody who has commands calls `execute`, on the host's thread: the queue of a gateway on the same thread, the ring
-// from another thread, a link from another process. The events go to one outlet; what it cannot take waits in the
-// host's backlog, and while much waits there the host says that it has no room for commands.
+// from another thread, a link from another process. The events go to one outlet. What it cannot take waits in the
+// host's backlog, and so does everything whose command the journal does not vouch for yet; while much waits there the
+// host says that it has no room for commands.
 //
 // Threads: one. Limits: node/limits.hpp. Cost: one reading of the clock per command; no allocation.
 #pragma once
@@ -14,6 +15,7 @@
 #include "base/tsc_clock.hpp"
 #include "domain/command.hpp"
 #include "facility/facility.hpp"
+#include "journal/writer.hpp"
 #include "node/event_backlog.hpp"
 #include "node/event_outlet.hpp"
 
@@ -25,13 +27,26 @@ class matching_host final : private facility::event_consumer {
     matching_host(const facility::facility_options& options, std::span<const domain::instrument> instruments,
                   const base::tsc_clock& clock, event_outlet& outlet);
 
-    /// Whether another command may come: not too many events wait.
+    /// Executes a command that was sequenced before, in another life of the host. Its events go out at once.
+    void replay(const domain::command& command) noexcept;
+
+    /// From now on commands are journaled there before their events may leave. The journal outlives the host's last
+    /// `execute` and `release`.
+    void set_journal(journal::writer& journal) noexcept { journal_ = &journal; }
+    /// From now on events go there. @pre None waits (asserted).
+    void set_outlet(event_outlet& outlet) noexcept;
+
+    /// Whether another command may come: not too many events wait, and the journal is not too far behind. True when the
+    /// journal takes nothing any more: then commands are refused, which needs no room.
     [[nodiscard]] bool has_room() const noexcept;
 
-    /// Sequences and executes one command. @pre has_room() (asserted).
-    void execute(domain::command& command) noexcept;
+    /// Sequences and executes one command. False: the journal does not take it, because it has failed or because the
+    /// disk is full and this is not a cancel; the command then had no effect and causes no event.
+    /// @pre has_room() (asserted).
+    [[nodiscard]] bool execute(domain::command& command) noexcept;
 
-    /// Offers the outlet what waits. To be called after the outlet has got room again.
+    /// Offers the outlet what waits and may leave. To be called after the outlet has got room again and after the
+    /// journal has progressed.
     void release() noexcept;
 
     /// Events ever caused, and how many of them have left: their numbers count from 1.
@@ -39,15 +54,21 @@ class matching_host final : private facility::event_consumer {
     [[nodiscard]] std::uint64_t released_count() const noexcept { return emitted_count_ - backlog_.size(); }
     /// Commands sequenced so far.
     [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }
+    /// Whether the journal has failed: what waits for it will never leave.
+    [[nodiscard]] bool failed() const noexcept { return journal_ != nullptr && journal_->failed(); }
     [[nodiscard]] const facility::facility& state() const noexcept { return facility_; }
 
  private:
     void consume(std::span<const domain::event> events) noexcept override;
+    [[nodiscard]] bool journal_takes(const domain::command& command) const noexcept;
+    [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
 
     const base::tsc_clock& clock_;
-    event_outlet& outlet_;
+    event_outlet* outlet_;
+    journal::writer* journal_ = nullptr;
     std::uint64_t start_ticks_;
     std::int64_t start_ns_;  ///< wall-clock time at start_ticks_
+    std::int64_t last_ns_ = 0;
     std::uint64_t sequence_ = 0;
     std::uint64_t emitted_count_ = 0;
     event_backlog backlog_;

@@ -42,6 +42,9 @@ class order_entry_side {
     /// A private event for the session that it concerns.
     void deliver(const domain::event& event) noexcept { gateway_.deliver(event); }
 
+    /// A command of the queue that was not taken: it has no effect and no other answer.
+    void turn_away(const domain::command& command) noexcept { gateway_.turn_away(command); }
+
     /// The first `count` commands of the queue are answered completely.
     void answered(std::uint64_t count) noexcept {
         if (count == commands_.answered_count()) return;

@@ -1,0 +1,175 @@
+// An exchange that ends and starts again on its journal: the same books, the same numbers, nobody has lost anything.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/test_seed.hpp"
+#include "client/order_session.hpp"
+#include "client/trader.hpp"
+#include "exchange_under_test.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "node/exchange.hpp"
+
+namespace corro {
+namespace {
+
+/// A directory of the test's own, gone afterwards.
+class scratch {
+ public:
+    scratch() {
+        std::string name = (std::filesystem::temp_directory_path() / "corro-restart-XXXXXX").string();
+        EXPECT_NE(::mkdtemp(name.data()), nullptr);
+        path_ = name;
+    }
+    ~scratch() { std::filesystem::remove_all(path_); }
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+    [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+    std::filesystem::path path_;
+};
+
+struct lasting_client {
+    std::unique_ptr<client::order_session> session;
+    std::unique_ptr<client::trader> trader;
+};
+
+/// One life of the exchange: the client logs on or comes back, sends `requests_count` requests and reads the answers of
+/// all but the last few, then the exchange closes.
+io::task<void> trade(node::exchange* exchange, lasting_client* c, std::uint64_t seed, int requests_count) {
+    if (c->session == nullptr) {
+        client::credentials who = testing::who(1, 1);
+        who.cancel_on_disconnect = false;
+        auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), who);
+        CORRO_REQUIRE(session);
+        c->session = std::move(*session);
+        std::vector<domain::instrument> instruments;
+        c->session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+        const std::vector<domain::price_ticks> middles(2, domain::price_ticks{9'000});
+        c->trader = std::make_unique<client::trader>(client::trader_options(), instruments, middles, 1, seed);
+    } else {
+        const std::error_code error = co_await c->session->reconnect(exchange->order_entry_endpoint());
+        CORRO_REQUIRE(!error);
+        CORRO_REQUIRE(c->session->resend_untaken());
+    }
+    for (int i = 0; i < requests_count; ++i) {
+        CORRO_REQUIRE(c->session->send(c->trader->next_request()) != 0);
+        while (c->trader->outstanding_count() > 8) {
+            const auto answer = co_await c->session->next();
+            CORRO_REQUIRE(answer && !answer->reject && !answer->gap);
+            static_cast<void>(c->trader->on_event(answer->event));
+        }
+    }
+}
+
+io::task<void> live(io::context* context, node::exchange* exchange, lasting_client* c, std::uint64_t seed, int count) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    co_await trade(exchange, c, seed, count);
+    if (count == 0) {  // the last life: everything is answered
+        while (c->trader->outstanding_count() != 0) {
+            const auto answer = co_await c->session->next();
+            if (!answer) break;
+            static_cast<void>(c->trader->on_event(answer->event));
+        }
+    }
+    exchange->close();
+    if (c->session != nullptr) c->session->abandon();
+    co_await serving.join();
+}
+
+struct mode {
+    node::threading_mode threading;
+    journal::durability durability;
+};
+
+class restart : public ::testing::TestWithParam<mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, restart,
+                         ::testing::Values(mode{node::threading_mode::inline_, journal::durability::none},
+                                           mode{node::threading_mode::inline_, journal::durability::async},
+                                           mode{node::threading_mode::inline_, journal::durability::group},
+                                           mode{node::threading_mode::inline_, journal::durability::each},
+                                           mode{node::threading_mode::split, journal::durability::none},
+                                           mode{node::threading_mode::split, journal::durability::async},
+                                           mode{node::threading_mode::split, journal::durability::group},
+                                           mode{node::threading_mode::split, journal::durability::each}),
+                         [](const auto& m) {
+                             return testing::name_of(m.param.threading) + "_" +
+                                    std::string(journal::name_of(m.param.durability));
+                         });
+
+node::configuration venue_with_journal(const std::string& directory, const mode& m) {
+    node::configuration c = testing::small_venue(m.threading);
+    c.journal_directory = directory;
+    c.durability = m.durability;
+    c.journal_segment_bytes = 256U * 1024;
+    return c;
+}
+
+TEST_P(restart, keeps_books_numbers_and_answers) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    const scratch directory;
+    const node::configuration c = venue_with_journal(directory.path() + "/journal", GetParam());
+    lasting_client trader;
+    std::uint64_t hash = 0;
+    std::uint64_t commands_count = 0;
+    std::uint64_t messages_count = 0;
+    for (int life = 0; life < 4; ++life) {
+        io::context context;
+        node::exchange exchange(context, c);
+        EXPECT_EQ(exchange.commands_count(), commands_count);
+        EXPECT_EQ(exchange.journal()->replayed_count(), commands_count);
+        EXPECT_EQ(exchange.feed_statistics().messages, messages_count) << "the feed goes on with the next number";
+        if (life != 0) {
+            EXPECT_EQ(exchange.state_hash(), hash);
+        }
+        const int requests_count = life == 3 ? 0 : GetParam().durability == journal::durability::each ? 100 : 600;
+        io::block_on(context, live(&context, &exchange, &trader, seed, requests_count));
+        hash = exchange.state_hash();
+        commands_count = exchange.commands_count();
+        messages_count = exchange.feed_statistics().messages;
+    }
+    ASSERT_NE(trader.trader, nullptr);
+    EXPECT_EQ(trader.trader->outstanding_count(), 0U) << "every request is answered once, over four lives";
+    EXPECT_EQ(commands_count, trader.trader->statistics().requests);
+}
+
+TEST(restart_refused, when_another_exchange_has_the_journal) {
+    const scratch directory;
+    const mode m{node::threading_mode::inline_, journal::durability::group};
+    io::context context;
+    const node::exchange first(context, venue_with_journal(directory.path(), m));
+    io::context other;
+    EXPECT_THROW(node::exchange(other, venue_with_journal(directory.path(), m)), node::recovery_error);
+}
+
+TEST(restart_refused, when_the_journal_is_another_venues) {
+    const scratch directory;
+    const mode m{node::threading_mode::inline_, journal::durability::group};
+    node::configuration c = venue_with_journal(directory.path(), m);
+    {
+        io::context context;
+        const node::exchange first(context, c);
+    }
+    c.venue_name = "OTHER";
+    io::context context;
+    try {
+        const node::exchange second(context, c);
+        FAIL() << "it served somebody else's orders";
+    } catch (const node::recovery_error& e) {
+        EXPECT_NE(std::string(e.what()).find("OTHER"), std::string::npos) << e.what();
+    }
+}
+
+}  // namespace
+}  // namespace corro
