@@ -34,6 +34,7 @@ registry make_registry(const lab_options& options) {
     declare_timers(all);
     declare_churn(all);
     declare_matching(all);
+    declare_matching_auction(all);
 
     implement_coro_corro(all);
     implement_dispatch_corro(all, dispatch);
@@ -46,6 +47,7 @@ registry make_registry(const lab_options& options) {
     implement_timers_corro(all);
     implement_churn_corro(all);
     implement_matching(all);
+    implement_matching_auction(all);
     implement_fan_out_corro(all);
     for (const asio_peer& asio : asio_peers()) asio.implement(all, dispatch, http);
     implement_coro_plain(all);

@@ -19,6 +19,7 @@ void declare_web_servers(registry& into);
 void declare_timers(registry& into);
 void declare_churn(registry& into);
 void declare_matching(registry& into);
+void declare_matching_auction(registry& into);
 
 // Plain code: what a call, a lock, an allocation cost without any library.
 void implement_coro_plain(registry& into);
@@ -41,6 +42,7 @@ void implement_fan_out_corro(registry& into);
 
 // All subjects of the suite, which needs no network.
 void implement_matching(registry& into);
+void implement_matching_auction(registry& into);
 
 /// An Asio: which one, and the implementations that were compiled against it.
 struct asio_peer {

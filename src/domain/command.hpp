@@ -27,6 +27,7 @@ enum class command_kind : std::uint8_t {
     change_phase = 11,
     set_limits = 12,
     kill_switch = 13,
+    settle_instrument = 14,  ///< ends an instrument: its positions are settled at `price`
 };
 
 enum class order_type : std::uint8_t {
@@ -40,11 +41,23 @@ enum class order_type : std::uint8_t {
     market_if_touched = 7,  ///< then market; a buy waits for prices to fall, a sell for prices to rise
 };
 
-enum class time_in_force : std::uint8_t { day = 1, gtc = 2, ioc = 3, fok = 4, gtd = 5 };
+enum class time_in_force : std::uint8_t {
+    day = 1,
+    gtc = 2,
+    ioc = 3,
+    fok = 4,
+    gtd = 5,
+    at_the_open = 6,   ///< for the opening auction alone; what is left of it then is cancelled
+    at_the_close = 7,  ///< for the closing auction alone
+};
 
-/// Orders that may rest: until the day's end, until cancelled, until a time.
+/// Orders for one auction.
+[[nodiscard]] constexpr bool is_for_auction(time_in_force t) noexcept {
+    return t >= time_in_force::at_the_open;
+}
+/// Orders that may rest: until the day's end, until cancelled, until a time, until an auction is over.
 [[nodiscard]] constexpr bool is_lasting(time_in_force t) noexcept {
-    return t == time_in_force::day || t == time_in_force::gtc || t == time_in_force::gtd;
+    return t != time_in_force::ioc && t != time_in_force::fok;
 }
 
 /// What happens when an order would trade with another order of its own account or group. The aggressor's instruction
@@ -110,7 +123,8 @@ struct command {
     client_order_id
         client_order{};        ///< enter: the new order's; amend, cancel: names the order when the other two are 0
     order_id order{};          ///< amend, cancel: names the order when not 0
-    price_ticks price{};       ///< enter: ignored for market orders; amend: the new price; enter_quote: the bid's
+    price_ticks price{};       ///< enter: ignored for market orders; amend: the new price; enter_quote: the bid's;
+                               ///< settle_instrument: the settlement price
     quantity_lots quantity{};  ///< enter: the order's; amend: the new total quantity, counting what has been filled;
                                ///< set_limits: the largest of one order, 0 for no limit; enter_quote: the bid's, 0
                                ///< for no bid; set_protection: lots of the quotes in a window, 0 for no limit
@@ -152,13 +166,13 @@ struct command {
         trading_phase phase = trading_phase::continuous;  ///< change_phase: the new one
         switch_state state;                               ///< kill_switch: thrown, or released
     };
-    /// Not 0: an operator's. Given by the edge, which knows its accounts, never by the sender. set_limits and
-    /// change_phase need it, and a kill_switch that is released or covers somebody else.
+    /// Not 0: an operator's. Given by the edge, which knows its accounts, never by the sender. set_limits,
+    /// change_phase and settle_instrument need it, and a kill_switch that is released or covers somebody else.
     std::uint8_t is_operator = 0;
     std::byte reserved_1{};  ///< zero
     union {
         time_ns expire_time{};      ///< enter: of a gtd order, the last instant at which it is good
-        time_ns resume_time;        ///< change_phase to halted: when trading goes on by itself; 0 for never
+        time_ns resume_time;        ///< change_phase: when the phase ends by itself, if it is one that can; 0 for never
         std::int64_t notional_max;  ///< set_limits: price times quantity of one order, in currency; 0 for no limit
     };
     union {

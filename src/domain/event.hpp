@@ -25,24 +25,28 @@ enum class event_kind : std::uint8_t {
         3,               ///< by request, or because its remainder may not rest; `reason` says when it was not the owner
     order_executed = 4,  ///< one fill
     order_rejected = 5,  ///< a request was refused; `reason` says why
-    trade_capture = 6,   ///< one side's record of a trade
+    trade_capture = 6,   ///< one side's record of a trade; of a settlement, when its trade and order are 0
     quote_entered = 10,  ///< an enter_quote is done; after the messages of its sides
     /// The account's quotes are limited anew, may trade again, or have traded as much as they may: `reason` says which.
     protection_changed = 11,
-    request_done = 12,  ///< set_limits, change_phase or kill_switch; the orders that it cancels came before
-    leg_capture = 15,   ///< one side's record of what a trade of a strategy did in one leg
+    /// set_limits, change_phase, kill_switch or settle_instrument; the orders that it cancels came before.
+    request_done = 12,
+    leg_capture = 15,  ///< one side's record of what a trade of a strategy did in one leg
 
     // Public: market data.
-    order_added = 16,    ///< L3
-    order_reduced = 17,  ///< L3: quantity down, priority kept
-    order_deleted = 18,  ///< L3
-    level_changed = 19,  ///< L2: a price level's new total; quantity 0 when it is gone
-    top_of_book = 20,    ///< L1: both best levels after the change
-    trade = 21,          ///< the public tape
-    price_update = 22,   ///< last, high, low
-    statistics = 23,     ///< volume, turnover, open interest
-    phase_changed = 24,  ///< what the instrument lets happen from now on
-    leg_trade = 28,      ///< a trade of a strategy, in one of its legs
+    order_added = 16,         ///< L3
+    order_reduced = 17,       ///< L3: quantity down, priority kept
+    order_deleted = 18,       ///< L3
+    level_changed = 19,       ///< L2: a price level's new total; quantity 0 when it is gone
+    top_of_book = 20,         ///< L1: both best levels after the change
+    trade = 21,               ///< the public tape
+    price_update = 22,        ///< last, high, low
+    statistics = 23,          ///< volume, turnover, open interest
+    phase_changed = 24,       ///< what the instrument lets happen from now on
+    auction_indicative = 25,  ///< at what price how much would trade if the auction ended now
+    auction_ended = 26,       ///< at what price how much trades now; the fills follow
+    instrument_settled = 27,  ///< the instrument has ended, at this price
+    leg_trade = 28,           ///< a trade of a strategy, in one of its legs
 };
 
 [[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
@@ -187,8 +191,23 @@ struct volume_summary {
 struct phase_state {
     trading_phase phase = trading_phase::continuous;
     std::array<std::byte, 7> reserved{};
-    time_ns resume_time{};  ///< of a halt that ends by itself; otherwise 0
+    time_ns resume_time{};  ///< of a phase that ends by itself; otherwise 0
     std::array<std::byte, 24> reserved_2{};
+};
+
+/// auction_indicative, auction_ended.
+struct auction_state {
+    price_ticks price{};       ///< no_price when nothing would trade
+    volume_lots volume{};      ///< how much would, or does
+    std::int64_t imbalance{};  ///< lots left over at that price: above 0 of buyers, below 0 of sellers
+    std::array<std::byte, 16> reserved{};
+};
+
+/// instrument_settled.
+struct settlement {
+    price_ticks price{};
+    volume_lots open_interest{};  ///< the sum of the long positions that were settled
+    std::array<std::byte, 24> reserved{};
 };
 
 // Not over-aligned: a coroutine frame holds commands and events, and compilers place over-aligned objects in frames at
@@ -215,6 +234,8 @@ struct event {
         price_summary prices;
         volume_summary volumes;
         phase_state phase;
+        auction_state auction;
+        domain::settlement settlement;
     };
 
     /// An empty order_entered. Spelled out because g++ 12 deletes the implicit one of a struct with this union.
@@ -227,7 +248,7 @@ static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(c
 static_assert(sizeof(leg_fill) == 40);
 static_assert(sizeof(private_quote) == 40 && sizeof(protection) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
-static_assert(sizeof(phase_state) == 40);
+static_assert(sizeof(phase_state) == 40 && sizeof(auction_state) == 40 && sizeof(settlement) == 40);
 static_assert(sizeof(tape_trade) == 40 && sizeof(price_summary) == 40 && sizeof(volume_summary) == 40);
 
 }  // namespace corro::domain

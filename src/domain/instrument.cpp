@@ -59,6 +59,7 @@ std::string_view validate(const instrument& i) noexcept {
     if (i.breaker_move < 0 || i.breaker_move > 2 * price_ticks_max || i.breaker_window < 0 || i.breaker_halt < 0) {
         return "the circuit breaker is out of range";
     }
+    if (i.volatility_auction < 0) return "the volatility auction is out of range";
     if (i.order_quantity_max.value == 0 || i.order_quantity_max.value > order_quantity_lots_max) {
         return "the largest order quantity is zero or above the venue's limit";
     }

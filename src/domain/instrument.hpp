@@ -69,7 +69,10 @@ struct instrument {
     std::int64_t breaker_move = 0;    ///< ticks; 0 for no circuit breaker
     std::int64_t breaker_window = 0;  ///< nanoseconds
     std::int64_t breaker_halt = 0;    ///< nanoseconds; 0 until an operator lets trading go on
-    allocation_policy allocation{};   ///< how the orders at one price share an incoming order
+    /// Nanoseconds. When not 0, an order beyond the dynamic band starts a volatility auction of this length instead of
+    /// being refused, and so does a broken circuit instead of a halt.
+    std::int64_t volatility_auction = 0;
+    allocation_policy allocation{};  ///< how the orders at one price share an incoming order
     // What an option or a dated instrument is; the venue passes it on.
     option_right right = option_right::none;
     price_nano strike{};

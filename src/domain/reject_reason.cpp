@@ -39,6 +39,8 @@ std::string_view to_string(reject_reason reason) noexcept {
         case reject_reason::notional_limit: return "notional_limit";
         case reject_reason::open_orders_limit: return "open_orders_limit";
         case reject_reason::position_limit: return "position_limit";
+        case reject_reason::not_in_this_phase: return "not_in_this_phase";
+        case reject_reason::instrument_settled: return "instrument_settled";
         case reject_reason::throttled: return "throttled";
         case reject_reason::not_authorised: return "not_authorised";
         case reject_reason::order_is_quote: return "order_is_quote";

@@ -34,16 +34,19 @@ enum class reject_reason : std::uint8_t {
     insufficient_quantity = 31,  ///< fill-or-kill, and the book cannot fill it whole
     would_take_liquidity = 32,   ///< post-only order that would have traded
     self_match_prevented = 33,   ///< the incoming order was cancelled to keep the account from trading with itself
-    instrument_closed = 34,
-    triggered = 35,          ///< not a refusal: the waiting order became active, for its trigger price has traded
-    expired = 36,            ///< not a refusal: the order's time is over
-    instrument_halted = 37,  ///< only cancels are taken now
-    circuit_breaker = 38,    ///< not a refusal: why a product was halted
+    instrument_closed = 34,      ///< only cancels are taken until the next phase
+    triggered = 35,              ///< not a refusal: the waiting order became active, for its trigger price has traded
+    expired = 36,                ///< not a refusal: the order's time is over
+    instrument_halted = 37,      ///< only cancels are taken now
+    circuit_breaker = 38,        ///< not a refusal: why a product was halted, or trades in an auction
     // Capacity and rights.
     book_full = 40,  ///< the venue's order capacity is exhausted
     throttled = 41,
     not_authorised = 42,
     killed = 43,  ///< the kill switch of the session, the account or its firm is thrown
+    // Phases.
+    not_in_this_phase = 70,   ///< the order's type or time in force is not taken in the instrument's phase
+    instrument_settled = 71,  ///< the instrument has ended; also why its orders were cancelled
     // Limits of the account.
     order_size_limit = 60,
     notional_limit = 61,

@@ -40,8 +40,25 @@ enum class side : std::uint8_t { buy = 0, sell = 1 };
 /// What an instrument lets happen.
 enum class trading_phase : std::uint8_t {
     continuous = 0,
-    halted = 1,  ///< orders may be cancelled, nothing else
+    halted = 1,              ///< orders may be cancelled, nothing else
+    pre_open = 2,            ///< orders collect and do not match
+    opening_auction = 3,     ///< as pre_open, and the price at which they would match is published
+    volatility_auction = 4,  ///< the same, in the middle of the day
+    closing_auction = 5,     ///< the same, at its end
+    closed = 6,              ///< orders may be cancelled, nothing else
 };
+
+/// Orders rest without matching, until an uncross.
+[[nodiscard]] constexpr bool collects(trading_phase p) noexcept {
+    return p >= trading_phase::pre_open && p <= trading_phase::closing_auction;
+}
+
+/// Where a phase leads that ends by itself.
+[[nodiscard]] constexpr trading_phase phase_after(trading_phase p) noexcept {
+    return p == trading_phase::pre_open          ? trading_phase::opening_auction
+           : p == trading_phase::closing_auction ? trading_phase::closed
+                                                 : trading_phase::continuous;
+}
 
 [[nodiscard]] constexpr side opposite(side s) noexcept {
     return s == side::buy ? side::sell : side::buy;

@@ -28,6 +28,7 @@ struct run_profile {
     std::uint32_t quotes_percent = 0;  ///< of the commands
     std::int64_t step_ns_max = 1'000;  ///< between commands
     bool operates = false;             ///< operators' commands are among the others
+    bool auctions = false;             ///< phases change often
 };
 
 class command_generator {
@@ -48,6 +49,7 @@ class command_generator {
         profile_.options.positions_max = random_.below(4) == 0 ? 3 : 64;
         profile_.options.window_bits = windows[random_.below(windows.size())];
         profile_.operates = random_.below(2) == 0;
+        profile_.auctions = random_.below(3) == 0;
         const std::uint64_t count = 1 + random_.below(3);
         for (std::uint32_t i = 0; i < count; ++i) {
             domain::instrument instrument;
@@ -68,6 +70,9 @@ class command_generator {
                     1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.price_spread)));
                 instrument.breaker_window = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(40));
                 instrument.breaker_halt = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(20));
+            }
+            if (random_.below(3) == 0) {
+                instrument.volatility_auction = profile_.step_ns_max * static_cast<std::int64_t>(1 + random_.below(30));
             }
             if (random_.below(8) == 0) instrument.product = {};
             if (random_.below(8) == 0)
@@ -98,6 +103,11 @@ class command_generator {
             middle_ += one_in(2) ? 1 + profile_.price_spread / 3 : -1 - profile_.price_spread / 3;
         middle_ = middle_ > 3'000'000'000 || middle_ < -3'000'000'000 ? 0 : middle_;
 
+        if (profile_.auctions && one_in(40)) {
+            c.is_operator = 1;
+            change_phase(c);
+            return c;
+        }
         const std::uint64_t dice = random_.below(100);
         if (random_.below(100) < profile_.quotes_percent) {
             quote(c);
@@ -207,6 +217,30 @@ class command_generator {
         c.display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(random_.below(5))};
         c.other_account = account();
     }
+    /// Mostly into an auction that ends by itself, or out of one.
+    void change_phase(domain::command& c) {
+        constexpr std::array phases{domain::trading_phase::pre_open,
+                                    domain::trading_phase::opening_auction,
+                                    domain::trading_phase::opening_auction,
+                                    domain::trading_phase::closing_auction,
+                                    domain::trading_phase::volatility_auction,
+                                    domain::trading_phase::halted,
+                                    domain::trading_phase::closed};
+        c.kind = domain::command_kind::change_phase;
+        c.phase = one_in(2) ? domain::trading_phase::continuous : phases[random_.below(phases.size())];
+        c.product = {};
+        if (one_in(3)) c.instrument = {};
+        if (one_in(2)) {
+            c.resume_time = domain::time_ns{
+                time_ + 1 +
+                static_cast<std::int64_t>(random_.below(60 * static_cast<std::uint64_t>(profile_.step_ns_max)))};
+        }
+        if (one_in(400)) {
+            c.kind = domain::command_kind::settle_instrument;
+            c.price = price();
+            c.resume_time = {};
+        }
+    }
     void operate(domain::command& c) {
         c.other_account = account();
         c.firm = static_cast<std::uint32_t>(random_.below(one_in(20) ? 9 : 3));
@@ -251,7 +285,7 @@ class command_generator {
         c.side = one_in(2) ? domain::side::buy : domain::side::sell;
         c.type = one_in(4) ? static_cast<domain::order_type>(2 + random_.below(6)) : domain::order_type::limit;
         c.time_in_force =
-            one_in(4) ? static_cast<domain::time_in_force>(1 + random_.below(5)) : domain::time_in_force::gtc;
+            one_in(4) ? static_cast<domain::time_in_force>(1 + random_.below(7)) : domain::time_in_force::gtc;
         if (c.time_in_force == domain::time_in_force::gtd) {
             // Few distinct times, so that several orders expire together and halts end with them.
             const std::int64_t unit = 5 * profile_.step_ns_max;

@@ -62,6 +62,13 @@ using payload_words = std::array<std::uint64_t, 5>;
     return {p.volume.value, static_cast<std::uint64_t>(p.turnover), p.open_interest.value, 0, 0};
 }
 
+[[nodiscard]] constexpr payload_words words_of(const domain::auction_state& p) noexcept {
+    return {word_of(p.price), p.volume.value, static_cast<std::uint64_t>(p.imbalance), 0, 0};
+}
+[[nodiscard]] constexpr payload_words words_of(const domain::settlement& p) noexcept {
+    return {word_of(p.price), p.open_interest.value, 0, 0, 0};
+}
+
 // The third word of an event's header is the sum of what is common to many events and what an event is.
 
 [[nodiscard]] constexpr std::uint64_t scope_word(domain::instrument_id instrument, domain::side side) noexcept {

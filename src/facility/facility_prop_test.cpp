@@ -47,6 +47,14 @@ class law_checker {
                 case event_kind::order_deleted: deleted(e); break;
                 case event_kind::level_changed: level_changed(e); break;
                 case event_kind::top_of_book: top_of_book(e); break;
+                case event_kind::phase_changed:
+                    collected_.erase(e.instrument.value);
+                    // A halt leaves the book as it is, crossed or not.
+                    if (domain::collects(e.phase.phase) || e.phase.phase == domain::trading_phase::halted) {
+                        collected_[e.instrument.value] = domain::no_price;
+                    }
+                    break;
+                case event_kind::auction_ended: collected_[e.instrument.value] = e.auction.price; break;
                 default: break;
             }
         }
@@ -99,6 +107,7 @@ class law_checker {
             }
             return;
         }
+        if (collected_.contains(e.instrument.value)) return crossed(e);
         const auto& queue = queues_[{e.instrument.value, e.side, e.execution.price.value}];
         ASSERT_FALSE(queue.empty()) << "a fill is at the resting order's price";
         if (sharing_.contains(e.instrument.value)) {
@@ -109,6 +118,18 @@ class law_checker {
         EXPECT_LE(e.execution.quantity.value, open_[e.execution.order]) << "nobody trades more than he shows";
         EXPECT_LE(open_[e.execution.order] - e.execution.quantity.value, e.execution.leaves.value)
             << "what is left is what is shown, and what an iceberg hides";
+    }
+    void crossed(const event& e) {
+        EXPECT_EQ(e.execution.price, collected_[e.instrument.value]) << "an auction has one price";
+        // The best price of a side comes first in the map's order of sells, last in that of buys.
+        const bool buys = e.side == side::buy;
+        auto best = buys ? queues_.lower_bound({e.instrument.value, side::sell, INT64_MIN})
+                         : queues_.lower_bound({e.instrument.value, side::sell, INT64_MIN});
+        if (buys) --best;
+        EXPECT_EQ(best->second.front(), e.execution.order) << "the oldest order of the best level trades first";
+        const std::int64_t limit = std::get<2>(best->first);
+        EXPECT_TRUE(buys ? limit >= e.execution.price.value : limit <= e.execution.price.value)
+            << "a fill is never worse than the order's limit";
     }
     void added(const command& c, const event& e) {
         const bool is_refresh = leaving_.contains(e.book.order);
@@ -140,12 +161,15 @@ class law_checker {
         EXPECT_EQ(e.level.quantity.value, sum) << "a level is the sum of its orders";
         EXPECT_EQ(e.level.orders_count, at == queues_.end() ? 0 : at->second.size());
     }
-    static void top_of_book(const event& e) {
+    void top_of_book(const event& e) {
+        if (collected_.contains(e.instrument.value)) return;
         if (e.top.bid_price != domain::no_price && e.top.ask_price != domain::no_price) {
             EXPECT_LT(e.top.bid_price, e.top.ask_price) << "the book is never crossed, not even for one message";
         }
     }
 
+    /// Instruments whose books may be crossed, with the price of an auction that ends.
+    std::map<std::uint32_t, domain::price_ticks> collected_;
     std::set<std::uint32_t> sharing_;  ///< instruments that are not simply first in, first out
     std::map<key, std::deque<domain::order_id>> queues_;
     std::map<domain::order_id, std::uint64_t> open_;

@@ -46,9 +46,12 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         set_limits();
     } else if (c.kind == domain::command_kind::kill_switch) {
         kill_switch();
+    } else if (c.kind == domain::command_kind::settle_instrument) {
+        settle_instrument();
     } else {
         refuse(domain::reject_reason::unknown_command);
     }
+    say_indicatives();
     close_command();
     return events_;
 }
@@ -118,13 +121,18 @@ std::uint64_t facility_reference::state_hash() const {
         hasher.add(positions_.at({account, instrument}));
     }
     for (const book& b : books_) {
-        hasher.add(b.is_halted ? std::uint64_t{1} : std::uint64_t{0});
+        hasher.add(static_cast<std::uint64_t>(b.phase));
         hasher.add(b.resume_time);
         hasher.add(b.pending_low);
         hasher.add(b.pending_high);
         hasher.add(b.window_end);
         hasher.add(b.reference.value);
         hasher.add(b.last_seen.value);
+        hasher.add((b.owes_uncross ? std::uint64_t{1} : 0U) | (b.has_auction_orders ? 2U : 0U) |
+                   (b.is_settled ? 4U : 0U));
+        hasher.add(b.indicative.price.value);
+        hasher.add(b.indicative.volume.value);
+        hasher.add(b.indicative.imbalance);
     }
     for (std::uint32_t account = 0; account < options_.accounts_max; ++account) {
         const auto at = limits_.find(account);
@@ -182,7 +190,8 @@ std::uint64_t facility_reference::open_interest(std::uint32_t instrument) const 
 
 bool facility_reference::is_lasting(const domain::command& c) {
     return c.time_in_force == domain::time_in_force::day || c.time_in_force == domain::time_in_force::gtc ||
-           c.time_in_force == domain::time_in_force::gtd;
+           c.time_in_force == domain::time_in_force::gtd || c.time_in_force == domain::time_in_force::at_the_open ||
+           c.time_in_force == domain::time_in_force::at_the_close;
 }
 
 bool facility_reference::is_waiting_type(domain::order_type type) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <list>
 #include <map>
 #include <set>
@@ -107,7 +108,11 @@ class facility_reference {
         std::uint64_t volume = 0;
         std::int64_t turnover = 0;
         std::uint64_t leg_volume = 0;  // lots that strategies traded
-        bool is_halted = false;
+        domain::trading_phase phase = domain::trading_phase::continuous;
+        bool owes_uncross = false;        // has collected orders since it last matched
+        bool has_auction_orders = false;  // some for one auction only since then
+        bool is_settled = false;
+        domain::auction_state indicative{domain::no_price, {}, 0, {}};
         std::int64_t resume_time = 0;
         std::int64_t pending_low = INT64_MAX, pending_high = INT64_MIN;  // what waiting orders have not seen
         std::int64_t window_end = INT64_MIN;
@@ -244,13 +249,31 @@ class facility_reference {
 
     // --- Halts -------------------------------------------------------------------------------------------------------
 
-    void set_phase(std::uint32_t instrument, bool is_halted, std::int64_t resume_time, reject_reason reason);
+    void set_phase(std::uint32_t instrument, domain::trading_phase phase, std::int64_t resume_time,
+                   reject_reason reason);
     void enter_pending(std::uint32_t instrument);
     void request_done(domain::instrument_id instrument, std::uint32_t account);
     void change_phase();
     /// After an order's trades: is the last price too far from where the window began?
     bool breaks_circuit(std::uint32_t instrument);
     reject_reason check_market(std::uint32_t instrument, std::uint32_t account);
+
+    // --- Auctions ----------------------------------------------------------------------------------------------------
+
+    bool is_collecting(std::uint32_t instrument) const { return domain::collects(books_[instrument].phase); }
+    /// Whether the instrument's phase takes a new order of this type and time in force.
+    reject_reason check_phase(std::uint32_t instrument) const;
+    bool can_collect() const;
+    void start_volatility_auction(std::uint32_t instrument, reject_reason reason);
+    /// By the words of the rule: every price that could matter is looked at.
+    domain::auction_state find_price(std::uint32_t instrument) const;
+    std::size_t levels_trading(std::uint32_t instrument, std::uint64_t volume) const;
+    void uncross(std::uint32_t instrument);
+    void cross(order& buyer, order& seller, domain::price_ticks price);
+    void tell_trade(std::uint32_t instrument, domain::price_ticks price, std::uint32_t lots);
+    void cancel_book(std::uint32_t instrument, reject_reason reason, const std::function<bool(const order&)>& wanted);
+    void say_indicatives();
+    void settle_instrument();
 
     // --- Bands and limits --------------------------------------------------------------------------------------------
 

@@ -99,6 +99,7 @@ void facility_reference::amend_order() {
     o.display = amended.display;
     const std::uint64_t trades_before = trades_count_;
     const std::uint32_t instrument = o.instrument;
+    if (is_collecting(instrument)) return rest(o);
     const ending end = match(o, false);
     if (o.open != 0) {
         rest(o);
@@ -126,7 +127,7 @@ void facility_reference::amend_waiting(order& o, const order& amended, bool stay
     }
     tell_owner_and_asker(event_kind::order_amended, o, o.price, o.open, true);
     const domain::price_ticks last = books_[o.instrument].prices.last;
-    if (!has_new_trigger || last == domain::no_price) return;
+    if (!has_new_trigger || last == domain::no_price || is_collecting(o.instrument)) return;
     traded_.push_back(last.value);
     enter_triggered(o.instrument);
 }

@@ -28,12 +28,15 @@ reject_reason facility_reference::check_instructions() const {
     const auto type = static_cast<unsigned>(c.type);
     if (type < 1 || type > 7) return reject_reason::invalid_order_type;
     const auto tif = static_cast<unsigned>(c.time_in_force);
-    if (tif < 1 || tif > 5) return reject_reason::invalid_time_in_force;
+    if (tif < 1 || tif > 7) return reject_reason::invalid_time_in_force;
     if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
     const bool post_only = c.flags == 1 || c.flags == 3;
     if (c.flags != 0 && !post_only) return reject_reason::invalid_combination;
     if (post_only && !(c.type == domain::order_type::limit && is_lasting(c))) return reject_reason::invalid_combination;
     if (is_waiting_type(c.type) && !is_lasting(c)) return reject_reason::invalid_combination;
+    if (tif > 5 && (c.type != domain::order_type::limit || c.flags != 0 || c.minimum_quantity.value != 0)) {
+        return reject_reason::invalid_combination;
+    }
     if (c.display_quantity.value != 0) {
         const bool can_rest = c.type == domain::order_type::limit || c.type == domain::order_type::market_to_limit ||
                               c.type == domain::order_type::market_protected ||
@@ -81,6 +84,8 @@ reject_reason facility_reference::check_entry() {
     if (open_.size() == options_.orders_max) return reject_reason::book_full;
     const reject_reason closed = check_market(instrument, c.account.value);
     if (closed != reject_reason::none) return closed;
+    const reject_reason wrong_phase = check_phase(instrument);
+    if (wrong_phase != reject_reason::none) return wrong_phase;
     return has_position(c.account.value, instrument) ? reject_reason::none : reject_reason::book_full;
 }
 
@@ -128,13 +133,16 @@ void facility_reference::enter_order() {
         queue_of(waiting).push_back(&waiting);
         tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
         const domain::price_ticks last = books_[o.instrument].prices.last;
+        if (is_collecting(o.instrument)) return;
         if (last != domain::no_price) traded_.push_back(last.value);
         return enter_triggered(o.instrument);
     }
     const reject_reason no_limit = find_limit(o);
     if (no_limit != reject_reason::none) return refuse(no_limit);
     const reject_reason too_far = apply_band(o);
-    if (too_far != reject_reason::none) return refuse(too_far);
+    const bool starts_auction =
+        too_far != reject_reason::none && instruments_[o.instrument].volatility_auction != 0 && can_collect();
+    if (too_far != reject_reason::none && !starts_auction) return refuse(too_far);
     const half& other = half_of(o.instrument, domain::opposite(o.side));
     domain::price_ticks value = o.price;
     if (c.type == domain::order_type::market && !other.levels.empty()) {
@@ -143,6 +151,13 @@ void facility_reference::enter_order() {
     const bool is_opened = c.type != domain::order_type::market && is_lasting(c);
     const reject_reason over = check_limits(o, o.open, o.open, value, is_opened ? 1 : 0);
     if (over != reject_reason::none) return refuse(over);
+    if (starts_auction) start_volatility_auction(o.instrument, reject_reason::price_outside_dynamic_band);
+    if (is_collecting(o.instrument)) {
+        if (c.time_in_force > domain::time_in_force::gtd) books_[o.instrument].has_auction_orders = true;
+        register_order(o);
+        tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
+        return rest(open_.at(o.id));
+    }
     const bool may_rest = c.type != domain::order_type::market && is_lasting(c);
     const bool crosses = !reached_levels(o).empty();
     if (crosses && (c.flags & domain::order_flag::post_only) != 0 && mistake_ != defect::post_only_may_trade) {

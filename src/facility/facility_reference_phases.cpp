@@ -21,7 +21,7 @@ void facility_reference::settle_due() {
         }
         std::int64_t resume = INT64_MAX;
         for (const book& b : books_) {
-            if (b.is_halted && b.resume_time != 0) resume = std::min(resume, b.resume_time);
+            if (b.resume_time != 0) resume = std::min(resume, b.resume_time);
         }
         const bool resumes = resume <= now && resume != INT64_MAX;
         if (first != nullptr && !(resumes && resume <= first->expire_time)) {
@@ -30,8 +30,8 @@ void facility_reference::settle_due() {
         } else if (resumes) {
             std::vector<std::uint32_t> resumed;
             for (std::uint32_t i = 0; i < books_.size(); ++i) {
-                if (!books_[i].is_halted || books_[i].resume_time != resume) continue;
-                set_phase(i, false, 0, reject_reason::none);
+                if (books_[i].resume_time != resume) continue;
+                set_phase(i, domain::phase_after(books_[i].phase), 0, reject_reason::none);
                 resumed.push_back(i);
             }
             for (const std::uint32_t i : resumed) enter_pending(i);
@@ -41,20 +41,31 @@ void facility_reference::settle_due() {
     }
 }
 
-void facility_reference::set_phase(std::uint32_t instrument, bool is_halted, std::int64_t resume_time,
+void facility_reference::set_phase(std::uint32_t instrument, domain::trading_phase phase, std::int64_t resume_time,
                                    reject_reason reason) {
-    books_[instrument].is_halted = is_halted;
-    books_[instrument].resume_time = resume_time;
+    using domain::trading_phase;
+    book& b = books_[instrument];
+    const bool matches = phase == trading_phase::continuous || phase == trading_phase::closed;
+    if (matches && b.owes_uncross) uncross(instrument);
+    if (phase == trading_phase::closed) {
+        cancel_book(instrument, reject_reason::expired, [&](const order& o) {
+            const bool lasts = o.time_in_force == domain::time_in_force::gtc ||
+                               o.time_in_force == domain::time_in_force::gtd ||
+                               (mistake_ == defect::day_orders_outlast_the_day && !o.is_quote);
+            return o.is_quote || !lasts;
+        });
+    }
+    if (domain::collects(phase)) b.owes_uncross = true;
+    b.indicative = {domain::no_price, {}, 0, {}};
+    b.phase = phase;
+    b.resume_time = resume_time;
     say(event_kind::phase_changed, id_of(instrument), side::buy, reason).phase = {
-        is_halted ? domain::trading_phase::halted : domain::trading_phase::continuous,
-        {},
-        domain::time_ns{resume_time},
-        {}};
+        phase, {}, domain::time_ns{resume_time}, {}};
 }
 
 void facility_reference::enter_pending(std::uint32_t instrument) {
     book& b = books_[instrument];
-    if (b.is_halted || b.pending_low > b.pending_high) return;
+    if (b.phase != domain::trading_phase::continuous || b.pending_low > b.pending_high) return;
     traded_ = {b.pending_low, b.pending_high};
     b.pending_low = INT64_MAX;
     b.pending_high = INT64_MIN;
@@ -70,22 +81,31 @@ void facility_reference::request_done(domain::instrument_id instrument, std::uin
 void facility_reference::change_phase() {
     const domain::command& c = command_;
     if (c.is_operator == 0) return refuse(reject_reason::not_authorised);
-    if (static_cast<unsigned>(c.phase) > 1) return refuse(reject_reason::invalid_combination);
-    const bool halts = c.phase == domain::trading_phase::halted;
-    if (halts && c.resume_time.value != 0 && c.resume_time <= c.time) {
+    if (static_cast<unsigned>(c.phase) > 6) return refuse(reject_reason::invalid_combination);
+    const bool may_end = c.phase == domain::trading_phase::halted || domain::collects(c.phase);
+    if (may_end && c.resume_time.value != 0 && c.resume_time <= c.time) {
         return refuse(reject_reason::invalid_expire_time);
     }
+    bool is_any_settled = false;
     std::vector<std::uint32_t> covered;
     for (std::uint32_t i = 0; i < books_.size(); ++i) {
         const bool is_named = c.instrument.value != 0 && instruments_[i].id == c.instrument;
         const bool is_of_product =
             c.instrument.value == 0 && (c.product.value == 0 || instruments_[i].product == c.product);
-        if (is_named || is_of_product) covered.push_back(i);
+        if (!is_named && !is_of_product) continue;
+        if (books_[i].is_settled) {
+            is_any_settled = true;
+        } else {
+            covered.push_back(i);
+        }
     }
-    if (covered.empty()) return refuse(reject_reason::unknown_instrument);
-    for (const std::uint32_t i : covered) set_phase(i, halts, halts ? c.resume_time.value : 0, reject_reason::none);
+    if (covered.empty()) {
+        return refuse(is_any_settled ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
+    }
+    for (const std::uint32_t i : covered) {
+        set_phase(i, c.phase, may_end ? c.resume_time.value : 0, reject_reason::none);
+    }
     request_done(c.instrument, c.account.value);
-    if (halts) return;
     for (const std::uint32_t i : covered) enter_pending(i);
 }
 
@@ -106,16 +126,22 @@ bool facility_reference::breaks_circuit(std::uint32_t instrument) {
         b.pending_low = *std::min_element(traded_.begin(), traded_.end());
         b.pending_high = *std::max_element(traded_.begin(), traded_.end());
     }
-    const base::int128 wanted = static_cast<base::int128>(command_.time.value) + i.breaker_halt;
-    const std::int64_t resume = i.breaker_halt == 0 || wanted > INT64_MAX ? 0 : static_cast<std::int64_t>(wanted);
+    const bool auctions = i.volatility_auction != 0 && mistake_ != defect::circuit_breaker_always_halts;
+    const std::int64_t length = auctions ? i.volatility_auction : i.breaker_halt;
+    const base::int128 wanted = static_cast<base::int128>(command_.time.value) + length;
+    const std::int64_t resume = length == 0 || wanted > INT64_MAX ? 0 : static_cast<std::int64_t>(wanted);
     for (std::uint32_t other = 0; other < books_.size(); ++other) {
         const bool is_relative = i.product.value != 0 && instruments_[other].product == i.product &&
                                  mistake_ != defect::circuit_breaker_spares_the_product;
         if (other != instrument && !is_relative) continue;
+        using domain::trading_phase;
         const book& before = books_[other];
-        const bool is_longer =
-            !before.is_halted || (before.resume_time != 0 && (resume == 0 || resume > before.resume_time));
-        if (is_longer) set_phase(other, true, resume, reject_reason::circuit_breaker);
+        if (before.phase != trading_phase::continuous && before.phase != trading_phase::halted) continue;
+        const bool is_longer = before.phase == trading_phase::continuous ||
+                               (before.resume_time != 0 && (resume == 0 || resume > before.resume_time));
+        if (!is_longer) continue;
+        set_phase(other, auctions ? trading_phase::volatility_auction : trading_phase::halted, resume,
+                  reject_reason::circuit_breaker);
     }
     return true;
 }

@@ -141,6 +141,7 @@ domain::order_id facility_reference::prepare_side(std::uint32_t instrument, side
 
 void facility_reference::enter_side(domain::order_id id) {
     order& o = open_.at(id);
+    if (is_collecting(o.instrument)) return rest(o);
     const ending end = match(o, false);
     if (o.open != 0) return rest(o);
     if (end.is_stopped) {

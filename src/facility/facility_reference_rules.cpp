@@ -8,7 +8,10 @@ using domain::reject_reason;
 using domain::side;
 
 reject_reason facility_reference::check_market(std::uint32_t instrument, std::uint32_t account) {
-    if (books_[instrument].is_halted) return reject_reason::instrument_halted;
+    const book& b = books_[instrument];
+    if (b.is_settled) return reject_reason::instrument_settled;
+    if (b.phase == domain::trading_phase::halted) return reject_reason::instrument_halted;
+    if (b.phase == domain::trading_phase::closed) return reject_reason::instrument_closed;
     const std::uint32_t firm = limits_[account].firm;
     if (killed_accounts_.contains(account)) return reject_reason::killed;
     if (firm != 0 && killed_firms_.contains(firm)) return reject_reason::killed;
@@ -21,6 +24,7 @@ reject_reason facility_reference::check_market(std::uint32_t instrument, std::ui
 reject_reason facility_reference::apply_band(order& o) const {
     const std::int64_t width = instruments_[o.instrument].dynamic_band;
     const domain::price_summary& prices = books_[o.instrument].prices;
+    if (is_collecting(o.instrument)) return reject_reason::none;
     if (width == 0 || prices.last == domain::no_price) return reject_reason::none;
     const domain::price_ticks around = mistake_ == defect::dynamic_band_does_not_move ? prices.open : prices.last;
     domain::price_ticks edge{o.side == side::buy ? around.value + width : around.value - width};

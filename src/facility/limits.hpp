@@ -19,4 +19,9 @@ inline constexpr std::uint32_t sessions_killed_max = 1024;
 /// How often an order may hold what it shows at a time. Each part shown can be one fill of one aggressor.
 inline constexpr std::uint32_t display_parts_max = 256;
 
+/// Levels that would trade in an auction, both sides together, up to which its indicative price is worked out after
+/// each command that changes them: some microseconds. Beyond, the last price stands until fewer do; the uncross itself
+/// looks at all.
+inline constexpr std::uint32_t indicative_levels_max = 1024;
+
 }  // namespace corro::facility

@@ -4,6 +4,7 @@
 // Not part of the facility's interface.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -42,7 +43,9 @@ class message_writer {
           exposures_(exposures),
           strategies_(strategies),
           buffer_(consumer),
-          tapes_(instruments.size()) {
+          tapes_(instruments.size()),
+          is_touched_(instruments.size()) {
+        touched_.reserve(instruments.size());
         ids_.reserve(instruments.size());
         for (const domain::instrument& i : instruments) ids_.push_back(i.id);
     }
@@ -132,6 +135,51 @@ class message_writer {
         buffer_.append(domain::event_kind::phase_changed, ids_[book], domain::side::buy, reason).phase = {
             phase, {}, domain::time_ns{resume_time}, {}};
     }
+    void auction(domain::event_kind kind, std::uint32_t book, const matching::equilibrium& e) noexcept {
+        buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(kind),
+                      domain::auction_state{e.price, domain::volume_lots{e.volume}, e.imbalance, {}});
+    }
+    /// One account's position has ended at a price. Told to the session that asked.
+    void position_settled(std::uint32_t book, std::uint32_t account, std::int64_t lots,
+                          domain::price_ticks price) noexcept {
+        std::uint64_t left = static_cast<std::uint64_t>(lots < 0 ? -lots : lots);
+        while (left != 0) {
+            const auto now = static_cast<std::uint32_t>(
+                left < domain::order_quantity_lots_max ? left : domain::order_quantity_lots_max);
+            left -= now;
+            buffer_.write(
+                scope_word(ids_[book], lots > 0 ? domain::side::sell : domain::side::buy),
+                kind_word(domain::event_kind::trade_capture, domain::reject_reason::instrument_settled),
+                domain::capture{
+                    {}, {}, price, domain::quantity_lots{now}, domain::account_id{account}, command_->session, 0});
+        }
+    }
+    void instrument_settled(std::uint32_t book, domain::price_ticks price, std::uint64_t open_interest) noexcept {
+        buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(domain::event_kind::instrument_settled),
+                      domain::settlement{price, domain::volume_lots{open_interest}, {}});
+    }
+
+    // --- Books in which an auction collects --------------------------------------------------------------------------
+
+    /// From now on it is noted which books change; or not any more.
+    void watch(bool on) noexcept { is_watching_ = on; }
+    [[nodiscard]] bool is_watching() const noexcept { return is_watching_; }
+    void touch(std::uint32_t book) noexcept {
+        if (is_touched_[book] != 0) return;
+        is_touched_[book] = 1;
+        touched_.push_back(book);
+    }
+    /// Calls `visit(book)` for each book that has changed since the last time, in their order.
+    template <class Visit>
+    void visit_touched(Visit&& visit) noexcept {
+        std::sort(touched_.begin(), touched_.end());
+        for (const std::uint32_t book : touched_) {
+            is_touched_[book] = 0;
+            visit(book);
+        }
+        touched_.clear();
+    }
+
     /// A new order waits for its trigger price.
     void waits(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t quantity) noexcept {
         tell(domain::event_kind::order_entered, book, slot, engine_.id_of(slot), price, quantity,
@@ -202,6 +250,7 @@ class message_writer {
         }
         const order_record& r = orders_[change.slot];
         if ((r.flags & record_flag::counted) != 0) exposures_.shrink(r.position, r.side, change.taken);
+        if (is_watching_) touch(change.level.book);
         if (change.change != 0) publish(domain::event_kind::order_reduced, change);
     }
 
@@ -282,6 +331,69 @@ class message_writer {
         if (ends) orders_.remove(f.resting_slot);
     }
 
+    void crossed(const matching::cross& f) noexcept {
+        const order_record& buyer = orders_[f.buyer.slot];
+        const order_record& seller = orders_[f.seller.slot];
+        const std::uint32_t book = f.buyer.level.book;
+        const domain::quantity_lots quantity{f.quantity};
+        const domain::trade_id number{++trades_count_};
+        domain::price_summary prices;
+        domain::volume_summary volumes;
+        trade_at(tapes_[book], f.price, f.quantity, prices, volumes);
+        const bool has_legs = strategies_.has_legs(book);
+        if (!has_legs) {
+            volumes.open_interest =
+                domain::volume_lots{positions_.trade(book, buyer.position, seller.position, f.quantity)};
+        }
+
+        using enum domain::event_kind;
+        const std::uint64_t buys = scope_word(ids_[book], domain::side::buy);
+        const std::uint64_t sells = scope_word(ids_[book], domain::side::sell);
+        event_buffer::run out = buffer_.open(messages_per_cross);
+        const auto tell_of = [&](std::uint64_t scope, const order_record& r, const matching::crossing& c) {
+            out.write(scope, kind_word(order_executed),
+                      domain::execution{c.order, r.client_order, f.price, quantity,
+                                        domain::quantity_lots{c.open + c.hidden}, r.account, r.session});
+        };
+        tell_of(buys, buyer, f.buyer);
+        tell_of(sells, seller, f.seller);
+        out.write(buys, kind_word(trade_capture),
+                  domain::capture{number, f.buyer.order, f.price, quantity, buyer.account, buyer.session, 0});
+        out.write(sells, kind_word(trade_capture),
+                  domain::capture{number, f.seller.order, f.price, quantity, seller.account, seller.session, 0});
+        out.write(buys, kind_word(trade), domain::tape_trade{number, f.price, quantity, {}});
+        const auto leave = [&](std::uint64_t scope, const matching::crossing& c) {
+            out.write(scope, c.open == 0 ? kind_word(order_deleted) : kind_word(order_reduced),
+                      domain::public_order{c.order, c.level.price, domain::quantity_lots{c.open}, quantity, {}});
+            publish_level(out, scope, c.level);
+        };
+        leave(buys, f.buyer);
+        leave(sells, f.seller);
+        out.write(buys, kind_word(top_of_book), top_of(book));
+        out.write(buys, kind_word(price_update), prices);
+        out.write(buys, kind_word(statistics), volumes);
+        buffer_.close(out);
+        if (has_legs) {
+            fill_legs({.aggressor = f.buyer.order,
+                       .resting = f.seller.order,
+                       .aggressor_slot = f.buyer.slot,
+                       .resting_slot = f.seller.slot,
+                       .quantity = f.quantity,
+                       .level = {.book = book, .side = domain::side::sell, .price = f.price}},
+                      number, domain::side::buy);
+        }
+        if (((buyer.flags | seller.flags) & quote_mark) != 0) quotes_traded(buyer, seller, f.quantity);
+        for (const matching::crossing* c : {&f.buyer, &f.seller}) {
+            const order_record& r = orders_[c->slot];
+            const bool ends = c->open + c->hidden == 0;
+            if ((r.flags & record_flag::counted) != 0) {
+                exposures_.shrink(r.position, r.side, f.quantity);
+                if (ends) exposures_.remove_order(r.account, r.position, r.side, 0);
+            }
+            if (ends) orders_.remove(c->slot);
+        }
+    }
+
     /// The incoming order that core events speak of while it is not in a book.
     void incoming(std::uint32_t book, domain::price_ticks price) noexcept {
         book_ = book;
@@ -346,7 +458,8 @@ class message_writer {
  private:
     static constexpr std::uint32_t any_slot = 0xffffffffU;
     static constexpr std::size_t messages_per_fill = 10;
-    static_assert(messages_per_fill <= event_buffer::run_max);
+    static constexpr std::size_t messages_per_cross = 12;
+    static_assert(messages_per_fill <= event_buffer::run_max && messages_per_cross <= event_buffer::run_max);
 
     /// The mark of the event that answers a command, unless it is a quote whose request goes on.
     [[nodiscard]] std::uint8_t answer_of_quote() const noexcept {
@@ -461,6 +574,8 @@ class message_writer {
     }
     /// L3, L2 and, when the best level changed, L1.
     [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
+        if (is_watching_) [[unlikely]]
+            touch(change.level.book);
         const matching::level_state& level = change.level;
         const std::uint64_t scope = scope_word(ids_[level.book], level.side);
         event_buffer::run out = buffer_.open(3);
@@ -488,6 +603,7 @@ class message_writer {
     const strategies& strategies_;
     const domain::command* command_ = nullptr;
     bool is_entering_ = false;
+    bool is_watching_ = false;
     std::uint32_t last_answer_slot_ = any_slot;
     std::uint32_t book_ = 0;
     domain::price_ticks price_{};
@@ -498,8 +614,10 @@ class message_writer {
     std::vector<domain::instrument_id> ids_;
     event_buffer buffer_;
     std::vector<tape_summary> tapes_;
+    std::vector<std::uint8_t> is_touched_;  ///< by book
+    std::vector<std::uint32_t> touched_;
 };
-static_assert(sizeof(message_writer) - sizeof(event_buffer) == 160 && sizeof(tape_summary) == 64,
+static_assert(sizeof(message_writer) - sizeof(event_buffer) == 208 && sizeof(tape_summary) == 64,
               "`transfer` knows every member that outlasts a command; then correct the size here");
 
 }  // namespace corro::facility

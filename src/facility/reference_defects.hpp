@@ -48,6 +48,16 @@ enum class defect : std::uint8_t {
     legs_forget_their_ratio,
     legs_are_all_bought,
     strategies_are_forgotten_by_position_limits,
+    auction_price_ignores_the_imbalance,
+    auction_price_ignores_the_side,
+    auction_price_ignores_the_last,
+    auction_trades_the_newest_first,
+    auctions_forget_what_is_hidden,
+    auction_orders_stay,
+    day_orders_outlast_the_day,
+    stops_do_not_see_auctions,
+    circuit_breaker_always_halts,
+    settlement_keeps_positions,
     count_,
 };
 

@@ -49,7 +49,7 @@ std::error_code snapshot_header::check() const noexcept {
 
 std::uint64_t facility::state_machine::fingerprint() const noexcept {
     static_assert(
-        sizeof(domain::instrument) == 320 && sizeof(domain::allocation_policy) == 84 && sizeof(facility_options) == 16,
+        sizeof(domain::instrument) == 328 && sizeof(domain::allocation_policy) == 84 && sizeof(facility_options) == 16,
         "all members are in the fingerprint; then correct the sizes here");
     base::hasher hasher;
     hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
@@ -57,6 +57,7 @@ std::uint64_t facility::state_machine::fingerprint() const noexcept {
         hasher.add(i.id).add(i.product).add_bytes(std::as_bytes(std::span{i.name.characters})).add(i.kind);
         hasher.add(i.tick_size).add(i.lot_size).add(i.price_low).add(i.price_high).add(i.order_quantity_max);
         hasher.add(i.dynamic_band).add(i.breaker_move).add(i.breaker_window).add(i.breaker_halt);
+        hasher.add(i.volatility_auction);
         const domain::allocation_policy& p = i.allocation;
         hasher.add(p.algorithm).add(p.levels).add(p.fifo_percent).add(p.top_minimum).add(p.top_maximum);
         hasher.add(p.pro_rata_minimum);
@@ -93,6 +94,7 @@ void facility::state_machine::transfer(base::archive& a) noexcept {
     rules_.transfer(a);
     a.value(next_resume_);
     writer_.transfer(a);
+    if (a.loads()) writer_.watch(rules_.is_any_collecting());
 }
 
 bool facility::state_machine::save(base::byte_sink& sink) const noexcept {

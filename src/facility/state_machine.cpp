@@ -91,9 +91,12 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::change_phase: change_phase(c); break;
             case command_kind::set_limits: set_limits(c); break;
             case command_kind::kill_switch: kill_switch(c); break;
+            case command_kind::settle_instrument: settle_instrument(c); break;
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }
+    if (writer_.is_watching()) [[unlikely]]
+        publish_indicatives();
     writer_.end();
 }
 
@@ -107,7 +110,7 @@ reject_reason facility::state_machine::check_price(const domain::instrument& i, 
 reject_reason facility::state_machine::check_instructions(const command& c) const noexcept {
     if (!is_valid(c.side)) return reject_reason::invalid_side;
     if (c.type < order_type::limit || c.type > order_type::market_if_touched) return reject_reason::invalid_order_type;
-    if (c.time_in_force < time_in_force::day || c.time_in_force > time_in_force::gtd) {
+    if (c.time_in_force < time_in_force::day || c.time_in_force > time_in_force::at_the_close) {
         return reject_reason::invalid_time_in_force;
     }
     if (c.self_match_prevention > self_match_prevention::decrement) return reject_reason::invalid_self_match_prevention;
@@ -116,6 +119,10 @@ reject_reason facility::state_machine::check_instructions(const command& c) cons
         return reject_reason::invalid_combination;
     }
     const bool is_lasting = domain::is_lasting(c.time_in_force);
+    if (domain::is_for_auction(c.time_in_force) &&
+        (c.type != order_type::limit || (c.flags | c.minimum_quantity.value) != 0)) {
+        return reject_reason::invalid_combination;
+    }
     const bool becomes_market =
         c.type == order_type::market || c.type == order_type::stop || c.type == order_type::market_if_touched;
     if (c.flags != 0 && (!is_lasting || c.type != order_type::limit)) return reject_reason::invalid_combination;
@@ -190,12 +197,16 @@ void facility::state_machine::enter_order(const command& c) noexcept {
         return;
     }
     const std::uint32_t book = book_of(c.instrument);
-    const std::uint32_t rules = rules_.any(book, c.account);
+    const std::uint32_t rules = rules_.any(book, c.account) | (domain::is_for_auction(c.time_in_force) ? 0x100U : 0U);
+    bool collects = false;
     if (rules != 0) [[unlikely]] {
-        if (const reject_reason reason = check_market(book, c.account, c.session); reason != reject_reason::none) {
+        reject_reason reason = check_market(book, c.account, c.session);
+        if (reason == reject_reason::none) reason = check_phase(c, book);
+        if (reason != reject_reason::none) {
             refuse(c, reason);
             return;
         }
+        collects = rules_.is_collecting(book);
     }
     const std::uint32_t position = acquire_position(c.account, book);
     if (position == risk::positions::none) {
@@ -230,7 +241,7 @@ void facility::state_machine::enter_order(const command& c) noexcept {
             : limit_of(c, book);
     domain::price_ticks entry_price = is_market ? domain::price_ticks{} : limit;
     if (rules != 0 && refusal == reject_reason::none) [[unlikely]] {
-        if (!is_waiting(c.type)) {
+        if (!is_waiting(c.type) && !collects) {
             domain::price_ticks within = limit;
             refusal = apply_band(book, c.side, c.type, within);
             if (within != limit) {
@@ -240,6 +251,10 @@ void facility::state_machine::enter_order(const command& c) noexcept {
                 else
                     limit = within;
                 entry_price = within;
+            }
+            if (refusal == reject_reason::price_outside_dynamic_band && starts_auction(c, book)) {
+                refusal = reject_reason::none;
+                collects = true;
             }
         }
         if (refusal == reject_reason::none) {
@@ -256,6 +271,10 @@ void facility::state_machine::enter_order(const command& c) noexcept {
     }
     if (is_waiting(c.type)) {
         let_wait(c, book, slot);
+        return;
+    }
+    if (collects) [[unlikely]] {
+        collect(c, book, slot, group);
         return;
     }
     const matching::remainder rest = c.time_in_force == time_in_force::fok ? matching::remainder::never_arises
@@ -288,6 +307,23 @@ void facility::state_machine::enter_order(const command& c) noexcept {
     if (writer_.trades_count() != trades_before) enter_triggered(book);
 }
 
+/// Lets a limit order rest where an auction collects, or begins with it.
+void facility::state_machine::collect(const command& c, std::uint32_t book, std::uint32_t slot,
+                                      std::uint64_t group) noexcept {
+    if (!rules_.is_collecting(book)) start_volatility_auction(book, reject_reason::price_outside_dynamic_band);
+    if (domain::is_for_auction(c.time_in_force)) rules_.book(book).has_auction_orders = true;
+    writer_.announce_entry(true);
+    engine_.collect({.book = book,
+                     .account = c.account.value,
+                     .side = c.side,
+                     .group = group,
+                     .price = c.price,
+                     .quantity = c.quantity,
+                     .display = c.display_quantity.value},
+                    writer_);
+    orders_.add(slot);
+}
+
 void facility::state_machine::let_wait(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
     const bool waits_for_worse = c.type != order_type::market_if_touched;
     const bool is_rising = (c.side == side::buy) == waits_for_worse;
@@ -301,6 +337,7 @@ void facility::state_machine::let_wait(const command& c, std::uint32_t book, std
         exposures_.add_order(record.account, record.position, record.side, record.total);
     }
     writer_.waits(book, slot, orders_.waiting(slot).limit, c.quantity.value);
+    if (rules_.is_collecting(book)) return;  // the uncross sets free whatever its price does
     writer_.see_last_trade(book);
     enter_triggered(book);
 }
@@ -457,7 +494,7 @@ reject_reason facility::state_machine::check_amend(const command& c, std::uint32
         if (const reject_reason reason = check_price(instrument, a.limit); reason != reject_reason::none) return reason;
     }
     const bool keeps_price = level.is_waiting || a.limit == level.price;
-    if (rules != 0 && !keeps_price) [[unlikely]] {
+    if (rules != 0 && !keeps_price && !rules_.is_collecting(level.book)) [[unlikely]] {
         domain::price_ticks limit = a.limit;
         const reject_reason reason = apply_band(level.book, record.side, order_type::limit, limit);
         if (reason != reject_reason::none) return reason;
@@ -519,7 +556,7 @@ void facility::state_machine::amend_waiting(std::uint32_t book, std::uint32_t sl
         engine_.wait_again(slot, a.account.value, is_rising, a.trigger, a.open);
     }
     writer_.amended(book, slot, terms.limit, a.open);
-    if (a.trigger == trigger) return;
+    if (a.trigger == trigger || rules_.is_collecting(book)) return;
     writer_.see_last_trade(book);
     enter_triggered(book);
 }
@@ -540,16 +577,20 @@ void facility::state_machine::amend_resting(std::uint32_t slot, const matching::
     }
     const std::uint64_t trades_before = writer_.trades_count();
     writer_.incoming(level.book, a.limit);
-    const matching::entry_result result = engine_.replace(slot,
-                                                          {.book = level.book,
-                                                           .account = a.account.value,
-                                                           .side = record.side,
-                                                           .self_match = record.self_match,
-                                                           .group = orders_.group_of(slot),
-                                                           .price = a.limit,
-                                                           .quantity = domain::quantity_lots{a.open},
-                                                           .display = a.display},
-                                                          writer_);
+    const matching::entry entry{.book = level.book,
+                                .account = a.account.value,
+                                .side = record.side,
+                                .self_match = record.self_match,
+                                .group = orders_.group_of(slot),
+                                .price = a.limit,
+                                .quantity = domain::quantity_lots{a.open},
+                                .display = a.display};
+    if (rules_.is_collecting(level.book)) [[unlikely]] {
+        engine_.lift(slot, writer_);
+        engine_.collect_lifted(slot, entry, writer_);
+        return;
+    }
+    const matching::entry_result result = engine_.replace(slot, entry, writer_);
     if (result.what == matching::outcome::cancelled) {
         writer_.remainder_cancelled(level.book, slot, order.order, a.limit, result.quantity, result.reason);
     }

@@ -82,6 +82,7 @@ class facility::state_machine {
     void withdraw_tripped() noexcept;
 
     void let_wait(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
+    void collect(const domain::command& c, std::uint32_t book, std::uint32_t slot, std::uint64_t group) noexcept;
 
     /// What an amend makes of an order.
     struct amendment {
@@ -105,6 +106,20 @@ class facility::state_machine {
 
     // Time and phases: state_machine_phases.cpp.
     void change_phase(const domain::command& c) noexcept;
+    void settle_instrument(const domain::command& c) noexcept;
+    /// Moves a book to another phase with all that belongs to leaving the old one.
+    void enter_phase(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
+                     domain::reject_reason reason) noexcept;
+    /// Trades what an auction has collected; cancels what was for it alone.
+    void uncross(std::uint32_t book) noexcept;
+    /// Cancels what does not outlast the day.
+    void end_day(std::uint32_t book) noexcept;
+    void publish_indicatives() noexcept;
+    /// Whether the book's phase takes a new order of this type and time in force.
+    [[nodiscard]] domain::reject_reason check_phase(const domain::command& c, std::uint32_t book) const noexcept;
+    /// Whether an order beyond the dynamic band starts an auction there, instead of being refused.
+    [[nodiscard]] bool starts_auction(const domain::command& c, std::uint32_t book) const noexcept;
+    void start_volatility_auction(std::uint32_t book, domain::reject_reason reason) noexcept;
     /// Lets orders expire and halts end whose time has come before a command's.
     void settle_due(domain::time_ns now) noexcept;
     void resume_halted() noexcept;
@@ -112,6 +127,7 @@ class facility::state_machine {
     void enter_pending(std::uint32_t book) noexcept;
     /// True when the last trade breaks the circuit: the product is halted, and what would be set free stays waiting.
     [[nodiscard]] bool breaks_circuit(std::uint32_t book) noexcept;
+    /// Halts the product, or starts its volatility auctions.
     void halt_product(std::uint32_t book) noexcept;
 
     // The rules that few commands meet: state_machine_rules.cpp.

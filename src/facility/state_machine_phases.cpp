@@ -30,11 +30,8 @@ void facility::state_machine::settle_due(domain::time_ns now) noexcept {
 void facility::state_machine::resume_halted() noexcept {
     const std::int64_t at = next_resume_;
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
-        book_rules& b = rules_.book(book);
-        if (b.phase != trading_phase::halted || b.resume_time != at) continue;
-        rules_.set_phase(book, trading_phase::continuous, 0);
-        b.resumes_now = true;
-        writer_.phase_changed(book, trading_phase::continuous, 0, reject_reason::none);
+        if (rules_.book(book).resume_time != at) continue;
+        enter_phase(book, domain::phase_after(rules_.book(book).phase), 0, reject_reason::none);
     }
     next_resume_ = rules_.next_resume();
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
@@ -45,7 +42,7 @@ void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
     if (!b.resumes_now) return;
     b.resumes_now = false;
     // One of the books that go on together may have halted them all again.
-    if (b.phase == trading_phase::halted || b.pending_low > b.pending_high) return;
+    if (b.phase != trading_phase::continuous || b.pending_low > b.pending_high) return;
     writer_.see_trades(b.pending_low, b.pending_high);
     b.pending_low = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
     b.pending_high = domain::no_price;
@@ -57,9 +54,9 @@ void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
 
 void facility::state_machine::change_phase(const command& c) noexcept {
     if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
-    if (c.phase > trading_phase::halted) return refuse(c, reject_reason::invalid_combination);
-    const bool halts = c.phase == trading_phase::halted;
-    if (halts && c.resume_time.value != 0 && c.resume_time <= c.time) {
+    if (c.phase > trading_phase::closed) return refuse(c, reject_reason::invalid_combination);
+    const bool may_end = c.phase == trading_phase::halted || domain::collects(c.phase);
+    if (may_end && c.resume_time.value != 0 && c.resume_time <= c.time) {
         return refuse(c, reject_reason::invalid_expire_time);
     }
     const std::uint32_t one = book_of(c.instrument);
@@ -67,14 +64,17 @@ void facility::state_machine::change_phase(const command& c) noexcept {
         return c.instrument.value != 0 ? book == one : c.product.value == 0 || instruments_[book].product == c.product;
     };
     bool is_any = false;
+    bool is_any_settled = false;
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
         if (!is_covered(book)) continue;
+        is_any_settled = is_any_settled || rules_.book(book).is_settled;
+        if (rules_.book(book).is_settled) continue;
         is_any = true;
-        rules_.book(book).resumes_now = !halts && rules_.is_halted(book);
-        rules_.set_phase(book, c.phase, c.resume_time.value);
-        writer_.phase_changed(book, c.phase, halts ? c.resume_time.value : 0, reject_reason::none);
+        enter_phase(book, c.phase, may_end ? c.resume_time.value : 0, reject_reason::none);
     }
-    if (!is_any) return refuse(c, reject_reason::unknown_instrument);
+    if (!is_any) {
+        return refuse(c, is_any_settled ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
+    }
     next_resume_ = rules_.next_resume();
     writer_.request_done(c.instrument, c.account);
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
@@ -106,18 +106,22 @@ bool facility::state_machine::breaks_circuit(std::uint32_t book) noexcept {
 
 void facility::state_machine::halt_product(std::uint32_t book) noexcept {
     const domain::instrument& breaker = instruments_[book];
+    const bool auctions = breaker.volatility_auction != 0;
+    const std::int64_t length = auctions ? breaker.volatility_auction : breaker.breaker_halt;
     std::int64_t resume = 0;
-    if (breaker.breaker_halt != 0 && __builtin_add_overflow(now_.value, breaker.breaker_halt, &resume)) resume = 0;
+    if (length != 0 && __builtin_add_overflow(now_.value, length, &resume)) resume = 0;
     for (std::uint32_t other = 0; other < instruments_.size(); ++other) {
         const bool is_covered =
             other == book || (breaker.product.value != 0 && instruments_[other].product == breaker.product);
-        if (!is_covered) continue;
-        if (rules_.is_halted(other)) {
-            const std::int64_t before = rules_.book(other).resume_time;
-            if (before == 0 || (resume != 0 && resume <= before)) continue;  // halted for longer
+        const book_rules& before = rules_.book(other);
+        // What collects or is closed does not trade anyway.
+        if (!is_covered || domain::collects(before.phase) || before.phase == trading_phase::closed) continue;
+        if (before.phase == trading_phase::halted &&
+            (before.resume_time == 0 || (resume != 0 && resume <= before.resume_time))) {
+            continue;  // halted for longer
         }
-        rules_.set_phase(other, trading_phase::halted, resume);
-        writer_.phase_changed(other, trading_phase::halted, resume, reject_reason::circuit_breaker);
+        enter_phase(other, auctions ? trading_phase::volatility_auction : trading_phase::halted, resume,
+                    reject_reason::circuit_breaker);
     }
     next_resume_ = rules_.next_resume();
 }

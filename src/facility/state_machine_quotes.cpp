@@ -154,16 +154,18 @@ void facility::state_machine::enter_side(const command& c, std::uint32_t book, s
     const order_record& record = orders_[slot];
     const domain::price_ticks price = record.side == side::buy ? c.price : c.ask_price;
     const domain::order_id order = engine_.id_of(slot);
+    const matching::entry entry{.book = book,
+                                .account = c.account.value,
+                                .side = record.side,
+                                .self_match = c.self_match_prevention,
+                                .price = price,
+                                .quantity = record.side == side::buy ? c.quantity : c.ask_quantity};
+    if (rules_.is_collecting(book)) [[unlikely]] {
+        engine_.collect_lifted(slot, entry, writer_);
+        return;
+    }
     writer_.incoming(book, price);
-    const matching::entry_result result =
-        engine_.enter_lifted(slot,
-                             {.book = book,
-                              .account = c.account.value,
-                              .side = record.side,
-                              .self_match = c.self_match_prevention,
-                              .price = price,
-                              .quantity = record.side == side::buy ? c.quantity : c.ask_quantity},
-                             writer_);
+    const matching::entry_result result = engine_.enter_lifted(slot, entry, writer_);
     if (result.what == matching::outcome::cancelled) {
         writer_.remainder_cancelled(book, slot, order, price, result.quantity, result.reason);
     }

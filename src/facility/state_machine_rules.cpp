@@ -14,7 +14,12 @@ using domain::side;
 
 reject_reason facility::state_machine::check_market(std::uint32_t book, domain::account_id account,
                                                     domain::session_id session) const noexcept {
-    if (rules_.is_halted(book)) return reject_reason::instrument_halted;
+    constexpr unsigned shut = book_flag::halted | book_flag::closed;
+    if ((rules_.book_flags(book) & shut) != 0) [[unlikely]] {
+        return rules_.book(book).is_settled ? reject_reason::instrument_settled
+               : rules_.is_halted(book)     ? reject_reason::instrument_halted
+                                            : reject_reason::instrument_closed;
+    }
     return rules_.is_killed(account, session) ? reject_reason::killed : reject_reason::none;
 }
 
@@ -151,7 +156,7 @@ reject_reason facility::state_machine::check_quote_rules(const command& c, std::
         const std::uint32_t before = stands ? engine_.order_at(slot).open : 0;
         const bool keeps_price = stands && engine_.level_of(slot).price == price;
         if (wanted == 0 || (keeps_price && wanted <= before)) continue;
-        if (!keeps_price) {
+        if (!keeps_price && !rules_.is_collecting(book)) {
             const reject_reason reason = apply_band(book, s, order_type::limit, price);
             if (reason != reject_reason::none) return reason;
         }
@@ -234,6 +239,11 @@ void facility::state_machine::hash_rules(state_hasher& hasher) const {
         hasher.add(b.window_end);
         hasher.add(b.reference.value);
         hasher.add(b.last_seen.value);
+        hasher.add((b.owes_uncross ? std::uint64_t{1} : 0U) | (b.has_auction_orders ? 2U : 0U) |
+                   (b.is_settled ? 4U : 0U));
+        hasher.add(b.indicative.price.value);
+        hasher.add(b.indicative.volume);
+        hasher.add(b.indicative.imbalance);
     }
     for (std::uint32_t account = 0; account < engine_.accounts_count(); ++account) {
         const account_limits& limits = rules_.limits(domain::account_id{account});

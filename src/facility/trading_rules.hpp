@@ -19,6 +19,7 @@
 #include "domain/instrument.hpp"
 #include "domain/types.hpp"
 #include "facility/limits.hpp"
+#include "matching/engine.hpp"
 
 namespace corro::facility {
 
@@ -36,7 +37,10 @@ struct account_limits {
 
 struct book_rules {
     domain::trading_phase phase = domain::trading_phase::continuous;
-    bool resumes_now = false;  ///< during the work of going on only
+    bool resumes_now = false;         ///< during the work of going on only
+    bool owes_uncross = false;        ///< has collected orders since it last matched
+    bool has_auction_orders = false;  ///< has taken orders for one auction only since then
+    bool is_settled = false;
     std::int64_t resume_time = 0;
     // Prices that had traded when a halt kept waiting orders from being set free; low above high when there are none.
     domain::price_ticks pending_low{std::numeric_limits<std::int64_t>::max()};
@@ -46,12 +50,15 @@ struct book_rules {
     domain::price_ticks reference = domain::no_price;
     domain::price_ticks last_seen = domain::no_price;
     std::uint64_t volume_seen = 0;
+    matching::equilibrium indicative{};  ///< as last published in the auction that runs
 };
 
 namespace book_flag {
 inline constexpr std::uint8_t halted = 1;
 inline constexpr std::uint8_t dynamic_band = 2;
 inline constexpr std::uint8_t circuit_breaker = 4;
+inline constexpr std::uint8_t collecting = 8;
+inline constexpr std::uint8_t closed = 16;
 }  // namespace book_flag
 
 namespace account_flag {
@@ -92,6 +99,10 @@ class trading_rules {
     [[nodiscard]] bool is_halted(std::uint32_t book) const noexcept {
         return (book_flags_[book] & book_flag::halted) != 0;
     }
+    [[nodiscard]] bool is_collecting(std::uint32_t book) const noexcept {
+        return (book_flags_[book] & book_flag::collecting) != 0;
+    }
+    [[nodiscard]] bool is_any_collecting() const noexcept { return collecting_count_ != 0; }
     /// True when the kill switch of the account, of its firm or of the session is thrown.
     [[nodiscard]] bool is_killed(domain::account_id account, domain::session_id session) const noexcept {
         const std::uint8_t flags = account_flags_[account.value];
@@ -102,17 +113,24 @@ class trading_rules {
     [[nodiscard]] bool is_firm_killed(std::uint32_t firm) const noexcept { return is_firm_killed_[firm]; }
 
     void set_phase(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time) noexcept {
-        const bool halts = phase == domain::trading_phase::halted;
+        using domain::trading_phase;
+        const bool collects = domain::collects(phase);
+        collecting_count_ -= is_collecting(book) ? 1U : 0U;
+        collecting_count_ += collects ? 1U : 0U;
         books_[book].phase = phase;
-        books_[book].resume_time = halts ? resume_time : 0;
-        book_flags_[book] =
-            static_cast<std::uint8_t>((book_flags_[book] & ~book_flag::halted) | (halts ? book_flag::halted : 0));
+        books_[book].resume_time = collects || phase == trading_phase::halted ? resume_time : 0;
+        constexpr unsigned of_phases = book_flag::halted | book_flag::collecting | book_flag::closed;
+        book_flags_[book] = static_cast<std::uint8_t>((book_flags_[book] & ~of_phases) |
+                                                      (collects                         ? book_flag::collecting
+                                                       : phase == trading_phase::halted ? book_flag::halted
+                                                       : phase == trading_phase::closed ? book_flag::closed
+                                                                                        : 0));
     }
-    /// When the next halt ends by itself; the largest number when none does. Looks at every book.
+    /// When the next phase ends by itself; the largest number when none does. Looks at every book.
     [[nodiscard]] std::int64_t next_resume() const noexcept {
         std::int64_t next = std::numeric_limits<std::int64_t>::max();
         for (const book_rules& b : books_) {
-            if (b.phase == domain::trading_phase::halted && b.resume_time != 0) next = std::min(next, b.resume_time);
+            if (b.resume_time != 0) next = std::min(next, b.resume_time);
         }
         return next;
     }
@@ -155,7 +173,10 @@ class trading_rules {
         for (book_rules& b : books_) {
             a.value(b.phase, b.resumes_now, b.resume_time, b.pending_low, b.pending_high, b.window_end, b.reference,
                     b.last_seen, b.volume_seen);
+            a.value(b.owes_uncross, b.has_auction_orders, b.is_settled, b.indicative.price, b.indicative.volume,
+                    b.indicative.imbalance);
         }
+        a.value(collecting_count_);
         const auto is_plain = [&](std::size_t i) {
             return !limits_[i].has_any() && limits_[i].firm == 0 && account_flags_[i] == 0 && !is_account_killed_[i] &&
                    !is_firm_killed_[i];
@@ -193,6 +214,7 @@ class trading_rules {
                                                             (has_session ? account_flag::sessions_killed : 0));
     }
 
+    std::uint32_t collecting_count_ = 0;
     std::vector<std::uint8_t> book_flags_;
     std::vector<book_rules> books_;
     std::vector<std::uint8_t> account_flags_;
@@ -201,7 +223,7 @@ class trading_rules {
     std::vector<bool> is_firm_killed_;
     std::vector<killed_session> sessions_;  ///< sorted
 };
-static_assert(sizeof(trading_rules) == 5 * 24 + 2 * 40 && sizeof(book_rules) == 64 && sizeof(account_limits) == 24,
+static_assert(sizeof(trading_rules) == 8 + 5 * 24 + 2 * 40 && sizeof(book_rules) == 96 && sizeof(account_limits) == 24,
               "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::facility

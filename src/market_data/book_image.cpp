@@ -53,7 +53,10 @@ image_status book_image::apply(const domain::event& event) {
         case domain::event_kind::price_update: prices_ = event.prices; return image_status::applied;
         case domain::event_kind::statistics: volumes_ = event.volumes; return image_status::applied;
         case domain::event_kind::phase_changed:
-        case domain::event_kind::leg_trade: return image_status::applied;
+        case domain::event_kind::leg_trade:
+        case domain::event_kind::auction_indicative:
+        case domain::event_kind::auction_ended:
+        case domain::event_kind::instrument_settled: return image_status::applied;
         default: return image_status::not_public;
     }
 }

@@ -7,6 +7,7 @@
 //     void rested(const order_change&);                  an order joined the end of its level
 //     void removed(const order_change&, removal);        a resting order left the book without trading
 //     void reduced(const order_change&, reduction);      a resting order shrank and kept its priority
+//     void crossed(const cross&);                        one trade of an auction, between two resting orders
 //     void refreshed(const order_change&);               an iceberg showed its next part, at the end of its level
 //     void aggressor_decremented(const decrement&);      self-match prevention shrank the incoming order; it goes on
 //
@@ -42,6 +43,22 @@ struct fill {
     std::uint32_t resting_open = 0;    ///< shown after the fill
     std::uint32_t resting_hidden = 0;  ///< and not shown: it follows in `refreshed`
     level_state level{};               ///< the resting order's; its price is the fill's
+};
+
+/// One side of an auction's trade.
+struct crossing {
+    domain::order_id order{};
+    std::uint32_t slot = 0;
+    std::uint32_t open = 0;    ///< shown after the trade
+    std::uint32_t hidden = 0;  ///< and not shown: it follows in `refreshed`
+    level_state level{};       ///< the order's
+};
+
+struct cross {
+    crossing buyer{};
+    crossing seller{};
+    std::uint32_t quantity = 0;
+    domain::price_ticks price{};
 };
 
 struct order_change {

@@ -91,6 +91,14 @@ struct order_view {
     [[nodiscard]] std::uint32_t total() const noexcept { return open + hidden; }
 };
 
+/// What an auction would come to.
+struct equilibrium {
+    domain::price_ticks price = domain::no_price;  ///< no_price when nothing would trade
+    std::uint64_t volume = 0;
+    std::int64_t imbalance = 0;  ///< lots left over at that price: above 0 of buyers, below 0 of sellers
+    bool is_known = true;        ///< false: more levels would trade than were to be looked at
+};
+
 class engine {
  public:
     explicit engine(const engine_options& options)
@@ -150,6 +158,98 @@ class engine {
         link_account(index, e.account);
         rest(index, e, key, e.quantity.value, sink);
         return {nodes_.id_of(index), outcome::rested, domain::reject_reason::none, e.quantity.value};
+    }
+
+    // --- Auctions -------------------------------------------------------------------------------------------------
+
+    /// Rests an order without matching; the book may be crossed afterwards. Needs what `enter` needs.
+    template <class Sink>
+    domain::order_id collect(const entry& e, Sink& sink) noexcept {
+        const std::uint32_t index = nodes_.acquire_order();
+        link_account(index, e.account);
+        rest(index, e, key_of(e.side, e.price), e.quantity.value, sink);
+        return nodes_.id_of(index);
+    }
+    /// As `enter_lifted`, without matching.
+    template <class Sink>
+    void collect_lifted(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        if (e.account != account_of(nodes_[index])) change_account(index, e.account);
+        nodes_[index].order.account = e.account;
+        rest(index, e, key_of(e.side, e.price), e.quantity.value, sink);
+    }
+    /// The price at which most lots trade, then at which fewest are left over, then towards the side that is left over,
+    /// then nearest to `reference` (no_price: to the middle of what remains). docs/spec/phases.md has the rule.
+    ///
+    /// @param levels_max  Looks at no more levels than that.
+    /// Cost: one step per level that would trade; per order where icebergs have been.
+    [[nodiscard]] equilibrium find_equilibrium(std::uint32_t book, domain::price_ticks reference,
+                                               std::uint32_t levels_max) const noexcept {
+        const price_ladder& bids = sides_[side_index(book, domain::side::buy)];
+        const price_ladder& asks = sides_[side_index(book, domain::side::sell)];
+        if (bids.empty() || asks.empty()) return {};
+        curve_end bid = begin_of(bids);
+        curve_end ask = begin_of(asks);
+        if (bid.price() < ask.price()) return {};
+        for (std::uint32_t levels = 2;;) {
+            if (levels > levels_max) return {.is_known = false};
+            const curve_end next_bid = after(bids, bid);
+            const curve_end next_ask = after(asks, ask);
+            const bool takes_bid = bid.total <= ask.total;
+            const bool takes_ask = ask.total <= bid.total;
+            const curve_end& b = takes_bid ? next_bid : bid;
+            const curve_end& a = takes_ask ? next_ask : ask;
+            if (b.index == 0 || a.index == 0 || b.price() < a.price()) return choose(bids, asks, bid, ask, reference);
+            levels += (takes_bid ? 1U : 0U) + (takes_ask ? 1U : 0U);
+            bid = b;
+            ask = a;
+        }
+    }
+    /// Trades what crosses at one price, best price first and oldest order first on both sides, until nothing does.
+    /// Self-match instructions are not looked at.
+    template <class Sink>
+    void uncross(std::uint32_t book, domain::price_ticks price, Sink& sink) noexcept {
+        price_ladder& bids = sides_[side_index(book, domain::side::buy)];
+        price_ladder& asks = sides_[side_index(book, domain::side::sell)];
+        const std::uint64_t bid_limit = key_of(domain::side::buy, price);
+        const std::uint64_t ask_limit = key_of(domain::side::sell, price);
+        while (bids.best_key() <= bid_limit && asks.best_key() <= ask_limit) {
+            const std::uint32_t buyer = nodes_[bids.best_level()].next;
+            const std::uint32_t seller = nodes_[asks.best_level()].next;
+            __builtin_prefetch(&nodes_[nodes_[buyer].next]);
+            __builtin_prefetch(&nodes_[nodes_[seller].next]);
+            const std::uint64_t bid_key = bids.best_key();
+            const std::uint64_t ask_key = asks.best_key();
+            const std::uint32_t lots = nodes_[buyer].order.open < nodes_[seller].order.open ? nodes_[buyer].order.open
+                                                                                            : nodes_[seller].order.open;
+            const cross now{
+                .buyer = cross_out(buyer, lots), .seller = cross_out(seller, lots), .quantity = lots, .price = price};
+            sink.crossed(now);
+            if (now.buyer.open == 0) finish_crossing(buyer, now.buyer, bid_key, sink);
+            if (now.seller.open == 0) finish_crossing(seller, now.seller, ask_key, sink);
+        }
+    }
+    /// Cancels the orders of a book for which `wanted(slot)` holds, waiting ones too: bids, asks, those that wait for
+    /// falling and those that wait for rising prices, each in their order of priority.
+    template <class Wanted, class Sink>
+    void cancel_book(std::uint32_t book, Wanted&& wanted, Sink& sink, removal cause) noexcept {
+        for (const std::uint32_t side : {0U, 1U, 2U, 3U}) {
+            const price_ladder& ladder = sides_[4 * book + side];
+            for (keyed_index at{ladder.best_key(), ladder.best_level()}; at.index != 0;) {
+                // The level goes with its last order, so what follows it is looked up first.
+                const keyed_index following = ladder.next_after(at.key);
+                std::uint32_t left = nodes_[at.index].level.orders_count;
+                for (std::uint32_t i = nodes_[at.index].next; left != 0; --left) {
+                    const std::uint32_t next = nodes_[i].next;
+                    if (wanted(nodes_.slot_of(i))) {
+                        remove(i, cause, sink);
+                        close(i);
+                    }
+                    i = next;
+                }
+                at = following;
+            }
+        }
     }
 
     /// Takes an open order out of its book.
@@ -893,6 +993,91 @@ class engine {
         sink.aggressor_decremented(decrement{nodes_.id_of(incoming.index), nodes_.slot_of(incoming.index),
                                              incoming.account, incoming.open, lots});
     }
+    // --- Auctions -------------------------------------------------------------------------------------------------
+
+    /// A level on the way down one side, with all that stands at it and before it.
+    struct curve_end {
+        std::uint64_t key = 0;
+        std::uint32_t index = 0;  ///< 0: there is none
+        domain::side side = domain::side::buy;
+        std::uint64_t total = 0;
+        [[nodiscard]] std::int64_t price() const noexcept {
+            const auto offset = static_cast<std::int64_t>(key - key_bias);
+            return side == domain::side::sell ? offset : -offset;
+        }
+    };
+    [[nodiscard]] std::uint64_t lots_at(std::uint32_t level) const noexcept {
+        std::uint64_t lots = nodes_[level].level.volume;
+        if (!had_icebergs_) [[likely]]
+            return lots;
+        for (std::uint32_t i = nodes_[level].next; i != level; i = nodes_[i].next) lots += hidden_of(i);
+        return lots;
+    }
+    [[nodiscard]] curve_end begin_of(const price_ladder& ladder) const noexcept {
+        const std::uint32_t at = ladder.best_level();
+        return {ladder.best_key(), at, (nodes_[at].level.side & 1) != 0 ? domain::side::sell : domain::side::buy,
+                lots_at(at)};
+    }
+    [[nodiscard]] curve_end after(const price_ladder& ladder, const curve_end& before) const noexcept {
+        const keyed_index next = ladder.next_after(before.key);
+        if (next.index == 0) return {};
+        return {next.key, next.index, before.side, before.total + lots_at(next.index)};
+    }
+    /// The price, from the last levels that trade on either side.
+    [[nodiscard]] equilibrium choose(const price_ladder& bids, const price_ladder& asks, const curve_end& bid,
+                                     const curve_end& ask, domain::price_ticks reference) const noexcept {
+        const auto surplus = [](std::uint64_t more, std::uint64_t less) {
+            return static_cast<std::int64_t>(more - less);
+        };
+        if (bid.total > ask.total) {
+            return {domain::price_ticks{bid.price()}, ask.total, surplus(bid.total, ask.total)};
+        }
+        if (ask.total > bid.total) {
+            return {domain::price_ticks{ask.price()}, bid.total, -surplus(ask.total, bid.total)};
+        }
+        const std::uint64_t volume = bid.total;
+        const auto nearest = [&](std::int64_t low, std::int64_t high) {
+            if (reference == domain::no_price) return low + (high - low) / 2;
+            return reference.value < low ? low : reference.value > high ? high : reference.value;
+        };
+        const curve_end next_bid = after(bids, bid);
+        const curve_end next_ask = after(asks, ask);
+        const auto above = [](const curve_end& b, std::int64_t low) {
+            return b.index != 0 && b.price() + 1 > low ? b.price() + 1 : low;
+        };
+        const auto below = [](const curve_end& a, std::int64_t high) {
+            return a.index != 0 && a.price() - 1 < high ? a.price() - 1 : high;
+        };
+        const std::int64_t low = above(next_bid, ask.price());
+        const std::int64_t high = below(next_ask, bid.price());
+        if (low <= high) return {domain::price_ticks{nearest(low, high)}, volume, 0};
+        // The next bid and the next ask are one tick apart: every price leaves one of them over.
+        const std::int64_t of_buyers = surplus(next_bid.total, volume);
+        const std::int64_t of_sellers = surplus(next_ask.total, volume);
+        if (of_buyers < of_sellers) return {domain::price_ticks{next_bid.price()}, volume, of_buyers};
+        if (of_sellers < of_buyers) return {domain::price_ticks{next_ask.price()}, volume, -of_sellers};
+        const std::int64_t price =
+            nearest(above(after(bids, next_bid), ask.price()), below(after(asks, next_ask), bid.price()));
+        return {domain::price_ticks{price}, volume, price <= next_bid.price() ? of_buyers : -of_sellers};
+    }
+    /// Takes lots of an auction's trade from an order at the head of its level.
+    [[nodiscard]] crossing cross_out(std::uint32_t index, std::uint32_t lots) noexcept {
+        const std::uint32_t open = nodes_[index].order.open - lots;
+        const std::uint32_t hidden = hidden_of(index);
+        if (open == 0 && hidden != 0 && !shares_.is_empty()) lose_top(index);
+        nodes_[index].order.open = open;
+        const level_state level = deduct(index, lots, open == 0);
+        return {nodes_.id_of(index), nodes_.slot_of(index), open, hidden, level};
+    }
+    template <class Sink>
+    void finish_crossing(std::uint32_t index, const crossing& side, std::uint64_t key, Sink& sink) noexcept {
+        if (side.hidden == 0) {
+            close(index);
+        } else {
+            refresh(index, level_side(side.level), key, sink);
+        }
+    }
+
     static void stop(aggressor& incoming, std::uint32_t taken_out) noexcept {
         incoming.is_stopped = true;
         incoming.taken_out = taken_out;

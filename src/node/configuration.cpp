@@ -252,6 +252,7 @@ domain::instrument read_instrument(table_reader& r) {
     i.breaker_move = distance("breaker_move");
     i.breaker_window = duration("breaker_window_ms");
     i.breaker_halt = duration("breaker_halt_ms");
+    i.volatility_auction = duration("volatility_auction_ms");
     r.table("matching", [&](table_reader& matching) { i.allocation = read_allocation(matching); });
     r.finish();
     if (const auto problem = domain::validate(i); !problem.empty()) r.fail("id", std::string(problem));

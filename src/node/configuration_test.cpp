@@ -101,7 +101,7 @@ TEST(configuration, reads_what_protects_an_instrument) {
 
     const std::string keys =
         "product = 4\nprice_high = \"10000\"\ndynamic_band = \"12.5\"\nbreaker_move = \"25\"\n"
-        "breaker_window_ms = 60000\nbreaker_halt_ms = 300000\n";
+        "breaker_window_ms = 60000\nbreaker_halt_ms = 300000\nvolatility_auction_ms = 120000\n";
     const std::string protected_file = with(sound, "price_high = \"10000\"\n", keys);
     const configuration c = parse_configuration(protected_file, "corro.toml");
     EXPECT_EQ(c.instruments[0].product.value, 4U);
@@ -109,6 +109,7 @@ TEST(configuration, reads_what_protects_an_instrument) {
     EXPECT_EQ(c.instruments[0].breaker_move, 100);
     EXPECT_EQ(c.instruments[0].breaker_window, 60'000'000'000);
     EXPECT_EQ(c.instruments[0].breaker_halt, 300'000'000'000);
+    EXPECT_EQ(c.instruments[0].volatility_auction, 120'000'000'000);
 
     EXPECT_EQ(error_of(with(protected_file, "\"12.5\"", "\"12.6\"")),
               "corro.toml:16: instrument.dynamic_band: is not a price of this instrument: price_off_tick");
@@ -122,7 +123,8 @@ TEST(configuration, reads_what_protects_an_instrument) {
               "corro.toml:19: instrument.breaker_halt: is not a key of this table; known are: breaker_halt_ms, "
               "breaker_move, breaker_window_ms, dynamic_band, expiry, id, implied, kind, legs, lot_size, matching, "
               "order_quantity_max, "
-              "price_high, price_low, product, right, strike, symbol, tick_size");
+              "price_high, price_low, product, right, strike, symbol, tick_size, "
+              "volatility_auction_ms");
 }
 
 TEST(configuration, reads_how_the_orders_at_one_price_share) {

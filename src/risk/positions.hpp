@@ -64,6 +64,14 @@ class positions {
         return open_interest_[instrument] += static_cast<std::uint64_t>(bought + sold);
     }
 
+    /// Ends a position. Returns what it was.
+    std::int64_t settle(std::uint32_t slot) noexcept {
+        const std::int64_t lots = entries_[slot].lots;
+        if (lots > 0) open_interest_[entries_[slot].instrument] -= static_cast<std::uint64_t>(lots);
+        entries_[slot].lots = 0;
+        return lots;
+    }
+
     [[nodiscard]] const position& operator[](std::uint32_t slot) const noexcept { return entries_[slot]; }
     [[nodiscard]] std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
     /// The sum of the long positions in an instrument.

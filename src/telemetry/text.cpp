@@ -126,6 +126,15 @@ columns columns_of(const domain::event& e) noexcept {
             break;
         case event_kind::price_update: c.price = e.prices.last; break;
         case event_kind::statistics: c.quantity = e.volumes.volume.value; break;
+        case event_kind::auction_indicative:
+        case event_kind::auction_ended:
+            c.price = e.auction.price;
+            c.quantity = e.auction.volume.value;
+            break;
+        case event_kind::instrument_settled:
+            c.price = e.settlement.price;
+            c.quantity = e.settlement.open_interest.value;
+            break;
         default: break;  // the columns that every event has say what there is to say in a line
     }
     return c;
@@ -135,7 +144,9 @@ bool has_side(domain::event_kind kind) noexcept {
     using domain::event_kind;
     return kind != event_kind::top_of_book && kind != event_kind::price_update && kind != event_kind::statistics &&
            kind != event_kind::phase_changed && kind != event_kind::protection_changed &&
-           kind != event_kind::request_done && kind != event_kind::quote_entered;
+           kind != event_kind::request_done && kind != event_kind::quote_entered &&
+           kind != event_kind::auction_indicative && kind != event_kind::auction_ended &&
+           kind != event_kind::instrument_settled;
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {

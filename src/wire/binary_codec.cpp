@@ -153,6 +153,21 @@ refusal take(const change_phase_view& view, const instrument_table& instruments,
     return {};
 }
 
+refusal take(const settle_instrument_view& view, const instrument_table& instruments,
+             domain::command& command) noexcept {
+    command.kind = command_kind::settle_instrument;
+    command.instrument = view.instrument();
+    const domain::instrument* instrument = instruments.find(command.instrument);
+    if (instrument == nullptr) {
+        command.verdict = reject_reason::unknown_instrument;
+        return {};
+    }
+    const auto [price, reason] = to_ticks(*instrument, view.price());
+    command.price = price;
+    command.verdict = reason;
+    return {};
+}
+
 refusal take(const set_limits_view& view, domain::command& command) noexcept {
     command.kind = command_kind::set_limits;
     command.other_account = view.limited_account();
@@ -246,6 +261,9 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
         case template_id::change_phase:
             if (const refusal wrong = change_phase_view::check(from)) return wrong;
             return take(change_phase_view{from}, instruments, command);
+        case template_id::settle_instrument:
+            if (const refusal wrong = settle_instrument_view::check(from)) return wrong;
+            return take(settle_instrument_view{from}, instruments, command);
         case template_id::set_limits:
             if (const refusal wrong = set_limits_view::check(from)) return wrong;
             return take(set_limits_view{from}, command);
@@ -335,6 +353,11 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                                        .product = command.product,
                                        .trading_phase = command.phase,
                                        .resume_time = command.resume_time};
+            return encode(message, command.request, out);
+        }
+        case command_kind::settle_instrument: {
+            const settle_instrument message{.instrument = command.instrument,
+                                            .price = to_nano(instrument, command.price)};
             return encode(message, command.request, out);
         }
         case command_kind::set_limits: {

@@ -41,6 +41,12 @@ class converter {
         return domain::volume_lots{static_cast<std::uint64_t>(value)};
     }
 
+    std::int64_t difference(std::int64_t units) noexcept {
+        const std::int64_t value = units / instrument_.lot_size;
+        sound_ = sound_ && (units == units_max || units == -units_max || value * instrument_.lot_size == units);
+        return value;
+    }
+
     [[nodiscard]] bool sound() const noexcept { return sound_; }
 
  private:
@@ -201,6 +207,24 @@ void take(const phase_changed_view& view, converter&, domain::event& e) noexcept
 }
 
 template <class View>
+void take_auction(const View& view, converter& convert, domain::event& e) noexcept {
+    e.auction = domain::auction_state{.price = convert.ticks(view.price()),
+                                      .volume = convert.volume(view.volume()),
+                                      .imbalance = convert.difference(view.imbalance())};
+}
+void take(const auction_indicative_view& view, converter& convert, domain::event& e) noexcept {
+    take_auction(view, convert, e);
+}
+void take(const auction_ended_view& view, converter& convert, domain::event& e) noexcept {
+    take_auction(view, convert, e);
+}
+
+void take(const instrument_settled_view& view, converter& convert, domain::event& e) noexcept {
+    e.settlement =
+        domain::settlement{.price = convert.ticks(view.price()), .open_interest = convert.volume(view.open_interest())};
+}
+
+template <class View>
 std::error_code take_event(const frame& from, const instrument_table& instruments, domain::event& e) noexcept {
     if (const refusal wrong = View::check(from)) return error_of(wrong);
     const View view{from};
@@ -241,6 +265,9 @@ std::error_code decode_event(const frame& from, const instrument_table& instrume
         case template_id::phase_changed: return take_event<phase_changed_view>(from, instruments, event);
         case template_id::leg_capture: return take_event<leg_capture_view>(from, instruments, event);
         case template_id::leg_trade: return take_event<leg_trade_view>(from, instruments, event);
+        case template_id::auction_indicative: return take_event<auction_indicative_view>(from, instruments, event);
+        case template_id::auction_ended: return take_event<auction_ended_view>(from, instruments, event);
+        case template_id::instrument_settled: return take_event<instrument_settled_view>(from, instruments, event);
         default: return wire_errc::unknown_type;
     }
 }

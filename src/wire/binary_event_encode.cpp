@@ -30,6 +30,9 @@ static_assert(message_of(event_kind::request_done) == template_id::request_done)
 static_assert(message_of(event_kind::phase_changed) == template_id::phase_changed);
 static_assert(message_of(event_kind::leg_capture) == template_id::leg_capture);
 static_assert(message_of(event_kind::leg_trade) == template_id::leg_trade);
+static_assert(message_of(event_kind::auction_indicative) == template_id::auction_indicative);
+static_assert(message_of(event_kind::auction_ended) == template_id::auction_ended);
+static_assert(message_of(event_kind::instrument_settled) == template_id::instrument_settled);
 
 constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
 static_assert(static_cast<base::int128>(domain::order_quantity_lots_max) *
@@ -208,6 +211,25 @@ inline protection_changed from_protection(const domain::event& e) noexcept {
     return message;
 }
 
+template <class Message>
+[[gnu::always_inline]] inline Message from_auction(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<Message>(e);
+    message.price = to_nano(i, e.auction.price);
+    message.volume = units(i, e.auction.volume);
+    if (__builtin_mul_overflow(e.auction.imbalance, i.lot_size, &message.imbalance)) {
+        message.imbalance = e.auction.imbalance > 0 ? units_max : -units_max;
+    }
+    return message;
+}
+
+[[gnu::always_inline]] inline instrument_settled from_settlement(const domain::event& e,
+                                                                 const domain::instrument& i) noexcept {
+    auto message = begin<instrument_settled>(e);
+    message.price = to_nano(i, e.settlement.price);
+    message.open_interest = units(i, e.settlement.open_interest);
+    return message;
+}
+
 }  // namespace
 
 std::size_t encode(const domain::event& e, const domain::instrument& i, std::uint64_t sequence,
@@ -233,6 +255,9 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::phase_changed: return encode(from_phase(e), sequence, out);
         case event_kind::leg_capture: return encode(from_leg_capture(e, i), sequence, out);
         case event_kind::leg_trade: return encode(from_leg_trade(e, i), sequence, out);
+        case event_kind::auction_indicative: return encode(from_auction<auction_indicative>(e, i), sequence, out);
+        case event_kind::auction_ended: return encode(from_auction<auction_ended>(e, i), sequence, out);
+        case event_kind::instrument_settled: return encode(from_settlement(e, i), sequence, out);
     }
     return 0;
 }

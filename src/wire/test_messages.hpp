@@ -59,19 +59,22 @@ class message_maker {
     /// A request: the fields that its kind has are random, the others are zero.
     [[nodiscard]] domain::command command() {
         domain::command c;
-        constexpr std::array kinds{domain::command_kind::enter_order,    domain::command_kind::amend_order,
-                                   domain::command_kind::cancel_order,   domain::command_kind::cancel_orders,
-                                   domain::command_kind::change_phase,   domain::command_kind::set_limits,
-                                   domain::command_kind::kill_switch,    domain::command_kind::enter_quote,
-                                   domain::command_kind::set_protection, domain::command_kind::reset_protection};
+        constexpr std::array kinds{domain::command_kind::enter_order,      domain::command_kind::amend_order,
+                                   domain::command_kind::cancel_order,     domain::command_kind::cancel_orders,
+                                   domain::command_kind::change_phase,     domain::command_kind::set_limits,
+                                   domain::command_kind::kill_switch,      domain::command_kind::enter_quote,
+                                   domain::command_kind::set_protection,   domain::command_kind::reset_protection,
+                                   domain::command_kind::settle_instrument};
         c.kind = kinds[from(0, kinds.size() - 1)];
         c.request = number<std::uint32_t>();
-        if (c.kind < domain::command_kind::set_limits) c.instrument = instrument();
+        if (c.kind < domain::command_kind::set_limits || c.kind == domain::command_kind::settle_instrument) {
+            c.instrument = instrument();
+        }
         switch (c.kind) {
             case domain::command_kind::enter_order:
                 c.side = side();
                 c.type = static_cast<domain::order_type>(from(1, 7));
-                c.time_in_force = static_cast<domain::time_in_force>(from(1, 5));
+                c.time_in_force = static_cast<domain::time_in_force>(from(1, 7));
                 c.self_match_group = number<std::uint32_t>();
                 c.expire_time.value = number<std::int64_t>();
                 c.self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
@@ -110,10 +113,11 @@ class message_maker {
                 break;
             case domain::command_kind::change_phase:
                 c.product = domain::product_id{number<std::uint32_t>()};
-                c.phase = static_cast<domain::trading_phase>(from(0, 1));
+                c.phase = static_cast<domain::trading_phase>(from(0, 6));
                 c.resume_time.value = number<std::int64_t>();
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
                 break;
+            case domain::command_kind::settle_instrument: c.price = price(); break;
             case domain::command_kind::set_limits:
                 c.other_account.value = number<std::uint32_t>();
                 c.firm = number<std::uint32_t>();
@@ -152,7 +156,7 @@ class message_maker {
         if (from(0, 9) == 0) {
             return event(from(0, 1) == 0 ? domain::event_kind::leg_capture : domain::event_kind::leg_trade);
         }
-        const std::uint32_t which = from(0, 17);
+        const std::uint32_t which = from(0, 20);
         return event(static_cast<domain::event_kind>(which < 6 ? which + 1 : which < 9 ? which + 4 : which + 7));
     }
 
@@ -260,8 +264,17 @@ class message_maker {
                            .request = number<std::uint32_t>()};
                 break;
             case domain::event_kind::phase_changed:
-                e.phase = {.phase = static_cast<domain::trading_phase>(from(0, 1)),
+                e.phase = {.phase = static_cast<domain::trading_phase>(from(0, 6)),
                            .resume_time = domain::time_ns{number<std::int64_t>()}};
+                break;
+            case domain::event_kind::auction_indicative:
+            case domain::event_kind::auction_ended:
+                e.auction = {.price = price_or_none(),
+                             .volume = volume(),
+                             .imbalance = from(0, 1) == 0 ? std::int64_t{lots().value} : -std::int64_t{lots().value}};
+                break;
+            case domain::event_kind::instrument_settled:
+                e.settlement = {.price = price(), .open_interest = volume()};
                 break;
         }
         return e;

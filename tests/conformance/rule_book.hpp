@@ -30,17 +30,22 @@
 // order. `A allows 3 fills in 100 ms`, `A allows 20 lots in 100 ms` or both (`3 fills 20 lots in 100 ms`) sets the
 // protection of A's quotes, `A resets` lets A quote again. `time passes 50 ms` moves the clock, which otherwise stands.
 //
+// An order may be `day`, `at-the-open` or `at-the-close`. `operator begins pre-open|opening|volatility|closing` lets an
+// auction collect (`until T`), `operator closes` ends the day, `operator settles at P` the instrument.
+//
 // `operator` may stand for the account in `operator limits A` (with `size N`, `position N`, `orders N`, `notional N`,
 // `firm N`), `operator halts` (`until T`), `operator resumes`, `operator kills|releases account A|session A|firm N`.
 // `time T` is the time of the commands that follow. Before the first command `band N` and `breaker N window T halt T`
-// add a dynamic price band or a circuit breaker to the instruments, and `matching X` names their matching algorithm;
-// behind it may stand `fifo N`, `levelling`, `top N to N` (0 for no bound), `minimum N` and `maker A N` for each maker.
+// add a dynamic price band or a circuit breaker to the instruments, `auction N` a volatility auction of that length,
+// and `matching X` names their matching algorithm; behind it may stand `fifo N`, `levelling`, `top N to N` (0 for no
+// bound), `minimum N` and `maker A N` for each maker.
 //
 // Likewise before the first command, `strategy 3 buys 1 of 1 and sells 2 of 2` makes instrument 3 a strategy of those
 // legs (any number of them, joined by `and`). Then what is said ends with the books of all instruments that have orders
 // (`bids of 3: ...`) and with what everybody owns (`A owns -5 of 2`).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -101,7 +106,7 @@ class player final : public facility::event_consumer {
         std::istringstream words(line);
         std::string who, verb;
         words >> who;
-        if (who == "band" || who == "breaker" || who == "matching") {
+        if (who == "band" || who == "auction" || who == "breaker" || who == "matching") {
             return !venue_ && define(who, words) ? std::string() : "not understood: " + line;
         }
         if (who == "strategy") return !venue_ && define_strategy(words) ? std::string() : "not understood: " + line;
@@ -191,6 +196,7 @@ class player final : public facility::event_consumer {
         venue().apply(c);
     }
     bool define(const std::string& what, std::istringstream& words) {
+        if (what == "auction") return static_cast<bool>(words >> first_.volatility_auction);
         if (what == "band") return static_cast<bool>(words >> first_.dynamic_band);
         if (what == "matching") return define_matching(words);
         std::string window, halt;
@@ -252,6 +258,24 @@ class player final : public facility::event_consumer {
             c.instrument = domain::instrument_id{1};
             c.phase = verb == "halts" ? domain::trading_phase::halted : domain::trading_phase::continuous;
             if (words >> word && (word != "until" || !(words >> c.resume_time.value))) return false;
+        } else if (verb == "begins" || verb == "closes") {
+            const std::map<std::string, domain::trading_phase> phases{
+                {"pre-open", domain::trading_phase::pre_open},
+                {"opening", domain::trading_phase::opening_auction},
+                {"volatility", domain::trading_phase::volatility_auction},
+                {"closing", domain::trading_phase::closing_auction}};
+            c.kind = domain::command_kind::change_phase;
+            c.instrument = domain::instrument_id{1};
+            c.phase = domain::trading_phase::closed;
+            if (verb == "begins") {
+                if (!(words >> name) || !phases.contains(name)) return false;
+                c.phase = phases.at(name);
+            }
+            if (words >> word && (word != "until" || !(words >> c.resume_time.value))) return false;
+        } else if (verb == "settles") {
+            c.kind = domain::command_kind::settle_instrument;
+            c.instrument = domain::instrument_id{1};
+            if (!(words >> word >> c.price.value) || word != "at") return false;
         } else if (verb == "limits") {
             c.kind = domain::command_kind::set_limits;
             if (!(words >> name) || name.size() != 1) return false;
@@ -350,6 +374,12 @@ class player final : public facility::event_consumer {
                 sound = waits(order_type::stop_limit);
             } else if (word == "if-touched") {
                 sound = waits(order_type::market_if_touched);
+            } else if (word == "day") {
+                c.time_in_force = domain::time_in_force::day;
+            } else if (word == "at-the-open") {
+                c.time_in_force = domain::time_in_force::at_the_open;
+            } else if (word == "at-the-close") {
+                c.time_in_force = domain::time_in_force::at_the_close;
             } else if (word == "ioc") {
                 c.time_in_force = domain::time_in_force::ioc;
             } else if (word == "fok") {
@@ -519,12 +549,14 @@ class player final : public facility::event_consumer {
                 if (e.execution.client_order.value < quotes_from) {
                     ids_[e.execution.client_order.value] = e.execution.order;
                 }
-                if ((e.flags & domain::event_flag::aggressor) != 0) {
+                // In an auction nobody is the aggressor: the buyer is named first.
+                if ((e.flags & domain::event_flag::aggressor) != 0 || aggressor_.empty()) {
                     aggressor_ = name(e.execution.client_order, e.execution.account, e.execution.order);
                 } else {
                     said_.push_back("trade " + std::to_string(e.execution.quantity.value) + " at " +
                                     std::to_string(e.execution.price.value) + ": " + aggressor_ + " with " +
                                     name(e.execution.client_order, e.execution.account, e.execution.order));
+                    aggressor_.clear();
                 }
                 break;
             case event_kind::leg_capture:
@@ -548,13 +580,37 @@ class player final : public facility::event_consumer {
             case event_kind::phase_changed:
                 said_.push_back(
                     "instrument " + std::to_string(e.instrument.value) +
-                    (e.phase.phase == domain::trading_phase::halted ? " halted" : " trades") +
+                    phase_names[static_cast<std::size_t>(e.phase.phase)] +
                     (e.phase.resume_time.value == 0 ? "" : " until " + std::to_string(e.phase.resume_time.value)) +
                     because);
+                break;
+            case event_kind::auction_indicative: said_.push_back("would trade " + auction_of(e.auction)); break;
+            case event_kind::auction_ended: said_.push_back("auction trades " + auction_of(e.auction)); break;
+            case event_kind::trade_capture:
+                if (e.capture.order.value != 0) break;
+                said_.push_back(std::string{static_cast<char>('A' + e.capture.account.value)} +
+                                (e.side == domain::side::sell ? "'s long " : "'s short ") +
+                                std::to_string(e.capture.quantity.value) + " settled at " +
+                                std::to_string(e.capture.price.value));
+                break;
+            case event_kind::instrument_settled:
+                said_.push_back("instrument " + std::to_string(e.instrument.value) + " settled at " +
+                                std::to_string(e.settlement.price.value));
                 break;
             default: break;
         }
     }
+    [[nodiscard]] static std::string auction_of(const domain::auction_state& a) {
+        if (a.price == domain::no_price) return "nothing";
+        std::string text = std::to_string(a.volume.value) + " at " + std::to_string(a.price.value);
+        if (a.imbalance > 0) text += ", " + std::to_string(a.imbalance) + " more bid";
+        if (a.imbalance < 0) text += ", " + std::to_string(-a.imbalance) + " more offered";
+        return text;
+    }
+
+    static constexpr std::array<const char*, 7> phase_names{
+        " trades", " halted", " in pre-open", " in opening auction", " in volatility auction", " in closing auction",
+        " closed"};
 
     /// Client order ids from here on are of quotes; orders count up from 1.
     static constexpr std::uint64_t quotes_from = 1'000'000;

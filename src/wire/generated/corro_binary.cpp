@@ -21,6 +21,7 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::set_limits: return "set_limits";
         case template_id::kill_switch: return "kill_switch";
         case template_id::enter_quote: return "enter_quote";
+        case template_id::settle_instrument: return "settle_instrument";
         case template_id::mass_quote: return "mass_quote";
         case template_id::set_protection: return "set_protection";
         case template_id::reset_protection: return "reset_protection";
@@ -43,6 +44,9 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::price_update: return "price_update";
         case template_id::statistics: return "statistics";
         case template_id::phase_changed: return "phase_changed";
+        case template_id::auction_indicative: return "auction_indicative";
+        case template_id::auction_ended: return "auction_ended";
+        case template_id::instrument_settled: return "instrument_settled";
         case template_id::leg_trade: return "leg_trade";
         case template_id::instrument_leg: return "instrument_leg";
         case template_id::instrument_definition: return "instrument_definition";
@@ -114,6 +118,7 @@ refusal check(const frame& from) noexcept {
         case template_id::set_limits: return set_limits_view::check(from);
         case template_id::kill_switch: return kill_switch_view::check(from);
         case template_id::enter_quote: return enter_quote_view::check(from);
+        case template_id::settle_instrument: return settle_instrument_view::check(from);
         case template_id::mass_quote: return mass_quote_view::check(from);
         case template_id::set_protection: return set_protection_view::check(from);
         case template_id::reset_protection: return reset_protection_view::check(from);
@@ -136,6 +141,9 @@ refusal check(const frame& from) noexcept {
         case template_id::price_update: return price_update_view::check(from);
         case template_id::statistics: return statistics_view::check(from);
         case template_id::phase_changed: return phase_changed_view::check(from);
+        case template_id::auction_indicative: return auction_indicative_view::check(from);
+        case template_id::auction_ended: return auction_ended_view::check(from);
+        case template_id::instrument_settled: return instrument_settled_view::check(from);
         case template_id::leg_trade: return leg_trade_view::check(from);
         case template_id::instrument_leg: return instrument_leg_view::check(from);
         case template_id::instrument_definition: return instrument_definition_view::check(from);

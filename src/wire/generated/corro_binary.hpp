@@ -45,6 +45,7 @@ enum class template_id : std::uint16_t {
     set_limits = 28,
     kill_switch = 29,
     enter_quote = 24,
+    settle_instrument = 31,
     mass_quote = 25,
     set_protection = 26,
     reset_protection = 30,
@@ -67,6 +68,9 @@ enum class template_id : std::uint16_t {
     price_update = 54,
     statistics = 55,
     phase_changed = 56,
+    auction_indicative = 57,
+    auction_ended = 58,
+    instrument_settled = 59,
     leg_trade = 60,
     instrument_leg = 62,
     instrument_definition = 64,
@@ -117,6 +121,8 @@ static_assert(static_cast<std::uint8_t>(domain::time_in_force::gtc) == 2);
 static_assert(static_cast<std::uint8_t>(domain::time_in_force::ioc) == 3);
 static_assert(static_cast<std::uint8_t>(domain::time_in_force::fok) == 4);
 static_assert(static_cast<std::uint8_t>(domain::time_in_force::gtd) == 5);
+static_assert(static_cast<std::uint8_t>(domain::time_in_force::at_the_open) == 6);
+static_assert(static_cast<std::uint8_t>(domain::time_in_force::at_the_close) == 7);
 [[nodiscard]] constexpr bool is_known(domain::time_in_force value) noexcept {
     switch (value) {
         case domain::time_in_force::day:
@@ -124,6 +130,8 @@ static_assert(static_cast<std::uint8_t>(domain::time_in_force::gtd) == 5);
         case domain::time_in_force::ioc:
         case domain::time_in_force::fok:
         case domain::time_in_force::gtd:
+        case domain::time_in_force::at_the_open:
+        case domain::time_in_force::at_the_close:
             return true;
     }
     return false;
@@ -202,10 +210,20 @@ static_assert(static_cast<std::uint8_t>(domain::switch_state::on) == 1);
 static_assert(sizeof(domain::trading_phase) == 1);
 static_assert(static_cast<std::uint8_t>(domain::trading_phase::continuous) == 0);
 static_assert(static_cast<std::uint8_t>(domain::trading_phase::halted) == 1);
+static_assert(static_cast<std::uint8_t>(domain::trading_phase::pre_open) == 2);
+static_assert(static_cast<std::uint8_t>(domain::trading_phase::opening_auction) == 3);
+static_assert(static_cast<std::uint8_t>(domain::trading_phase::volatility_auction) == 4);
+static_assert(static_cast<std::uint8_t>(domain::trading_phase::closing_auction) == 5);
+static_assert(static_cast<std::uint8_t>(domain::trading_phase::closed) == 6);
 [[nodiscard]] constexpr bool is_known(domain::trading_phase value) noexcept {
     switch (value) {
         case domain::trading_phase::continuous:
         case domain::trading_phase::halted:
+        case domain::trading_phase::pre_open:
+        case domain::trading_phase::opening_auction:
+        case domain::trading_phase::volatility_auction:
+        case domain::trading_phase::closing_auction:
+        case domain::trading_phase::closed:
             return true;
     }
     return false;
@@ -323,6 +341,8 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_size_limit)
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::notional_limit) == 61);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::open_orders_limit) == 62);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::position_limit) == 63);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_in_this_phase) == 70);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::instrument_settled) == 71);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_is_quote) == 50);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_crossed) == 51);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection) == 52);
@@ -365,6 +385,8 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection)
         case domain::reject_reason::notional_limit:
         case domain::reject_reason::open_orders_limit:
         case domain::reject_reason::position_limit:
+        case domain::reject_reason::not_in_this_phase:
+        case domain::reject_reason::instrument_settled:
         case domain::reject_reason::order_is_quote:
         case domain::reject_reason::quote_crossed:
         case domain::reject_reason::quote_protection:
@@ -1451,7 +1473,7 @@ class cancel_orders_view {
     const std::byte* block_;
 };
 
-/// Halts trading or lets it go on. For operators. Answered by request_done or order_rejected.
+/// Moves instruments to another phase. For operators. Answered by request_done or order_rejected.
 struct change_phase {
     static constexpr template_id message_id = template_id::change_phase;
     static constexpr std::size_t block_bytes = 24;
@@ -1462,7 +1484,7 @@ struct change_phase {
     /// 0 with no instrument: every instrument of the venue.
     domain::product_id product{};
     domain::trading_phase trading_phase = domain::trading_phase::continuous;
-    /// When a halt ends by itself; 0 for never.
+    /// When the phase ends by itself, if it is one that can; 0 for never.
     domain::time_ns resume_time{};
 
     friend bool operator==(const wire::change_phase&, const wire::change_phase&) = default;
@@ -1748,6 +1770,59 @@ class enter_quote_view {
             .ask_quantity = ask_quantity(),
             .instrument = instrument(),
             .self_match_prevention = self_match_prevention(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Ends an instrument: cancels its orders and settles its positions at a price. For operators. Answered by request_done
+/// or order_rejected.
+struct settle_instrument {
+    static constexpr template_id message_id = template_id::settle_instrument;
+    static constexpr std::size_t block_bytes = 16;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    domain::instrument_id instrument{};
+    /// The settlement price.
+    domain::price_nano price{};
+
+    friend bool operator==(const wire::settle_instrument&, const wire::settle_instrument&) = default;
+};
+
+/// Writes header and block: settle_instrument::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const settle_instrument& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(settle_instrument::message_id, settle_instrument::block_bytes, sequence, out);
+    store_field(out + 16, message.instrument);
+    std::memset(out + 20, 0, 4);
+    store_field(out + 24, message.price);
+}
+
+/// settle_instrument in a received buffer; valid as long as the buffer.
+class settle_instrument_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit settle_instrument_view(const frame& from) noexcept : block_(block_of<wire::settle_instrument>(from)) {}
+
+    /// What keeps a frame whose message is settle_instrument from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < settle_instrument::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 0);
+    }
+    [[nodiscard]] domain::price_nano price() const noexcept { return load_field<domain::price_nano>(block_ + 8); }
+
+    [[nodiscard]] wire::settle_instrument value() const noexcept {
+        return {
+            .instrument = instrument(),
+            .price = price(),
         };
     }
 
@@ -2913,7 +2988,7 @@ class leg_capture_view {
     const std::byte* block_;
 };
 
-/// A set_limits, change_phase or kill_switch is done; the orders that it cancelled were said before.
+/// A set_limits, change_phase, kill_switch or settle_instrument is done; the orders that it cancelled were said before.
 struct request_done {
     static constexpr template_id message_id = template_id::request_done;
     static constexpr std::size_t block_bytes = 40;
@@ -4074,7 +4149,7 @@ class statistics_view {
     const std::byte* block_;
 };
 
-/// What an instrument lets happen from now on; the reason says circuit_breaker when nobody asked.
+/// What an instrument lets happen from now on; the reason says why when nobody asked.
 struct phase_changed {
     static constexpr template_id message_id = template_id::phase_changed;
     static constexpr std::size_t block_bytes = 40;
@@ -4092,7 +4167,7 @@ struct phase_changed {
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::trading_phase trading_phase = domain::trading_phase::continuous;
-    /// When a halt ends by itself; otherwise 0.
+    /// When the phase ends by itself; otherwise 0.
     domain::time_ns resume_time{};
 
     friend bool operator==(const wire::phase_changed&, const wire::phase_changed&) = default;
@@ -4168,6 +4243,303 @@ class phase_changed_view {
             .flags = flags(),
             .trading_phase = trading_phase(),
             .resume_time = resume_time(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// At what price how much would trade if the auction ended now. Said when a command has changed it.
+struct auction_indicative {
+    static constexpr template_id message_id = template_id::auction_indicative;
+    static constexpr std::size_t block_bytes = 48;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    /// None when nothing would trade.
+    domain::price_nano price{};
+    /// Units that would trade.
+    std::int64_t volume{};
+    /// Units left over at that price: above 0 of buyers, below 0 of sellers.
+    std::int64_t imbalance{};
+
+    friend bool operator==(const wire::auction_indicative&, const wire::auction_indicative&) = default;
+};
+
+/// Writes header and block: auction_indicative::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const auction_indicative& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(auction_indicative::message_id, auction_indicative::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.price);
+    store_field(out + 48, message.volume);
+    store_field(out + 56, message.imbalance);
+}
+
+/// auction_indicative in a received buffer; valid as long as the buffer.
+class auction_indicative_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit auction_indicative_view(const frame& from) noexcept : block_(block_of<wire::auction_indicative>(from)) {}
+
+    /// What keeps a frame whose message is auction_indicative from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < auction_indicative::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const auction_indicative_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::price_nano price() const noexcept { return load_field<domain::price_nano>(block_ + 24); }
+    [[nodiscard]] std::int64_t volume() const noexcept { return load_field<std::int64_t>(block_ + 32); }
+    [[nodiscard]] std::int64_t imbalance() const noexcept { return load_field<std::int64_t>(block_ + 40); }
+
+    [[nodiscard]] wire::auction_indicative value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .price = price(),
+            .volume = volume(),
+            .imbalance = imbalance(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// At what price how much trades now; the fills follow, all at this price.
+struct auction_ended {
+    static constexpr template_id message_id = template_id::auction_ended;
+    static constexpr std::size_t block_bytes = 48;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    /// None when nothing trades.
+    domain::price_nano price{};
+    /// Units that trade.
+    std::int64_t volume{};
+    /// Units left over at that price: above 0 of buyers, below 0 of sellers.
+    std::int64_t imbalance{};
+
+    friend bool operator==(const wire::auction_ended&, const wire::auction_ended&) = default;
+};
+
+/// Writes header and block: auction_ended::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const auction_ended& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(auction_ended::message_id, auction_ended::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.price);
+    store_field(out + 48, message.volume);
+    store_field(out + 56, message.imbalance);
+}
+
+/// auction_ended in a received buffer; valid as long as the buffer.
+class auction_ended_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit auction_ended_view(const frame& from) noexcept : block_(block_of<wire::auction_ended>(from)) {}
+
+    /// What keeps a frame whose message is auction_ended from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < auction_ended::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const auction_ended_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::price_nano price() const noexcept { return load_field<domain::price_nano>(block_ + 24); }
+    [[nodiscard]] std::int64_t volume() const noexcept { return load_field<std::int64_t>(block_ + 32); }
+    [[nodiscard]] std::int64_t imbalance() const noexcept { return load_field<std::int64_t>(block_ + 40); }
+
+    [[nodiscard]] wire::auction_ended value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .price = price(),
+            .volume = volume(),
+            .imbalance = imbalance(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// The instrument has ended: its positions were settled at this price.
+struct instrument_settled {
+    static constexpr template_id message_id = template_id::instrument_settled;
+    static constexpr std::size_t block_bytes = 40;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    domain::price_nano price{};
+    /// Units of the long positions that were settled.
+    std::int64_t open_interest{};
+
+    friend bool operator==(const wire::instrument_settled&, const wire::instrument_settled&) = default;
+};
+
+/// Writes header and block: instrument_settled::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const instrument_settled& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(instrument_settled::message_id, instrument_settled::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.price);
+    store_field(out + 48, message.open_interest);
+}
+
+/// instrument_settled in a received buffer; valid as long as the buffer.
+class instrument_settled_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit instrument_settled_view(const frame& from) noexcept : block_(block_of<wire::instrument_settled>(from)) {}
+
+    /// What keeps a frame whose message is instrument_settled from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < instrument_settled::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const instrument_settled_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::price_nano price() const noexcept { return load_field<domain::price_nano>(block_ + 24); }
+    [[nodiscard]] std::int64_t open_interest() const noexcept { return load_field<std::int64_t>(block_ + 32); }
+
+    [[nodiscard]] wire::instrument_settled value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .price = price(),
+            .open_interest = open_interest(),
         };
     }
 
