@@ -1,0 +1,152 @@
+// `corro book`: any book at any moment of a journal.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "domain/decimal.hpp"
+#include "past.hpp"
+
+namespace corro::app {
+namespace {
+
+struct book_options {
+    past_options past;
+    std::string at;
+    std::string instrument;
+    std::uint32_t depth = 10;
+    bool shows_orders = false;
+    bool explains = false;
+};
+
+struct side_of_book {
+    struct level {
+        domain::level total;
+        std::vector<facility::resting_order> orders;
+    };
+    std::vector<level> levels;  ///< best first
+};
+
+struct collector final : facility::book_visitor {
+    explicit collector(std::uint32_t levels_max) : depth(levels_max) {}
+    void visit_level(domain::side side, const domain::level& level) override {
+        side_of_book& s = side == domain::side::buy ? bids : asks;
+        is_beyond = s.levels.size() == depth;
+        if (!is_beyond) s.levels.push_back({level, {}});
+    }
+    void visit_order(domain::side side, const facility::resting_order& order) override {
+        if (!is_beyond) (side == domain::side::buy ? bids : asks).levels.back().orders.push_back(order);
+    }
+    std::uint32_t depth;
+    bool is_beyond = false;
+    side_of_book bids;
+    side_of_book asks;
+};
+
+std::string price_text(const domain::instrument& i, domain::price_ticks price) {
+    if (price == domain::no_price) return "-";
+    return std::string(domain::format_decimal(domain::to_nano(i, price).value).view());
+}
+
+void print_levels(const domain::instrument& i, const collector& book) {
+    fmt::print("{:>8}{:>14}{:>16}  |{:>16}{:>14}{:>8}\n", "orders", "quantity", "bid", "ask", "quantity", "orders");
+    const std::size_t rows = std::max(book.bids.levels.size(), book.asks.levels.size());
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::string left;
+        std::string right;
+        if (row < book.bids.levels.size()) {
+            const domain::level& l = book.bids.levels[row].total;
+            left =
+                fmt::format("{:>8}{:>14}{:>16}", l.orders_count, l.quantity.value * i.lot_size, price_text(i, l.price));
+        }
+        if (row < book.asks.levels.size()) {
+            const domain::level& l = book.asks.levels[row].total;
+            right =
+                fmt::format("{:>16}{:>14}{:>8}", price_text(i, l.price), l.quantity.value * i.lot_size, l.orders_count);
+        }
+        fmt::print("{:>38}  |{}\n", left, right);
+    }
+    if (rows == 0) fmt::print("{:>38}  |{:>16}\n", "none", "none");
+}
+
+void print_orders(const domain::instrument& i, const char* side, const side_of_book& from) {
+    for (const side_of_book::level& level : from.levels) {
+        for (const facility::resting_order& o : level.orders) {
+            fmt::print("{:<5}{:>16}{:>12}{:>12}{:>22}{:>10}{:>22}\n", side, price_text(i, o.price),
+                       o.open.value * i.lot_size, o.filled.value * i.lot_size, o.order.value, o.account.value,
+                       o.client_order.value);
+        }
+    }
+}
+
+void print_book(const facility::facility& state, const domain::instrument& i, const book_options& options) {
+    collector book(options.depth);
+    state.visit_book(i.id, book);
+    const domain::price_summary prices = state.prices_of(i.id);
+    const domain::volume_summary volumes = state.volumes_of(i.id);
+    fmt::print("\n{}   last {}  high {}  low {}  open {}  volume {}  open interest {}\n", i.name.view(),
+               price_text(i, prices.last), price_text(i, prices.high), price_text(i, prices.low),
+               price_text(i, prices.open), volumes.volume.value * i.lot_size, volumes.open_interest.value * i.lot_size);
+    print_levels(i, book);
+    if (!options.shows_orders) return;
+    fmt::print("{:<5}{:>16}{:>12}{:>12}{:>22}{:>10}{:>22}\n", "side", "price", "open", "filled", "order", "account",
+               "client order");
+    print_orders(i, "buy", book.bids);
+    print_orders(i, "sell", book.asks);
+}
+
+int run(const book_options& options) {
+    const history::moment at = moment_of("--at", options.at);
+    past p(options.past);
+    const domain::instrument* const only = options.instrument.empty() ? nullptr : &p.instrument(options.instrument);
+    p.go_to(at);
+    const facility::facility& state = p.timeline().state();
+    const facility::snapshot_position here = state.position();
+    if (here.sequence.value == 0) {
+        fmt::print("before the first command\n");
+    } else {
+        fmt::print("behind command {} at {}, {} open orders\n", here.sequence.value, history::format_time(here.time),
+                   state.open_orders_count());
+    }
+    for (const domain::instrument& i : p.configuration().instruments) {
+        if (only == nullptr || only->id == i.id) print_book(state, i, options);
+    }
+    if (options.explains) {
+        fmt::print("\nstate hash {:016x}\n", state.state_hash());
+        fmt::print(stderr, "snapshot behind command {}, {} commands executed\n", p.timeline().loaded_sequence(),
+                   p.timeline().executed_count());
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_book_command(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<book_options>();
+    CLI::App* command = app.add_subcommand("book", "Prints the book of any instrument at any moment of a journal");
+    add_past_options(*command, options->past);
+    command
+        ->add_option("--at", options->at,
+                     "Behind this command, or behind the last one that is not later than this time (UTC, as\n"
+                     "2026-11-22T09:30:00.123456789)")
+        ->required();
+    command->add_option("--instrument", options->instrument, "Only the book of this instrument");
+    command->add_option("--depth", options->depth, "Levels of each side")
+        ->capture_default_str()
+        ->check(CLI::Range(1U, history::depth_max));
+    command->add_flag("--orders", options->shows_orders, "Also every order of these levels, in their priority");
+    command->add_flag("--explain", options->explains,
+                      "Also the state hash, the snapshot that was used and how many commands followed");
+    command->add_flag("--no-index", options->past.ignores_index, "Execute every command from the first on");
+    command->footer(
+        "`corro journal index` makes this quick for long journals. docs/howto/history.md shows examples.\n"
+        "Exit code: 0 when the book was printed, 1 when the journal has no such moment or cannot be read.");
+    command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace corro::app

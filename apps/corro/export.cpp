@@ -1,0 +1,104 @@
+// `corro export`: what happened, as files for other programs.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "commands.hpp"
+#include "history/exporter.hpp"
+#include "past.hpp"
+
+namespace corro::app {
+namespace {
+
+struct export_options {
+    past_options past;
+    history::export_choice what;
+    std::string format = "csv";
+    std::string instrument;
+    std::string from;
+    std::string to;
+    std::uint32_t depth = 10;
+    std::filesystem::path directory;
+};
+
+/// Hands events on as long as they can be written.
+struct writing final : facility::event_consumer {
+    explicit writing(history::exporter& writer) : to(writer) {}
+    void consume(std::span<const domain::event> events) noexcept override { to.consume(events); }
+    history::exporter& to;
+};
+
+/// The moment just before the one where the export begins.
+history::moment before(history::moment from) {
+    if (from.is_time) return history::moment{domain::time_ns{from.time.value - 1}};
+    const std::uint64_t sequence = from.sequence.value;
+    return history::moment{domain::sequence_number{sequence == 0 ? 0 : sequence - 1}};
+}
+
+std::unique_ptr<history::exporter> exporter_of(const export_options& options, const past& p) {
+    domain::instrument_id only;
+    if (!options.instrument.empty()) only = p.instrument(options.instrument).id;
+    const auto& instruments = p.configuration().instruments;
+    if (options.format == "lobster") {
+        return history::make_lobster_exporter(options.directory, instruments, only, options.depth);
+    }
+    history::export_choice what = options.what;
+    if (!what.orders && !what.trades && !what.levels) what = {.orders = true, .trades = true, .levels = true};
+    return history::make_csv_exporter(options.directory, instruments, only, what);
+}
+
+int run(const export_options& options) {
+    const bool chooses = options.what.orders || options.what.trades || options.what.levels;
+    if (options.format == "lobster" && chooses) {
+        throw std::runtime_error(
+            "--format lobster writes messages and books together; leave out --orders, --trades and --levels");
+    }
+    const history::moment to = options.to.empty() ? history::latest() : moment_of("--to", options.to);
+    past p(options.past);
+    p.go_to(options.from.empty() ? history::moment{domain::sequence_number{0}}
+                                 : before(moment_of("--from", options.from)));
+    std::filesystem::create_directories(options.directory);
+    const std::unique_ptr<history::exporter> files = exporter_of(options, p);
+    files->begin(p.timeline().state());
+    const std::uint64_t first = p.timeline().state().position().sequence.value + 1;
+    p.advance(to, *files);
+    if (!files->problem().empty()) throw std::runtime_error(files->problem());
+    files->finish();
+    const std::uint64_t last = p.timeline().state().position().sequence.value;
+    fmt::print("{} lines about commands {} to {} are in {}\n", files->lines_count(), first, last,
+               options.directory.string());
+    return 0;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<export_options>();
+    CLI::App* command =
+        app.add_subcommand("export", "Writes orders, trades and levels of a journal as CSV, or order flow as LOBSTER");
+    add_past_options(*command, options->past);
+    command->add_option("directory", options->directory, "Where the files go; made if it is not there")->required();
+    command->add_flag("--orders", options->what.orders, "Only orders.csv, or with the other two as chosen");
+    command->add_flag("--trades", options->what.trades, "Only trades.csv, or with the other two as chosen");
+    command->add_flag("--levels", options->what.levels, "Only levels.csv, or with the other two as chosen");
+    command->add_option("--format", options->format, "csv, or lobster: a message and an orderbook file per instrument")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"csv", "lobster"}));
+    command->add_option("--depth", options->depth, "Levels in an orderbook file")
+        ->capture_default_str()
+        ->check(CLI::Range(1U, 200U));
+    command->add_option("--instrument", options->instrument, "Only this instrument");
+    command->add_option("--from", options->from, "From this command or time on; from the first command, when left out");
+    command->add_option("--to", options->to, "Up to and with this command or time; to the end, when left out");
+    command->footer(
+        "Times are UTC, as 2026-11-22T09:30:00.123456789. The columns are in docs/howto/history.md.\n"
+        "Exit code: 0 when all files were written, 1 otherwise.");
+    command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace corro::app

@@ -1,0 +1,52 @@
+// `corro journal index`: snapshots along a journal, so that questions about its past are answered at once.
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+
+#include "commands.hpp"
+#include "io/block_on.hpp"
+#include "past.hpp"
+
+namespace corro::app {
+namespace {
+
+struct index_options {
+    past_options past;
+    std::uint64_t interval = history::index_interval_default;
+};
+
+int run(const index_options& options) {
+    past p(options.past);
+    const auto report = io::block_on(p.context(), history::make_index(&p.timeline(), options.interval));
+    if (!report) throw std::runtime_error(report.error().text);
+    fmt::print("{} snapshots written, {:.1f} MiB; the index has {} up to command {} of {}\n", report->snapshots_written,
+               static_cast<double>(report->bytes_written) / 1'048'576, p.timeline().index().indexed_count(),
+               p.timeline().index().last_indexed(), report->last.value);
+    return 0;
+}
+
+}  // namespace
+
+void add_journal_index_command(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<index_options>();
+    const auto known = app.get_subcommands([](const CLI::App* c) { return c->get_name() == "journal"; });
+    CLI::App* journal =
+        known.empty() ? app.add_subcommand("journal", "Looks after a journal")->require_subcommand(1) : known.front();
+    CLI::App* command = journal->add_subcommand(
+        "index", "Adds snapshots to a journal, so that `corro book` and `corro export` begin near any moment");
+    add_past_options(*command, options->past);
+    command->add_option("--every", options->interval, "Commands from one snapshot to the next")
+        ->capture_default_str()
+        ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{1'000'000'000}));
+    command->footer(
+        "The snapshots are in the folder `history` of the journal. They can be removed at any time; the command goes "
+        "on\n"
+        "behind the last one there is. Together they never need more room than the journal.\n"
+        "Exit code: 0 when the index is complete, 1 when the journal cannot be read or a snapshot not be written.");
+    command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace corro::app
