@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <span>
+
 #include "domain/command.hpp"
 #include "domain/event.hpp"
+#include "domain/fingerprint.hpp"
 #include "domain/instrument.hpp"
 
 namespace corro::domain {
@@ -103,6 +107,20 @@ TEST(symbol, keeps_as_many_characters_as_fit) {
 TEST(reject_reason, names_every_number_in_use_and_no_other) {
     EXPECT_EQ(to_string(reject_reason::price_off_tick), "price_off_tick");
     EXPECT_EQ(to_string(static_cast<reject_reason>(255)), "unknown");
+}
+
+TEST(fingerprint, differs_with_every_definition_and_not_with_their_order) {
+    instrument a;
+    a.id = instrument_id{1};
+    instrument b;
+    b.id = instrument_id{2};
+    const std::array one_way{a, b};
+    const std::array other_way{b, a};
+    EXPECT_EQ(fingerprint_of(one_way), fingerprint_of(other_way));
+    EXPECT_NE(fingerprint_of(one_way), fingerprint_of(std::span(one_way).first(1)));
+    b.allocation.makers[7].percent = 1;
+    const std::array changed{a, b};
+    EXPECT_NE(fingerprint_of(one_way), fingerprint_of(changed));
 }
 
 }  // namespace

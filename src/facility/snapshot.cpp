@@ -5,6 +5,7 @@
 #include "base/archive.hpp"
 #include "base/crc32c.hpp"
 #include "base/hash.hpp"
+#include "domain/fingerprint.hpp"
 #include "facility/state_machine.hpp"
 
 namespace corro::facility {
@@ -48,23 +49,10 @@ std::error_code snapshot_header::check() const noexcept {
 }
 
 std::uint64_t facility::state_machine::fingerprint() const noexcept {
-    static_assert(
-        sizeof(domain::instrument) == 328 && sizeof(domain::allocation_policy) == 84 && sizeof(facility_options) == 16,
-        "all members are in the fingerprint; then correct the sizes here");
+    static_assert(sizeof(facility_options) == 16, "all members are in the fingerprint; then correct the size here");
     base::hasher hasher;
     hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
-    for (const domain::instrument& i : instruments_) {
-        hasher.add(i.id).add(i.product).add_bytes(std::as_bytes(std::span{i.name.characters})).add(i.kind);
-        hasher.add(i.tick_size).add(i.lot_size).add(i.price_low).add(i.price_high).add(i.order_quantity_max);
-        hasher.add(i.dynamic_band).add(i.breaker_move).add(i.breaker_window).add(i.breaker_halt);
-        hasher.add(i.volatility_auction);
-        const domain::allocation_policy& p = i.allocation;
-        hasher.add(p.algorithm).add(p.levels).add(p.fifo_percent).add(p.top_minimum).add(p.top_maximum);
-        hasher.add(p.pro_rata_minimum);
-        for (const domain::lead_market_maker& m : p.makers) hasher.add(m.account).add(m.percent);
-        hasher.add(i.right).add(i.strike).add(i.expiry).add(i.legs_count).add(i.implied);
-        for (const domain::leg& l : i.legs_used()) hasher.add(l.instrument).add(l.ratio).add(l.side);
-    }
+    for (const domain::instrument& i : instruments_) domain::add_to(hasher, i);
     return hasher.value();
 }
 

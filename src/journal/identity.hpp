@@ -3,14 +3,14 @@
 // A journal replayed into a venue with other instruments would give other trades without any error, so every segment
 // and snapshot carries the identity, and whoever reads compares.
 //
-// Cost: `fingerprint_of` takes time proportional to the instruments; the rest is constant.
+// Cost: constant; no allocation but for `describe`.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
+#include "domain/fingerprint.hpp"
 #include "domain/instrument.hpp"
 
 namespace corro::journal {
@@ -28,9 +28,8 @@ struct identity {
     friend bool operator==(const identity&, const identity&) = default;
 };
 
-/// A number that differs, but for one chance in 2^64, when an instrument differs in anything that gives numbers in
-/// commands their meaning or decides what happens to them. The order of the instruments does not count.
-[[nodiscard]] std::uint64_t fingerprint_of(std::span<const domain::instrument> instruments) noexcept;
+/// A number that differs, but for one chance in 2^64, when any definition differs in anything.
+using domain::fingerprint_of;
 
 /// For messages: venue "DEMO", shard 0, instruments 0123456789abcdef.
 [[nodiscard]] std::string describe(const identity& who);

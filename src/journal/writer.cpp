@@ -93,6 +93,8 @@ io::task<void> writer::work() {
             filling_ ^= 1U;
             co_await write_out(&ready);
             ready.count = 0;
+            // In the other modes there was something to acknowledge.
+            if (options_.mode == durability::none) progressed_.set();
             continue;
         }
         if (closing_) co_return;

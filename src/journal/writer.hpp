@@ -126,8 +126,8 @@ class writer {
     /// The highest sequence number for which the mode's promise holds.
     [[nodiscard]] std::uint64_t durable_sequence() const noexcept { return durable_.load(std::memory_order_acquire); }
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
-    /// Set when `durable_sequence` has moved (not in mode `none`), when there is room after there was none, and when
-    /// the writer has failed. For one waiter.
+    /// Set when `durable_sequence` has moved (in mode `none`: when a batch was written), so when a full buffer has room
+    /// again; when the disk has room after it had none; and when the writer has failed. For one waiter.
     [[nodiscard]] io::auto_event& progressed() noexcept { return progressed_; }
 
     /// Whether what one wants to append next has room on the disk. Falls to `cancels_only` before the disk is full, so

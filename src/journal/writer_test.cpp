@@ -141,6 +141,15 @@ TEST_P(journals, a_full_buffer_says_not_now_and_loses_nothing) {
     EXPECT_EQ(io::block_on(ctx, read_all(&disk, folder.path(), 1)).last, 10'000U + block_commands_max);
 }
 
+TEST_P(journals, more_than_the_buffers_hold_is_waited_for) {
+    for (const durability mode : {durability::none, durability::async, durability::group}) {
+        const std::string path = folder.path() + "/" + std::string(name_of(mode));
+        io::block_on(ctx, write_journal(&disk, path, small_options(mode, 4U << 20U), 3 * buffer_commands_default));
+        EXPECT_EQ(io::block_on(ctx, read_all(&disk, path, 1)).last, 3U * buffer_commands_default);
+        std::filesystem::remove_all(path);
+    }
+}
+
 TEST_P(journals, each_syncs_for_every_command_and_group_for_all_that_wait) {
     for (const durability mode : {durability::group, durability::each}) {
         const auto body = [](disk_storage* files, std::string path, durability how) -> io::task<> {
@@ -156,7 +165,7 @@ TEST_P(journals, each_syncs_for_every_command_and_group_for_all_that_wait) {
             (*log)->close();
             co_await scope.join();
         };
-        io::block_on(ctx, body(&disk, folder.path() + std::string(name_of(mode)), mode));
+        io::block_on(ctx, body(&disk, folder.path() + "/" + std::string(name_of(mode)), mode));
     }
 }
 
