@@ -37,6 +37,17 @@ io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_ses
     co_return session;
 }
 
+io::task<std::error_code> feed_session::resume(io::endpoint feed) {
+    stream_.close();
+    input_begin_ = input_end_ = 0;
+    ended_ = false;
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), feed);
+    if (!stream) co_return stream.error();
+    stream_ = std::move(*stream);
+    static_cast<void>(stream_.set_option(io::no_delay(true)));
+    co_return co_await log_in(next_sequence());
+}
+
 io::task<std::error_code> feed_session::log_in(std::uint64_t sequence) {
     std::array<std::byte, soup::login_request_bytes> bytes;
     soup::login_request request;

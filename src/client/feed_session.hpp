@@ -38,6 +38,10 @@ class feed_session {
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> join(
         io::endpoint feed, io::endpoint snapshot);
 
+    /// Connects again and goes on with the message after the last one that was applied; the books stay as they are.
+    /// @error As `join`; session_not_available when the feed no longer has that message, or not yet: join anew.
+    [[nodiscard]] io::task<std::error_code> resume(io::endpoint feed);
+
     feed_session(const feed_session&) = delete;
     feed_session& operator=(const feed_session&) = delete;
 

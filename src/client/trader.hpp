@@ -65,6 +65,8 @@ class trader {
     void on_reject() noexcept;
 
     [[nodiscard]] const trader_statistics& statistics() const noexcept { return statistics_; }
+    /// Orders that were entered and are not known to be over. While no request is under way: those that rest.
+    [[nodiscard]] std::size_t open_orders_count() const noexcept { return open_.size(); }
     [[nodiscard]] std::uint64_t outstanding_count() const noexcept {
         return statistics_.requests - statistics_.answered;
     }

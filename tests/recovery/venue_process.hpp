@@ -1,0 +1,139 @@
+// Test support: an exchange in a process of its own, to be killed at any moment.
+//
+// The process is a fork of the test, which therefore must not run threads. It says where it listens and what it
+// recovered, serves until its parent closes the wire between them, and says what it ended with.
+#pragma once
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/scope.hpp"
+#include "io/unix_socket.hpp"
+#include "node/exchange.hpp"
+
+namespace corro::testing {
+
+class venue_process {
+ public:
+    /// What the process says of itself, at its start and at its end.
+    struct report {
+        std::uint64_t commands_count = 0;
+        std::uint64_t state_hash = 0;
+        std::uint64_t feed_messages = 0;
+        std::uint16_t order_entry_port = 0;
+        std::uint16_t feed_port = 0;
+        std::uint16_t snapshot_port = 0;
+        bool sound = false;  ///< false: it did not start
+    };
+
+    explicit venue_process(const node::configuration& configuration) {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
+        id_ = ::fork();
+        if (id_ == 0) {
+            ::dup2(ends[1], 3);
+            ::close_range(4, ~0U, 0);
+            serve(configuration);
+        }
+        ::close(ends[1]);
+        wire_ = ends[0];
+        at_start_ = read_report();
+    }
+    ~venue_process() {
+        if (id_ > 0) kill();
+    }
+    venue_process(const venue_process&) = delete;
+    venue_process& operator=(const venue_process&) = delete;
+
+    [[nodiscard]] const report& at_start() const noexcept { return at_start_; }
+    [[nodiscard]] io::endpoint order_entry() const noexcept {
+        return io::endpoint::loopback(at_start_.order_entry_port);
+    }
+    [[nodiscard]] io::endpoint feed() const noexcept { return io::endpoint::loopback(at_start_.feed_port); }
+    [[nodiscard]] io::endpoint snapshots() const noexcept { return io::endpoint::loopback(at_start_.snapshot_port); }
+
+    /// Ends it at once, whatever it is at.
+    void kill() noexcept {
+        ::kill(id_, SIGKILL);
+        finish();
+    }
+
+    /// Lets it close in order. @return What it ended with.
+    [[nodiscard]] report close() noexcept {
+        ::shutdown(wire_, SHUT_WR);
+        const report last = read_report();
+        finish();
+        return last;
+    }
+
+ private:
+    void finish() noexcept {
+        ::waitpid(id_, nullptr, 0);
+        ::close(wire_);
+        id_ = -1;
+    }
+    [[nodiscard]] report read_report() const noexcept {
+        report r;
+        auto* at = reinterpret_cast<char*>(&r);
+        for (std::size_t size = 0; size < sizeof r;) {
+            const ssize_t got = ::read(wire_, at + size, sizeof r - size);
+            if (got <= 0) return report();
+            size += static_cast<std::size_t>(got);
+        }
+        return r;
+    }
+
+    static void say(const node::exchange& exchange) {
+        report r;
+        r.commands_count = exchange.commands_count();
+        r.state_hash = exchange.state_hash();
+        r.feed_messages = exchange.feed_statistics().messages;
+        r.order_entry_port = exchange.order_entry_endpoint().port();
+        r.feed_port = exchange.feed_endpoint().port();
+        r.snapshot_port = exchange.snapshot_endpoint().port();
+        r.sound = true;
+        if (::write(3, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
+    }
+    static io::task<void> close_when_told(node::exchange* exchange, io::unix_stream* wire) {
+        std::byte nothing{};
+        static_cast<void>(co_await wire->read_some(std::span(&nothing, 1)));
+        exchange->close();
+    }
+    static io::task<void> serve_all(io::context* context, node::exchange* exchange) {
+        auto wire = io::unix_stream::adopt(*context, ::dup(3));
+        if (!wire) ::_exit(4);
+        io::task_scope listening(*context);
+        listening.spawn(close_when_told(exchange, &*wire));
+        co_await exchange->run();
+        listening.request_stop();
+        co_await listening.join();
+    }
+    [[noreturn]] static void serve(const node::configuration& configuration) noexcept {
+        try {
+            io::context context;
+            node::exchange exchange(context, configuration);
+            say(exchange);
+            io::block_on(context, serve_all(&context, &exchange));
+            say(exchange);
+            ::_exit(0);
+        } catch (const std::exception& e) {
+            static_cast<void>(!::write(2, e.what(), std::char_traits<char>::length(e.what())));
+            ::_exit(1);
+        }
+    }
+
+    int id_ = -1;
+    int wire_ = -1;
+    report at_start_;
+};
+
+}  // namespace corro::testing
