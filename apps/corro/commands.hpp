@@ -12,6 +12,7 @@ void add_replay_command(CLI::App& app, int& exit_code);
 void add_watch_command(CLI::App& app, int& exit_code);
 void add_client_command(CLI::App& app, int& exit_code);
 void add_demo_command(CLI::App& app, int& exit_code);
+void add_journal_command(CLI::App& app, int& exit_code);
 void add_rules_command(CLI::App& app, int& exit_code);
 void add_book_command(CLI::App& app, int& exit_code);
 void add_export_command(CLI::App& app, int& exit_code);

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
     corro::app::add_watch_command(app, exit_code);
     corro::app::add_client_command(app, exit_code);
     corro::app::add_demo_command(app, exit_code);
+    corro::app::add_journal_command(app, exit_code);
     corro::app::add_rules_command(app, exit_code);
     corro::app::add_book_command(app, exit_code);
     corro::app::add_export_command(app, exit_code);

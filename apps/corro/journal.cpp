@@ -1,0 +1,257 @@
+// `corro journal`: looks at a journal, without a venue and without changing anything.
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "commands.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "journal/reader.hpp"
+#include "journal/snapshot_store.hpp"
+
+namespace corro::app {
+namespace {
+
+using domain::command_kind;
+
+struct journal_options {
+    std::string directory;
+    std::uint64_t from = 0;
+    std::uint64_t count = ~std::uint64_t{0};
+};
+
+std::string time_of(std::int64_t ns) {
+    const std::chrono::sys_time<std::chrono::nanoseconds> point{std::chrono::nanoseconds(ns)};
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(point);
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:09}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
+                       (point - seconds).count());
+}
+
+std::string_view name_of(command_kind kind) {
+    switch (kind) {
+        case command_kind::enter_order: return "enter_order";
+        case command_kind::amend_order: return "amend_order";
+        case command_kind::cancel_order: return "cancel_order";
+        case command_kind::cancel_orders: return "cancel_orders";
+        case command_kind::enter_quote: return "enter_quote";
+        case command_kind::set_protection: return "set_protection";
+        case command_kind::reset_protection: return "reset_protection";
+        case command_kind::change_phase: return "change_phase";
+        case command_kind::set_limits: return "set_limits";
+        case command_kind::kill_switch: return "kill_switch";
+        default: return "other";
+    }
+}
+
+std::string_view name_of(journal::tail_state tail) {
+    switch (tail) {
+        case journal::tail_state::empty: return "there is no segment";
+        case journal::tail_state::sealed: return "closed in order";
+        case journal::tail_state::open: return "not closed: its writer is at work, or went away; nothing is wrong";
+        case journal::tail_state::torn:
+            return "not closed, and the last write has not all arrived: what was never acknowledged in a durable mode "
+                   "is cut off by the next start";
+    }
+    return "";
+}
+
+/// What to do about it, in words.
+std::string_view advice_for(std::error_code code) {
+    if (code == journal::journal_errc::damaged || code == journal::journal_errc::sequence_gap) {
+        return "Copy the directory away before anything else. Then take the segment from a standby or a backup; or, "
+               "if a snapshot is newer than the damage, start from that snapshot and the segments behind it.";
+    }
+    if (code == journal::journal_errc::missing_segment) {
+        return "Put the segment back from a backup. If it was removed on purpose, remove all older ones as well, and "
+               "start from a snapshot.";
+    }
+    if (code == journal::journal_errc::unsupported_version) return "Use the version of corro that wrote it.";
+    if (code == journal::journal_errc::out_of_reach) return "Ask for a sequence number that the journal holds.";
+    return "";
+}
+
+int say(const journal::problem& problem) {
+    fmt::print(stderr, "corro journal: {}\n", problem.text);
+    if (const std::string_view advice = advice_for(problem.code); !advice.empty()) fmt::print(stderr, "{}\n", advice);
+    return 1;
+}
+
+/// A line on the terminal that says how far it is, a few times a second; nothing where nobody watches.
+class progress_line {
+ public:
+    void show(const journal::reader& reader) {
+        const auto now = std::chrono::steady_clock::now();
+        if (!is_watched_ || now < due_) return;
+        due_ = now + std::chrono::milliseconds(200);
+        fmt::print(stderr, "\r{:3.0f} % of {} MiB ",
+                   100.0 * static_cast<double>(reader.bytes_done()) / static_cast<double>(reader.bytes_total()),
+                   reader.bytes_total() >> 20U);
+        is_shown_ = true;
+    }
+    ~progress_line() {
+        if (is_shown_) fmt::print(stderr, "\r{:30}\r", "");
+    }
+    progress_line() = default;
+    progress_line(const progress_line&) = delete;
+    progress_line& operator=(const progress_line&) = delete;
+
+ private:
+    bool is_watched_ = ::isatty(STDERR_FILENO) != 0;
+    bool is_shown_ = false;
+    std::chrono::steady_clock::time_point due_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+};
+
+using opened_reader = std::expected<std::unique_ptr<journal::reader>, journal::problem>;
+
+/// Hands every command from `from` on to `each`, which says whether it wants more.
+template <class Each>
+io::task<std::expected<void, journal::problem>> read_commands(journal::reader* reader, Each* each) {
+    progress_line progress;
+    for (;;) {
+        const auto commands = co_await reader->next();
+        if (!commands) co_return std::unexpected(commands.error());
+        if (commands->empty()) break;
+        for (const domain::command& command : *commands) {
+            if (!(*each)(command)) co_return std::expected<void, journal::problem>();
+        }
+        progress.show(*reader);
+    }
+    co_return std::expected<void, journal::problem>();
+}
+
+void print_segments(const journal::reader& reader) {
+    fmt::print("{:>10}  {:>12}  {:>12}  {:>5}  {:>12}  {}\n", "segment", "first", "last", "epoch", "bytes", "made");
+    for (const journal::segment_summary& each : reader.segments()) {
+        const bool is_known = each.last_sequence >= each.header.first_sequence;
+        fmt::print("{:>10}  {:>12}  {:>12}  {:>5}  {:>12}  {}\n", each.header.number, each.header.first_sequence,
+                   is_known ? fmt::to_string(each.last_sequence) : "-", each.header.epoch, each.bytes,
+                   time_of(each.header.created_ns));
+    }
+}
+
+int print_snapshots(io::context& ctx, journal::storage& files, const std::string& directory) {
+    journal::snapshot_store store(&files, directory, std::nullopt);
+    const auto all = store.list();
+    if (!all) return say(all.error());
+    int spoilt_count = 0;
+    for (const std::uint64_t sequence : *all) {
+        const auto loaded = io::block_on(ctx, store.load(sequence));
+        if (loaded) {
+            fmt::print("snapshot after {}: {} bytes, made {}, state hash {:016x}\n", sequence, loaded->bytes.size(),
+                       time_of(loaded->about.created_ns), loaded->about.state_hash);
+        } else {
+            ++spoilt_count;
+            fmt::print("snapshot after {}: {}; a start passes it over\n", sequence, loaded.error().text);
+        }
+    }
+    return spoilt_count == 0 ? 0 : 1;
+}
+
+class looking {
+ public:
+    explicit looking(const journal_options& options) : options_(options) {
+        journal::reader_options reading;
+        reading.from_sequence = options.from;
+        reader_ = io::block_on(ctx_, journal::reader::open(&files_, options.directory, reading));
+    }
+
+    int stat() {
+        if (!reader_) return say(reader_.error());
+        const journal::reader& reader = **reader_;
+        if (reader.segments().empty()) {
+            fmt::print("{}: {}\n", options_.directory, name_of(journal::tail_state::empty));
+            return 0;
+        }
+        fmt::print("{}: the journal of {}\n", options_.directory, describe(reader.segments().front().header.venue));
+        print_segments(reader);
+        fmt::print("{} segments, {} bytes\n", reader.segments().size(), reader.bytes_total());
+        return print_snapshots(ctx_, files_, options_.directory);
+    }
+
+    int verify() {
+        if (!reader_) return say(reader_.error());
+        journal::reader& reader = **reader_;
+        std::uint64_t count = 0;
+        auto each = [&count](const domain::command&) {
+            ++count;
+            return true;
+        };
+        const auto start = std::chrono::steady_clock::now();
+        const auto done = io::block_on(ctx_, read_commands(&reader, &each));
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (!done) {
+            fmt::print("{} commands were sound before this:\n", count);
+            std::fflush(stdout);
+            return say(done.error());
+        }
+        const journal::journal_end& end = reader.end();
+        fmt::print("{} commands in {} segments are sound; checked in {:.2f} s\n", count, end.segments.size(), seconds);
+        fmt::print("next sequence number {}; {}\n", end.next_sequence, name_of(end.tail));
+        if (end.torn_bytes != 0) fmt::print("{} bytes of a torn write are at the end\n", end.torn_bytes);
+        return print_snapshots(ctx_, files_, options_.directory);
+    }
+
+    int dump() {
+        if (!reader_) return say(reader_.error());
+        std::uint64_t left = options_.count;
+        fmt::print(
+            "sequence time kind instrument account session side price quantity order client_order request verdict\n");
+        auto each = [&left](const domain::command& c) {
+            if (left == 0) return false;
+            --left;
+            fmt::print("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", c.sequence.value, time_of(c.time.value),
+                       name_of(c.kind), c.instrument.value, c.account.value, c.session.value,
+                       c.side == domain::side::buy ? "buy" : "sell", c.price.value, c.quantity.value, c.order.value,
+                       c.client_order.value, c.request, static_cast<unsigned>(c.verdict));
+            return left != 0;
+        };
+        const auto done = io::block_on(ctx_, read_commands(&**reader_, &each));
+        std::fflush(stdout);
+        return done ? 0 : say(done.error());
+    }
+
+ private:
+    journal_options options_;
+    io::context ctx_;
+    journal::disk_storage files_{ctx_};
+    opened_reader reader_;
+};
+
+CLI::App* add(CLI::App& parent, const std::string& name, const std::string& what,
+              const std::shared_ptr<journal_options>& options) {
+    CLI::App* command = parent.add_subcommand(name, what);
+    command->add_option("directory", options->directory, "The journal's directory")->required();
+    return command;
+}
+
+}  // namespace
+
+void add_journal_command(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<journal_options>();
+    CLI::App* command =
+        app.add_subcommand("journal", "Looks at a journal: checks it, prints its commands, says what it consists of");
+    command->require_subcommand(1);
+    CLI::App* verify =
+        add(*command, "verify", "Reads every byte, segments and snapshots, and says whether all is sound", options);
+    verify->callback([options, &exit_code] { exit_code = looking(*options).verify(); });
+    CLI::App* dump = add(*command, "dump", "Prints commands, one on a line, in their sequence", options);
+    dump->add_option("--from", options->from, "The first sequence number; the oldest that is there by default");
+    dump->add_option("--count", options->count, "How many at most; all by default");
+    dump->callback([options, &exit_code] { exit_code = looking(*options).dump(); });
+    CLI::App* stat =
+        add(*command, "stat", "Lists segments and snapshots; reads of the segments only their headers", options);
+    stat->callback([options, &exit_code] { exit_code = looking(*options).stat(); });
+    command->footer(
+        "Nothing is changed, and the venue may be at work meanwhile.\n"
+        "Exit code: 0 when everything is sound, 1 when something is damaged, missing or cannot be read.");
+}
+
+}  // namespace corro::app
