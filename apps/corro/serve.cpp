@@ -80,6 +80,12 @@ int serve(const serve_options& options) {
                    journal::name_of(configuration.durability), journal->replayed_count(), exchange.state_hash());
     }
     for (const std::string& line : configuration.lines) fmt::print("  line         {}\n", line);
+    if (const auto depth = exchange.depth_endpoint()) fmt::print("  depth        {}\n", depth->to_string());
+    if (const auto metrics = exchange.metrics_endpoint()) {
+        fmt::print("  metrics      http://{}/metrics\n", metrics->to_string());
+    }
+    if (!configuration.event_log.directory.empty())
+        fmt::print("  event log    {}\n", configuration.event_log.directory);
     if (const auto requests = exchange.retransmission_endpoint())
         fmt::print("  lost packets {}\n", requests->to_string());
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables.\n");

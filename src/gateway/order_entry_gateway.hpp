@@ -37,6 +37,7 @@
 #include "io/stream.hpp"
 #include "io/task.hpp"
 #include "io/tcp.hpp"
+#include "telemetry/event_log.hpp"
 #include "wire/binary_codec.hpp"
 
 namespace corro::io::http {
@@ -54,6 +55,7 @@ struct gateway_options {
     std::uint32_t connections_max = gateway::connections_max;
     std::uint32_t strangers_max = gateway::strangers_max;
     std::uint32_t timing_sample_every = 0;  ///< stamp one request of so many; 0: none
+    telemetry::producer* log = nullptr;     ///< of the gateway's thread; outlives the gateway; nullptr: no log
 };
 
 /// Counts since the gateway was made.
@@ -146,6 +148,7 @@ class order_entry_gateway {
     void refuse(connection& c, const wire::frame& frame, wire::refusal refusal);
     void overflow(connection& c) noexcept;
     void end(connection& c, wire::logout_reason reason) noexcept;
+    void log(const connection& c, telemetry::happening_kind what, std::int64_t number) const;
     template <class Message>
     void put(connection& c, const Message& message);
     void mark_pending(connection& c);

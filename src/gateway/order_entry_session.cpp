@@ -26,6 +26,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
     if (opened) {
         ++statistics_.logons;
         ++statistics_.sessions_now;
+        log(*c, telemetry::happening_kind::logged_on, static_cast<std::int64_t>(c->first_answer));
         io::task_scope active(context_);
         c->scope = &active;
         active.spawn(write_pending(c.get()));
@@ -54,8 +55,21 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
         c->session->active = nullptr;
     }
     if (!c->peer_gone) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(c.get())));
+    log(*c, opened ? telemetry::happening_kind::left : telemetry::happening_kind::logon_refused,
+        static_cast<std::int64_t>(c->ended.value_or(wire::logout_reason::requested)));
     connections_.erase(std::find(connections_.begin(), connections_.end(), c.get()));
     --statistics_.connections_now;
+}
+
+void order_entry_gateway::log(const connection& c, telemetry::happening_kind what, std::int64_t number) const {
+    if (options_.log == nullptr) return;
+    telemetry::happening said(telemetry::component::gateway, what, number);
+    const auto now = context_.wall_now().time_since_epoch();
+    said.time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+    said.session = c.session_id;
+    said.account = c.account;
+    if (what == telemetry::happening_kind::logon_refused) said.severity = telemetry::severity::warning;
+    options_.log->note(said);
 }
 
 // A peer that was silent for two intervals is gone; one that heard nothing from us for one gets a heartbeat. Looking

@@ -72,6 +72,14 @@ bool order_entry_gateway::admit() noexcept {
     if (closing_ || statistics_.connections_now >= options_.connections_max ||
         strangers_now_ >= options_.strangers_max) {
         ++statistics_.connections_refused;
+        if (options_.log != nullptr) {
+            telemetry::happening refused(telemetry::component::gateway, telemetry::happening_kind::connection_refused,
+                                         statistics_.connections_now);
+            const auto now = context_.wall_now().time_since_epoch();
+            refused.time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+            refused.severity = telemetry::severity::warning;
+            options_.log->note(refused);
+        }
         return false;
     }
     ++statistics_.connections_accepted;

@@ -107,6 +107,7 @@ io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
     if (s->logged_in && !s->cut) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(s.get(), what)));
     subscribers_.erase(std::find(subscribers_.begin(), subscribers_.end(), s.get()));
     --statistics_.subscribers_now;
+    if (s->logged_in) log(telemetry::happening_kind::subscriber_left, statistics_.subscribers_now);
 }
 
 // The last packets of a connection: what of the feed was not sent yet and the end of the session, unless the subscriber
@@ -175,6 +176,7 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     accepted.next_sequence = wanted;
     s->follows_feed = what == port::feed;
     s->logged_in = true;
+    log(telemetry::happening_kind::subscribed, wanted);
     ++statistics_.logins;
     const io::io_result written = co_await s->stream.write_all(encoded(accepted, reply));
     if (written.error) {
@@ -306,10 +308,20 @@ void distributor::flush() noexcept {
             s->more.set();
         } else if (!s->ended && lag_of(*s) > log_.capacity_bytes() / lag_max_divisor * lag_max_numerator) {
             ++statistics_.slow_cut;
+            log(telemetry::happening_kind::subscriber_cut, lag_of(*s));
             s->cut = true;
             end(*s);
         }
     }
+}
+
+void distributor::log(telemetry::happening_kind what, std::uint64_t number) const noexcept {
+    if (options_.log == nullptr) return;
+    telemetry::happening said(telemetry::component::feed, what, static_cast<std::int64_t>(number));
+    const auto now = context_.wall_now().time_since_epoch();
+    said.time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+    if (what == telemetry::happening_kind::subscriber_cut) said.severity = telemetry::severity::warning;
+    options_.log->note(said);
 }
 
 const book_image* distributor::book(domain::instrument_id id) const noexcept {

@@ -26,6 +26,7 @@
 #include "market_data/book_image.hpp"
 #include "market_data/feed_log.hpp"
 #include "market_data/limits.hpp"
+#include "telemetry/event_log.hpp"
 #include "wire/instrument_table.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
@@ -44,6 +45,7 @@ struct distributor_options {
     std::uint32_t snapshots_max = market_data::snapshots_max;
     std::size_t depth_levels = market_data::depth_levels;
     std::chrono::milliseconds conflation_interval = market_data::conflation_interval;
+    telemetry::producer* log = nullptr;  ///< of the distributor's thread; outlives the distributor; nullptr: no log
 };
 
 /// Counts since the distributor was made.
@@ -122,6 +124,7 @@ class distributor {
     [[nodiscard]] const depth_picture& picture_of(const domain::instrument& i);
     [[nodiscard]] std::uint64_t lag_of(const subscriber& s) const noexcept;
     void end(subscriber& s) noexcept;
+    void log(telemetry::happening_kind what, std::uint64_t number) const noexcept;
 
     io::context& context_;
     distributor_options options_;

@@ -316,7 +316,10 @@ configuration parse_configuration(std::string_view text, const std::string& file
     }
     configuration c;
     table_reader top(root, file, "");
-    for (const char* key : {"venue", "facility", "order_entry", "market_data", "instrument", "account"}) top.allow(key);
+    for (const char* key :
+         {"venue", "facility", "order_entry", "market_data", "event_log", "metrics", "instrument", "account"}) {
+        top.allow(key);
+    }
     top.finish();
     read_table(root, "venue", file, [&](table_reader& r) {
         c.venue_name = r.text("name", c.venue_name);
@@ -369,10 +372,20 @@ configuration parse_configuration(std::string_view text, const std::string& file
         c.multicast_interface =
             static_cast<std::uint32_t>(r.number("multicast_interface", c.multicast_interface, 0, INT32_MAX));
         c.multicast_hops = static_cast<std::uint32_t>(r.number("multicast_hops", c.multicast_hops, 0, 255));
+        c.depth_listen = r.text("depth_listen", c.depth_listen);
+        c.depth_levels = r.number("depth_levels", c.depth_levels, 1, market_data::depth_levels_max);
+        c.conflation_interval = std::chrono::milliseconds{
+            r.number("conflation_interval_ms", static_cast<std::uint64_t>(c.conflation_interval.count()), 1, 60'000)};
         if (c.lines.empty() && !c.retransmission_listen.empty()) {
             r.fail("retransmission_listen", "there are no lines whose packets could be lost");
         }
     });
+    read_table(root, "event_log", file, [&](table_reader& r) {
+        c.event_log.directory = r.text("directory");
+        c.event_log.file_bytes_max = r.number("file_bytes_max", c.event_log.file_bytes_max, 4'096, UINT64_MAX >> 1U);
+        c.event_log.files_max = static_cast<std::uint32_t>(r.number("files_max", c.event_log.files_max, 1, 1'000'000));
+    });
+    read_table(root, "metrics", file, [&](table_reader& r) { c.metrics_listen = r.text("listen"); });
     std::set<std::uint32_t> instrument_ids;
     std::set<std::string> symbols;
     read_array(root, "instrument", file, [&](table_reader& r) {

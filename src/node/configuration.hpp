@@ -19,6 +19,7 @@
 #include "journal/writer.hpp"
 #include "market_data/limits.hpp"
 #include "node/limits.hpp"
+#include "telemetry/event_log.hpp"
 
 namespace corro::node {
 
@@ -61,6 +62,11 @@ struct configuration {
     std::uint64_t journal_segment_bytes = journal::segment_bytes_default;
     threading_mode threading = threading_mode::inline_;
     std::chrono::microseconds busy_poll = busy_poll_default;  ///< how long an idle facility thread looks for commands
+    std::string depth_listen;  ///< where pictures of the best levels are served; empty: nowhere
+    std::size_t depth_levels = market_data::depth_levels;
+    std::chrono::milliseconds conflation_interval = market_data::conflation_interval;
+    telemetry::event_log_options event_log;  ///< no directory: no log
+    std::string metrics_listen;              ///< where metrics are served over HTTP; empty: nowhere
     std::vector<domain::instrument> instruments;
     std::vector<gateway::account> accounts;
 };

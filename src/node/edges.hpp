@@ -9,6 +9,7 @@
 #include "node/event_outlet.hpp"
 #include "node/market_data_side.hpp"
 #include "node/order_entry_side.hpp"
+#include "telemetry/event_log.hpp"
 
 namespace corro::node {
 
@@ -17,8 +18,12 @@ class edges final : public event_outlet {
     /// Either may be nullptr; what is for it is dropped. Both outlive the edges.
     edges(order_entry_side* orders, market_data_side* feed) noexcept : orders_(orders), feed_(feed) {}
 
+    /// Tells every event to `log` from now on, of this thread; nullptr: no log.
+    void log_to(telemetry::producer* log) noexcept { log_ = log; }
+
     /// Takes everything.
     std::size_t accept(std::span<const domain::event> events) noexcept override {
+        if (log_ != nullptr) log_->note(events);
         for (const domain::event& event : events) {
             if (domain::is_public(event.kind)) {
                 if (feed_ != nullptr) feed_->publish(event);
@@ -38,6 +43,7 @@ class edges final : public event_outlet {
  private:
     order_entry_side* orders_;
     market_data_side* feed_;
+    telemetry::producer* log_ = nullptr;
 };
 
 }  // namespace corro::node

@@ -4,6 +4,8 @@
 #include "io/scope.hpp"
 #include "io/yield.hpp"
 #include "node/limits.hpp"
+#include "node/metrics.hpp"
+#include "node/ports.hpp"
 
 namespace corro::node {
 namespace {
@@ -13,21 +15,34 @@ std::unique_ptr<facility_thread> thread_of(io::context& context, const configura
     return std::make_unique<facility_thread>(context, orders.commands(), c.busy_poll);
 }
 
+std::unique_ptr<telemetry::event_log> log_of(const configuration& c) {
+    if (c.event_log.directory.empty()) return nullptr;
+    return std::make_unique<telemetry::event_log>(c.event_log, c.instruments);
+}
+
 }  // namespace
 
 exchange::exchange(io::context& context, const configuration& c)
     : context_(context),
-      orders_(context, c, clock_),
-      feed_(context, c),
+      log_(log_of(c)),
+      events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
+      orders_(context, c, clock_, events_log_),
+      feed_(context, c, events_log_),
       edges_(&orders_, &feed_),
       thread_(thread_of(context, c, orders_)),
-      host_(facility_options_of(c), c.instruments, clock_, edges_) {
+      host_(facility_options_of(c), c.instruments, clock_, edges_),
+      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
     if (!c.journal_directory.empty()) {
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, c);
         io::block_on(own, journal_->recover(host_, [this](const domain::command& each) { orders_.note(each); }));
     }
     if (thread_ != nullptr) host_.set_outlet(*thread_);
+    // What the recovery repeated has been told before.
+    edges_.log_to(events_log_);
+    if (c.metrics_listen.empty()) return;
+    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+    metrics_endpoint_ = *metrics_port_.local_endpoint();
 }
 
 exchange::~exchange() {
@@ -49,6 +64,9 @@ io::task<void> exchange::run() {
     }
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
+    io::task_scope measuring(context_);
+    if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
+    say(telemetry::happening_kind::started, host_.sequence());
     co_await orders_.run();
     feed_.close();
     co_await publishing.join();
@@ -60,6 +78,9 @@ io::task<void> exchange::run() {
         journal_->close();
     }
     co_await journaling.join();
+    metrics_.close();
+    co_await measuring.join();
+    say(telemetry::happening_kind::stopped, host_.sequence());
 }
 
 // Everything on this thread: commands out of the queue, through the host, and the events where they belong.
@@ -117,6 +138,29 @@ io::task<void> exchange::pump_split() {
         const std::error_code stopped = co_await thread_->bell().wait();
         if (stopped) co_return;
     }
+}
+
+void exchange::say(telemetry::happening_kind what, std::uint64_t number) const {
+    if (events_log_ == nullptr) return;
+    telemetry::happening said(telemetry::component::venue, what, static_cast<std::int64_t>(number));
+    const auto now = context_.wall_now().time_since_epoch();
+    said.time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+    events_log_->note(said);
+}
+
+void exchange::collect(telemetry::metrics_page& page) const {
+    add_metrics(orders_, page);
+    add_metrics(feed_, page);
+    if (thread_ != nullptr) {
+        page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",
+                   static_cast<double>(thread_->waiting_count()));
+        page.gauge("corro_events_capacity", "Events that the ring from the facility's thread holds.",
+                   static_cast<double>(event_ring_capacity));
+    }
+    if (log_ == nullptr) return;
+    const telemetry::event_log_statistics log = log_->statistics();
+    page.counter("corro_event_log_events_total", "Events written to the event log.", log.events);
+    page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", log.lost);
 }
 
 }  // namespace corro::node

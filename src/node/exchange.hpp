@@ -24,6 +24,8 @@
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
 #include "node/order_entry_side.hpp"
+#include "telemetry/event_log.hpp"
+#include "telemetry/metrics.hpp"
 
 namespace corro::node {
 
@@ -52,6 +54,15 @@ class exchange {
         return feed_.lines() == nullptr ? std::nullopt : feed_.lines()->retransmission_endpoint();
     }
 
+    /// Nothing when depth is not served.
+    [[nodiscard]] std::optional<io::endpoint> depth_endpoint() const noexcept { return feed_.depth_endpoint(); }
+    /// Nothing when metrics are not served.
+    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
+    /// What the event log has written and lost; zeros without a log.
+    [[nodiscard]] telemetry::event_log_statistics event_log_statistics() const noexcept {
+        return log_ == nullptr ? telemetry::event_log_statistics() : log_->statistics();
+    }
+
     [[nodiscard]] const latency_tables& latencies() const noexcept { return orders_.latencies(); }
     [[nodiscard]] const gateway::gateway_statistics& gateway_statistics() const noexcept {
         return orders_.statistics();
@@ -77,9 +88,13 @@ class exchange {
     io::task<void> pump_split();
     io::task<void> follow_journal();
     void publish_progress() noexcept;
+    void collect(telemetry::metrics_page& page) const;
+    void say(telemetry::happening_kind what, std::uint64_t number) const;
 
     base::tsc_clock clock_;
     io::context& context_;
+    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
+    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
     order_entry_side orders_;
     market_data_side feed_;
     edges edges_;
@@ -88,6 +103,9 @@ class exchange {
     std::unique_ptr<host_journal> journal_;
     answer_marks marks_;             ///< inline
     std::uint64_t taken_count_ = 0;  ///< inline
+    telemetry::metrics_server metrics_;
+    io::tcp_acceptor metrics_port_;
+    std::optional<io::endpoint> metrics_endpoint_;
 };
 
 }  // namespace corro::node

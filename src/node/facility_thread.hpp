@@ -52,6 +52,9 @@ class facility_thread final : public event_outlet {
     /// Rung when `drain` has something to do.
     [[nodiscard]] io::remote_event& bell() noexcept { return edge_bell_; }
 
+    /// Events in the ring towards the edges, about; any thread.
+    [[nodiscard]] std::size_t waiting_count() const noexcept { return events_.size(); }
+
     std::size_t accept(std::span<const domain::event> events) noexcept override { return events_.try_push(events); }
 
  private:

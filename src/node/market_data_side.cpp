@@ -10,10 +10,13 @@
 namespace corro::node {
 namespace {
 
-market_data::distributor_options options_of(const configuration& c) {
+market_data::distributor_options options_of(const configuration& c, telemetry::producer* log) {
     market_data::distributor_options options;
     options.session_name = c.venue_name;
     options.feed_log_bytes = c.feed_log_bytes;
+    options.depth_levels = c.depth_levels;
+    options.conflation_interval = c.conflation_interval;
+    options.log = log;
     return options;
 }
 
@@ -35,19 +38,24 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
 
 }  // namespace
 
-market_data_side::market_data_side(io::context& context, const configuration& c)
+market_data_side::market_data_side(io::context& context, const configuration& c, telemetry::producer* log)
     : context_(context),
-      distributor_(context, options_of(c), c.instruments),
+      distributor_(context, options_of(c, log), c.instruments),
       lines_(open_lines(context, c, distributor_.log())),
       feed_(open_port(context, c.feed_listen, "market_data.feed_listen")),
       snapshots_(open_port(context, c.snapshot_listen, "market_data.snapshot_listen")),
+      depth_(c.depth_listen.empty() ? io::tcp_acceptor()
+                                    : open_port(context, c.depth_listen, "market_data.depth_listen")),
       feed_endpoint_(*feed_.local_endpoint()),
-      snapshot_endpoint_(*snapshots_.local_endpoint()) {}
+      snapshot_endpoint_(*snapshots_.local_endpoint()) {
+    if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();
+}
 
 io::task<void> market_data_side::run() {
     io::task_scope publishing(context_);
     publishing.spawn(distributor_.serve_feed(std::move(feed_)));
     publishing.spawn(distributor_.serve_snapshots(std::move(snapshots_)));
+    if (depth_endpoint_) publishing.spawn(distributor_.serve_depth(std::move(depth_)));
     if (lines_ != nullptr) publishing.spawn(lines_->run());
     co_await publishing.join();
 }

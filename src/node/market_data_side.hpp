@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "domain/event.hpp"
 #include "io/context.hpp"
@@ -15,6 +16,7 @@
 #include "market_data/distributor.hpp"
 #include "market_data/line_publisher.hpp"
 #include "node/configuration.hpp"
+#include "telemetry/event_log.hpp"
 
 namespace corro::node {
 
@@ -22,7 +24,7 @@ class market_data_side {
  public:
     /// Opens the ports.
     /// @throws std::system_error, configuration_error as `exchange`.
-    market_data_side(io::context& context, const configuration& configuration);
+    market_data_side(io::context& context, const configuration& configuration, telemetry::producer* log);
 
     /// Serves until `close`; ends when every subscriber has left.
     [[nodiscard]] io::task<void> run();
@@ -40,6 +42,8 @@ class market_data_side {
 
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_endpoint_; }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return snapshot_endpoint_; }
+    /// Nothing when depth is not served.
+    [[nodiscard]] std::optional<io::endpoint> depth_endpoint() const noexcept { return depth_endpoint_; }
     [[nodiscard]] const market_data::distributor& distributor() const noexcept { return distributor_; }
     /// nullptr when no lines are configured.
     [[nodiscard]] const market_data::line_publisher* lines() const noexcept { return lines_.get(); }
@@ -50,8 +54,10 @@ class market_data_side {
     std::unique_ptr<market_data::line_publisher> lines_;
     io::tcp_acceptor feed_;
     io::tcp_acceptor snapshots_;
+    io::tcp_acceptor depth_;
     io::endpoint feed_endpoint_;
     io::endpoint snapshot_endpoint_;
+    std::optional<io::endpoint> depth_endpoint_;
 };
 
 }  // namespace corro::node

@@ -20,11 +20,12 @@ gateway::account_directory directory_of(const configuration& c) {
     return directory;
 }
 
-gateway::gateway_options options_of(const configuration& c) {
+gateway::gateway_options options_of(const configuration& c, telemetry::producer* log) {
     gateway::gateway_options options;
     options.logon_timeout = c.logon_timeout;
     options.output_buffer_bytes = c.output_buffer_bytes;
     options.timing_sample_every = c.timing_sample_every;
+    options.log = log;
     return options;
 }
 
@@ -37,12 +38,13 @@ gateway::answer_log_options answer_options_of(const configuration& c) {
 
 }  // namespace
 
-order_entry_side::order_entry_side(io::context& context, const configuration& c, const base::tsc_clock& clock)
+order_entry_side::order_entry_side(io::context& context, const configuration& c, const base::tsc_clock& clock,
+                                   telemetry::producer* log)
     : clock_(clock),
       accounts_(directory_of(c)),
       commands_(gateway::command_queue_capacity),
       answers_(accounts_.sessions_count(), answer_options_of(c)),
-      gateway_(context, options_of(c), c.instruments, accounts_, commands_, answers_, clock),
+      gateway_(context, options_of(c, log), c.instruments, accounts_, commands_, answers_, clock),
       listeners_(open_order_entry(context, c)),
       endpoint_(*listeners_.front().local_endpoint()) {}
 

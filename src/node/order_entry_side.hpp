@@ -19,6 +19,7 @@
 #include "io/task.hpp"
 #include "node/configuration.hpp"
 #include "node/latency_tables.hpp"
+#include "telemetry/event_log.hpp"
 
 namespace corro::node {
 
@@ -26,7 +27,8 @@ class order_entry_side {
  public:
     /// Opens the port. `clock` outlives the side.
     /// @throws std::system_error, configuration_error as `exchange`.
-    order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock);
+    order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock,
+                     telemetry::producer* log);
 
     /// Serves until `close` and until every session has said goodbye; then waits until every command is answered.
     [[nodiscard]] io::task<void> run();
@@ -35,6 +37,7 @@ class order_entry_side {
     void close() noexcept { gateway_.close(); }
 
     [[nodiscard]] gateway::command_queue& commands() noexcept { return commands_; }
+    [[nodiscard]] const gateway::command_queue& commands() const noexcept { return commands_; }
 
     /// A command that was sequenced.
     void note(const domain::command& command) noexcept { answers_.note(command); }

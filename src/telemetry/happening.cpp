@@ -25,7 +25,6 @@ std::string_view to_string(happening_kind k) noexcept {
     switch (k) {
         case happening_kind::started: return "started";
         case happening_kind::stopped: return "stopped";
-        case happening_kind::connected: return "connected";
         case happening_kind::connection_refused: return "connection_refused";
         case happening_kind::logged_on: return "logged_on";
         case happening_kind::logon_refused: return "logon_refused";

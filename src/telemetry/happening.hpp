@@ -23,7 +23,6 @@ enum class severity : std::uint8_t { info, warning, error };
 enum class happening_kind : std::uint8_t {
     started,             ///< number: commands that were recovered
     stopped,             ///< number: commands sequenced
-    connected,           ///< number: connections now
     connection_refused,  ///< too many; number: connections now
     logged_on,           ///< number: the session's next answer
     logon_refused,       ///< number: the reason, as on the wire

@@ -4,6 +4,8 @@
 usage: program_test.py CORRO SOURCE_FOLDER
 """
 
+import csv
+import json
 import os
 import re
 import signal
@@ -11,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 from running_exchange import CORRO, TIME_LIMIT_S, Exchange, demo_configuration, run
 
@@ -44,6 +47,36 @@ class Program(unittest.TestCase):
                 self.assertIn("answered once 10000, lost 0", load.stdout)
                 self.assertIn("10000 requests", exchange.close())
         self.assertNotEqual(run("serve", "--io", "telepathy").returncode, 0)
+
+    def test_tells_what_it_does(self):
+        log = os.path.join(self.folder.name, "log")
+        more = f'[metrics]\nlisten = "127.0.0.1:0"\n[event_log]\ndirectory = "{log}"\nfile_bytes_max = 1_000_000\n'
+        with Exchange(self.folder.name, more=more) as exchange:
+            load = run("load", "--config", exchange.config, "--venue", exchange.addresses["order entry"],
+                       "--clients", "5", "--messages", "5000")
+            self.assertIn("answered once 5000, lost 0", load.stdout)
+            with urllib.request.urlopen(exchange.addresses["metrics"], timeout=TIME_LIMIT_S) as page:
+                text = page.read().decode()
+            self.assertIn("\ncorro_requests_total 5000\n", text)
+            self.assertIn("\ncorro_logons_total 5\n", text)
+            self.assertIn("\ncorro_event_log_lost_total 0\n", text)
+            self.assertRegex(text, r'corro_request_seconds_count\{kind="enter_order",stage="total"\} [1-9]')
+            self.assertIn("5000 requests", exchange.close())
+        answered = 0
+        commands = []
+        for name in os.listdir(log):
+            if name.endswith(".csv"):
+                with open(os.path.join(log, name), encoding="utf-8", newline="") as file:
+                    for row in csv.DictReader(file):
+                        commands.append(int(row["sequence"]))
+                        answered += int(row["flags"] or 0) & 2 != 0
+        # Five sessions leave orders behind, which the venue cancels at their end by a command each at most.
+        self.assertGreaterEqual(answered, 5000)
+        self.assertEqual(sorted(set(commands)), list(range(1, max(commands) + 1)))
+        with open(os.path.join(log, "happenings.1.jsonl"), encoding="utf-8") as file:
+            said = [json.loads(line) for line in file]
+        self.assertEqual([one["what"] for one in said if one["component"] == "venue"], ["started", "stopped"])
+        self.assertEqual(sum(one["what"] == "logged_on" for one in said), 5)
 
     def test_keeps_a_given_rate(self):
         with Exchange(self.folder.name) as exchange:

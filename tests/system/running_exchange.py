@@ -19,35 +19,36 @@ def run(*arguments):
                           stdin=subprocess.DEVNULL)
 
 
-def demo_configuration(folder):
-    """The demonstration's configuration on free ports."""
+def demo_configuration(folder, more=""):
+    """The demonstration's configuration on free ports, and more tables behind it."""
     with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
         text = re.sub(r'"127\.0\.0\.1:700[123]"', '"127.0.0.1:0"', file.read())
     path = os.path.join(folder, "corro.toml")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+        file.write(text + more)
     return path
 
 
 class Exchange:
     """`corro serve` on free ports; a context manager."""
 
-    def __init__(self, folder, *options):
-        self.config = demo_configuration(folder)
+    def __init__(self, folder, *options, more=""):
+        self.config = demo_configuration(folder, more)
         self.options = options
 
     def __enter__(self):
         self.process = subprocess.Popen([CORRO, "serve", "--config", self.config, *self.options], stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
         self.addresses = {}
-        while len(self.addresses) < 3:
+        while True:
             line = self.process.stdout.readline()
             if not line:
                 raise AssertionError("corro serve ended early")
-            match = re.match(r" +(order entry|feed|snapshots) +(\S+)$", line.rstrip())
+            match = re.match(r" +(order entry|feed|snapshots|depth|metrics) +(\S+)$", line.rstrip())
             if match:
                 self.addresses[match[1]] = match[2]
-        return self
+            if "Ctrl-C closes it" in line:
+                return self
 
     def read_until(self, text):
         lines = []

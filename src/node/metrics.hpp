@@ -1,0 +1,15 @@
+// The metrics of a process's sides, as they stand in their own counters.
+//
+// Names and units: docs/howto/observe.md. Threads: the sides'.
+#pragma once
+
+#include "node/market_data_side.hpp"
+#include "node/order_entry_side.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace corro::node {
+
+void add_metrics(const order_entry_side& side, telemetry::metrics_page& page);
+void add_metrics(const market_data_side& side, telemetry::metrics_page& page);
+
+}  // namespace corro::node
