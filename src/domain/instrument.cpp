@@ -10,34 +10,6 @@ namespace {
     return at == all.end() ? nullptr : &*at;
 }
 
-[[nodiscard]] bool is_half_as_wide(const instrument& i) noexcept {
-    const auto fits = [&](price_ticks p) {
-        constexpr std::int64_t ticks = price_ticks_max / 2;
-        constexpr std::int64_t nano = std::numeric_limits<std::int64_t>::max() / 2;
-        return p.value <= ticks && p.value >= -ticks &&
-               static_cast<base::int128>(p.value < 0 ? -p.value : p.value) * i.tick_size.value <= nano;
-    };
-    return fits(i.price_low) && fits(i.price_high);
-}
-
-[[nodiscard]] std::string_view validate_implied(const instrument& i, std::span<const instrument> all) noexcept {
-    const std::span<const leg> legs = i.legs_used();
-    if (legs.size() != 2 || legs[0].ratio != 1 || legs[1].ratio != 1 || legs[0].side == legs[1].side) {
-        return "implied matching needs a spread that buys one lot of one leg and sells one lot of another";
-    }
-    if (!is_half_as_wide(i)) return "implied matching needs a price band within half of what the venue can hold";
-    for (const leg& l : legs) {
-        const instrument& other = *find(all, l.instrument);
-        if (other.tick_size != i.tick_size || other.lot_size != i.lot_size) {
-            return "implied matching needs the same tick size and lot size in the spread and its legs";
-        }
-        if (!is_half_as_wide(other)) {
-            return "implied matching needs price bands of the legs within half of what the venue can hold";
-        }
-    }
-    return {};
-}
-
 }  // namespace
 
 std::string_view validate(const instrument& i) noexcept {
@@ -73,7 +45,7 @@ std::string_view validate(const instrument& i) noexcept {
     if (i.expiry.value < 0) return "the expiry lies before 1970";
     if (i.legs_count > legs_max) return "the strategy has more legs than the venue's limit";
     if (i.legs_count != 0 && i.kind != instrument_kind::spread) return "only an instrument of kind spread has legs";
-    if (i.implied && i.legs_count == 0) return "implied matching needs legs";
+    if (i.implied) return "implied matching is not offered";
     return validate(i.allocation);
 }
 
@@ -108,7 +80,7 @@ std::string_view validate_legs(const instrument& i, std::span<const instrument> 
     }
     // Its price is whatever the others leave, so that they always add up.
     if (!has_single) return "one leg needs the ratio 1, so that the prices of the legs can add up exactly";
-    return i.implied ? validate_implied(i, all) : std::string_view{};
+    return {};
 }
 
 }  // namespace corro::domain

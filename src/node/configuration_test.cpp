@@ -121,7 +121,7 @@ TEST(configuration, reads_what_protects_an_instrument) {
               "corro.toml:18: instrument.breaker_window_ms: expected a number from 0 to 1099511627776, found -1");
     EXPECT_EQ(error_of(with(protected_file, "breaker_halt_ms", "breaker_halt")),
               "corro.toml:19: instrument.breaker_halt: is not a key of this table; known are: breaker_halt_ms, "
-              "breaker_move, breaker_window_ms, dynamic_band, expiry, id, implied, kind, legs, lot_size, matching, "
+              "breaker_move, breaker_window_ms, dynamic_band, expiry, id, kind, legs, lot_size, matching, "
               "order_quantity_max, "
               "price_high, price_low, product, right, strike, symbol, tick_size, "
               "volatility_auction_ms");
@@ -194,7 +194,6 @@ TEST(configuration, reads_options_and_strategies) {
     ASSERT_EQ(spread.legs_count, 2);
     EXPECT_EQ(spread.legs[0], (domain::leg{domain::instrument_id{1}, 1, domain::side::buy}));
     EXPECT_EQ(spread.legs[1], (domain::leg{domain::instrument_id{2}, 2, domain::side::sell}));
-    EXPECT_FALSE(spread.implied);
     EXPECT_EQ(spread.order_quantity_max.value, domain::order_quantity_lots_max / 2) << "as much as its legs can hold";
     EXPECT_EQ(c.instruments[3].right, domain::option_right::put);
     EXPECT_EQ(c.instruments[3].strike, domain::price_nano{5'000'000'000'000});
@@ -207,9 +206,6 @@ TEST(configuration, reads_options_and_strategies) {
     EXPECT_TRUE(fails("side = \"buy\" }", "side = \"both\" }").ends_with("side: expected one of: buy, sell"));
     EXPECT_TRUE(fails("side = \"buy\" }", "side = \"buy\", ratio = 2 }")
                     .ends_with("legs: one leg needs the ratio 1, so that the prices of the legs can add up exactly"));
-    EXPECT_TRUE(
-        fails("legs = [", "implied = true\nlegs = [")
-            .ends_with("implied matching needs a spread that buys one lot of one leg and sells one lot of another"));
     EXPECT_TRUE(fails("right = \"put\"", "").ends_with("an option is either a call or a put"));
     EXPECT_TRUE(fails("21T13:30:00Z", "21T13:30:00").ends_with("expiry: expected a time such as 2026-12-18T14:30:00Z"));
 }

@@ -287,7 +287,7 @@ static_assert(static_cast<std::uint8_t>(domain::option_right::put) == 2);
 enum class implied_matching : std::uint8_t {
     /// In its own book only.
     separate = 0,
-    /// Its orders also trade with those of its legs.
+    /// Its orders also trade with those of its legs; no venue of this version offers that.
     implied = 1,
 };
 

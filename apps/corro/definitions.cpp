@@ -1,0 +1,69 @@
+// `corro definitions`: recorded instrument definitions as a venue's configuration.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "client/recorded_definitions.hpp"
+#include "client/recorded_reader.hpp"
+#include "commands.hpp"
+#include "domain/decimal.hpp"
+
+namespace corro::app {
+namespace {
+
+namespace dbn = wire::recorded::dbn;
+
+struct definitions_options {
+    std::vector<std::filesystem::path> files;
+    std::string tick_size;
+};
+
+void read_file(const std::filesystem::path& path, client::recorded_definitions& into) {
+    auto reader = client::recorded_reader<dbn::decoder>::open(path);
+    if (!reader) throw std::runtime_error(fmt::format("{}: {}", path.string(), reader.error().message()));
+    for (;;) {
+        const auto record = reader->next();
+        if (!record) throw std::runtime_error(reader->explain(record.error()));
+        if (!*record) return;
+        if ((*record)->type == dbn::record_type::instrument_definition) {
+            into.add((*record)->as_instrument_definition());
+        }
+    }
+}
+
+int run(const definitions_options& options) {
+    domain::price_nano tick_size;
+    if (!options.tick_size.empty()) {
+        const domain::parsed_decimal read = domain::parse_decimal(options.tick_size);
+        if (!read.problem.empty() || read.nano <= 0)
+            throw std::runtime_error("--tick-size: expected a positive decimal");
+        tick_size = domain::price_nano{read.nano};
+    }
+    client::recorded_definitions all(tick_size);
+    for (const std::filesystem::path& path : options.files) read_file(path, all);
+    const client::recorded_instruments made = all.finish();
+    for (const domain::instrument& i : made.instruments) fmt::print("{}\n", client::to_configuration(i));
+    for (const std::string& line : made.left_out) fmt::print(stderr, "left out {}\n", line);
+    return 0;
+}
+
+}  // namespace
+
+void add_definitions_command(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<definitions_options>();
+    CLI::App* command = app.add_subcommand(
+        "definitions", "Prints the instruments of recorded definition files as tables for a venue's configuration");
+    command
+        ->add_option("files", options->files, "DBN files, plain or packed; the legs of a spread may be in another one")
+        ->required();
+    command->add_option("--tick-size", options->tick_size, "For instruments whose definition names none");
+    command->footer("What cannot be an instrument of the venue is left out, with its reason on the standard error.");
+    command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace corro::app
