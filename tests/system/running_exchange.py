@@ -19,10 +19,12 @@ def run(*arguments):
                           stdin=subprocess.DEVNULL)
 
 
-def demo_configuration(folder, more=""):
-    """The demonstration's configuration on free ports, and more tables behind it."""
+def demo_configuration(folder, more="", lines=()):
+    """The demonstration's configuration on free ports, with lines for its feed and more tables behind it."""
     with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
         text = re.sub(r'"127\.0\.0\.1:700[123]"', '"127.0.0.1:0"', file.read())
+    if lines:
+        text = text.replace("[market_data]\n", "[market_data]\nlines = [" + ", ".join(f'"{each}"' for each in lines) + "]\n")
     path = os.path.join(folder, "corro.toml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text + more)
@@ -32,8 +34,10 @@ def demo_configuration(folder, more=""):
 class Exchange:
     """`corro serve` on free ports; a context manager."""
 
-    def __init__(self, folder, *options, more=""):
-        self.config = demo_configuration(folder, more)
+    program = CORRO
+
+    def __init__(self, folder, *options, more="", lines=()):
+        self.config = demo_configuration(folder, more, lines)
         self.options = options
 
     def __enter__(self):
