@@ -22,12 +22,7 @@ using clock = std::chrono::steady_clock;
 
 // In the child, between fork and exec: only what is safe there.
 [[noreturn]] void become(char* const* arguments, int output, int processor) {
-    if (processor >= 0) {
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(static_cast<std::size_t>(processor), &one);
-        sched_setaffinity(0, sizeof one, &one);
-    }
+    bind_to_processor(processor);
     if (dup2(output, STDOUT_FILENO) >= 0) execv("/proc/self/exe", arguments);
     _exit(127);
 }
@@ -53,6 +48,17 @@ bool collect(int from, std::string& into, clock::time_point end) {
             into.append(reinterpret_cast<const char*>(buffer), static_cast<std::size_t>(got));
         }
     }
+}
+
+// Once, before anybody is bound to anything.
+const cpu_set_t& allowed_processors() noexcept {
+    static const cpu_set_t found = [] {
+        cpu_set_t allowed;
+        CPU_ZERO(&allowed);
+        sched_getaffinity(0, sizeof allowed, &allowed);
+        return allowed;
+    }();
+    return found;
 }
 
 }  // namespace
@@ -85,13 +91,25 @@ finished_process run_myself(const std::vector<std::string>& arguments, std::chro
 }
 
 int quiet_processor() noexcept {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return -1;
     for (int processor = CPU_SETSIZE - 1; processor >= 0; --processor) {
-        if (CPU_ISSET(static_cast<std::size_t>(processor), &allowed)) return processor;
+        if (CPU_ISSET(static_cast<std::size_t>(processor), &allowed_processors())) return processor;
     }
     return -1;
+}
+
+int other_processor() noexcept {
+    for (int processor = 0; processor < quiet_processor(); ++processor) {
+        if (CPU_ISSET(static_cast<std::size_t>(processor), &allowed_processors())) return processor;
+    }
+    return -1;
+}
+
+void bind_to_processor(int processor) noexcept {
+    if (processor < 0) return;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(processor), &one);
+    sched_setaffinity(0, sizeof one, &one);
 }
 
 }  // namespace corro::lab

@@ -29,4 +29,10 @@ inline constexpr std::size_t output_bytes_max = std::size_t{1} << 20;
 /// interrupts).
 [[nodiscard]] int quiet_processor() noexcept;
 
+/// Another processor that this process may use: the first; -1 where there is only one.
+[[nodiscard]] int other_processor() noexcept;
+
+/// Keeps the calling process, which has one thread, on one processor; -1 changes nothing.
+void bind_to_processor(int processor) noexcept;
+
 }  // namespace corro::lab

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "lab/compare.hpp"
+#include "lab/paper_tables.hpp"
 
 namespace corro::lab {
 namespace {
@@ -88,6 +89,7 @@ std::string to_markdown(const results& all, const registry& known) {
     for (const suite_comparison& suite : suites) {
         fmt::format_to(out, "\n## {}\n\n### Ours against the best peer, losses first\n", suite.suite);
         write_comparison(out, suite);
+        if (suite.suite == "facility") fmt::format_to(out, "{}", paper_tables(all, suite.suite));
         fmt::format_to(out, "\n### Every subject\n");
         write_values(out, all, suite.suite);
         write_descriptions(out, all, known, suite.suite);

@@ -2,21 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace corro::lab {
 namespace {
 
 // Exact enough for runs of a second (30 ppm), and short, because every run is a process of its own.
 constexpr std::uint64_t calibration_ns = 4'000'000;
 
+double deviation_of(const base::latency_histogram& recorded) {
+    if (recorded.empty()) return 0;
+    double sum = 0;
+    recorded.for_each([&](std::uint64_t lowest, std::uint64_t highest, std::uint64_t count) {
+        const double from_mean = static_cast<double>(lowest + highest) / 2 - recorded.mean();
+        sum += static_cast<double>(count) * from_mean * from_mean;
+    });
+    return std::sqrt(sum / static_cast<double>(recorded.count()));
+}
+
 }  // namespace
 
 latency_summary summary_of(const base::latency_histogram& recorded) {
     latency_summary summary;
     summary.mean = recorded.mean();
+    summary.deviation = deviation_of(recorded);
+    summary.min = static_cast<double>(recorded.min());
     summary.p50 = static_cast<double>(recorded.value_at_percentile(50));
     summary.p90 = static_cast<double>(recorded.value_at_percentile(90));
+    summary.p95 = static_cast<double>(recorded.value_at_percentile(95));
     summary.p99 = static_cast<double>(recorded.value_at_percentile(99));
     summary.p999 = static_cast<double>(recorded.value_at_percentile(99.9));
+    summary.p9999 = static_cast<double>(recorded.value_at_percentile(99.99));
     summary.max = static_cast<double>(recorded.max());
     return summary;
 }

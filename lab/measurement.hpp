@@ -20,10 +20,14 @@ namespace corro::lab {
 
 struct latency_summary {
     double mean = 0;
+    double deviation = 0;  ///< the standard deviation
+    double min = 0;
     double p50 = 0;
     double p90 = 0;
+    double p95 = 0;
     double p99 = 0;
     double p999 = 0;
+    double p9999 = 0;
     double max = 0;
 
     friend bool operator==(const latency_summary&, const latency_summary&) = default;
@@ -36,6 +40,8 @@ struct measurement {
     std::vector<double> values;
     std::optional<latency_summary> latency_ns;
     std::size_t latency_row = 0;  ///< which row the latencies belong to
+    /// What the work came to, where every subject must come to the same in every run; otherwise empty.
+    std::string checksum{};
 };
 
 struct run_parameters {

@@ -35,6 +35,7 @@ registry make_registry(const lab_options& options) {
     declare_churn(all);
     declare_matching(all);
     declare_matching_auction(all);
+    declare_facility(all);
 
     implement_coro_corro(all);
     implement_dispatch_corro(all, dispatch);
@@ -49,6 +50,7 @@ registry make_registry(const lab_options& options) {
     implement_matching(all);
     implement_matching_auction(all);
     implement_fan_out_corro(all);
+    implement_facility_corro(all);
     for (const asio_peer& asio : asio_peers()) asio.implement(all, dispatch, http);
     implement_coro_plain(all);
     implement_sockets_raw_epoll(all);

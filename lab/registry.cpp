@@ -13,13 +13,14 @@ subject_role role_of(std::string_view subject) noexcept {
     return subject_role::peer;
 }
 
-void registry::declare(std::string_view suite, std::vector<row> rows, int threads) {
+void registry::declare(std::string_view suite, std::vector<row> rows, int threads, double time_factor) {
     CORRO_ASSERT(!rows.empty(), "a benchmark has at least one row");
     for (const row& one : rows) CORRO_ASSERT(find_row(suite, one.name) == nullptr, "row names are unique in a suite");
     benchmark made;
     made.suite = suite;
     made.rows = std::move(rows);
     made.threads = threads;
+    made.time_factor = time_factor;
     benchmarks_.push_back(std::move(made));
 }
 

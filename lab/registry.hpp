@@ -43,8 +43,9 @@ struct implementation {
 
 struct benchmark {
     std::string suite;
-    std::vector<row> rows;  ///< the first one names the benchmark
-    int threads = 1;        ///< with one thread, the process is bound to one processor
+    std::vector<row> rows;   ///< the first one names the benchmark
+    int threads = 1;         ///< with one thread, the process is bound to one processor
+    double time_factor = 1;  ///< a run measures so many times longer than the session says
     std::vector<implementation> by;
 
     [[nodiscard]] const std::string& name() const { return rows.front().name; }
@@ -53,7 +54,7 @@ struct benchmark {
 class registry {
  public:
     /// Declares a benchmark. @pre No other row of the suite has one of its rows' names (asserted).
-    void declare(std::string_view suite, std::vector<row> rows, int threads = 1);
+    void declare(std::string_view suite, std::vector<row> rows, int threads = 1, double time_factor = 1);
 
     /// Says how `subject` does the benchmark called `name`. @pre The benchmark is declared (asserted).
     void implement(std::string_view suite, std::string_view name, std::string_view subject, benchmark_function run);

@@ -24,7 +24,13 @@ results example() {
         one.unit = "/s";
         one.value = {1000, 900, 1100};
         one.samples = {900, 1000, 1100};
-        one.latency_ns = latency_summary{110, 100, 200, 3000, 40'000, 5'000'000};
+        latency_summary& latencies = one.latency_ns.emplace();
+        latencies.mean = 110;
+        latencies.p50 = 100;
+        latencies.p90 = 200;
+        latencies.p99 = 3000;
+        latencies.p999 = 40'000;
+        latencies.max = 5'000'000;
         all.rows.push_back(one);
     }
     return all;

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 namespace corro::lab {
 namespace {
@@ -11,18 +13,28 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+constexpr std::array<std::pair<const char*, double latency_summary::*>, 10> latency_fields{{
+    {"mean", &latency_summary::mean},
+    {"deviation", &latency_summary::deviation},
+    {"min", &latency_summary::min},
+    {"p50", &latency_summary::p50},
+    {"p90", &latency_summary::p90},
+    {"p95", &latency_summary::p95},
+    {"p99", &latency_summary::p99},
+    {"p999", &latency_summary::p999},
+    {"p9999", &latency_summary::p9999},
+    {"max", &latency_summary::max},
+}};
+
 ordered_json json_of(const latency_summary& l) {
-    return {{"mean", l.mean}, {"p50", l.p50}, {"p90", l.p90}, {"p99", l.p99}, {"p999", l.p999}, {"max", l.max}};
+    ordered_json made;
+    for (const auto& [name, field] : latency_fields) made[name] = l.*field;
+    return made;
 }
 
 latency_summary latency_from(const json& from) {
     latency_summary summary;
-    summary.mean = from.at("mean").get<double>();
-    summary.p50 = from.at("p50").get<double>();
-    summary.p90 = from.at("p90").get<double>();
-    summary.p99 = from.at("p99").get<double>();
-    summary.p999 = from.at("p999").get<double>();
-    summary.max = from.at("max").get<double>();
+    for (const auto& [name, field] : latency_fields) summary.*field = from.value(name, 0.0);
     return summary;
 }
 
@@ -38,6 +50,7 @@ ordered_json json_of(const result& r) {
     made["max"] = r.value.max;
     made["samples"] = r.samples;
     if (r.latency_ns) made["latency_ns"] = json_of(*r.latency_ns);
+    if (!r.checksum.empty()) made["checksum"] = r.checksum;
     return made;
 }
 
@@ -55,6 +68,7 @@ result result_from(const json& from) {
     made.value = {from.at("median").get<double>(), from.at("min").get<double>(), from.at("max").get<double>()};
     made.samples = from.at("samples").get<std::vector<double>>();
     if (from.contains("latency_ns")) made.latency_ns = latency_from(from.at("latency_ns"));
+    made.checksum = from.value("checksum", "");
     return made;
 }
 
@@ -69,10 +83,7 @@ latency_summary median_of(const std::vector<latency_summary>& all) {
         return lab::median_of(std::move(values));
     };
     latency_summary middle;
-    for (const auto field : {&latency_summary::mean, &latency_summary::p50, &latency_summary::p90,
-                             &latency_summary::p99, &latency_summary::p999, &latency_summary::max}) {
-        middle.*field = median(field);
-    }
+    for (const auto& [name, field] : latency_fields) middle.*field = median(field);
     return middle;
 }
 
@@ -109,6 +120,7 @@ std::string to_json_line(const measurement& one) {
         made["latency_ns"] = json_of(*one.latency_ns);
         made["latency_row"] = one.latency_row;
     }
+    if (!one.checksum.empty()) made["checksum"] = one.checksum;
     return made.dump();
 }
 
@@ -121,6 +133,7 @@ measurement measurement_from_json(std::string_view line) {
             made.latency_ns = latency_from(from.at("latency_ns"));
             made.latency_row = from.at("latency_row").get<std::size_t>();
         }
+        made.checksum = from.value("checksum", "");
         return made;
     } catch (const json::exception& e) {
         throw std::runtime_error(fmt::format("a run handed over no measurement: {}", e.what()));
@@ -131,6 +144,10 @@ void collector::add(const benchmark& what, std::string_view subject, const measu
     if (one.values.size() != what.rows.size()) {
         throw std::runtime_error(fmt::format("{} by {} gave {} values for {} rows", what.name(), subject,
                                              one.values.size(), what.rows.size()));
+    }
+    if (!one.checksum.empty()) {
+        const std::string& first = checksums_.try_emplace(key_of(what, ""), one.checksum).first->second;
+        verify(first == one.checksum, fmt::format("did other work: {} instead of {}", one.checksum, first));
     }
     gathered& mine = by_key_[key_of(what, subject)];
     mine.samples.resize(what.rows.size());
@@ -158,6 +175,9 @@ std::vector<result> collector::finish(const registry& order) const {
                 made.value = spread_of(made.samples);
                 if (i == found->second.latency_row && !found->second.latencies.empty()) {
                     made.latency_ns = median_of(found->second.latencies);
+                }
+                if (const auto sum = checksums_.find(key_of(what, "")); sum != checksums_.end()) {
+                    made.checksum = sum->second;
                 }
                 all.push_back(std::move(made));
             }

@@ -3,8 +3,10 @@
 // Layout:
 //     {"schema": 1, "machine": {name: text, ...},
 //      "rows": [{"suite", "row", "subject", "unit", "better": "higher" or "lower", "median", "min", "max",
-//                "samples": [...], "latency_ns": {"mean", "p50", "p90", "p99", "p999", "max"}}]}
-// `latency_ns` is there only where latencies were measured; each of its values is the median over the repeats.
+//                "samples": [...], "latency_ns": {"mean", "deviation", "min", "p50", "p90", "p95", "p99", "p999",
+//                "p9999", "max"}, "checksum"}]}
+// `latency_ns` is there only where latencies were measured; each of its values is the median over the repeats, and the
+// older files that lack some of them are read. `checksum` is there where a row has one.
 //
 // Threads: a value.
 #pragma once
@@ -33,6 +35,7 @@ struct result {
     spread value;
     std::vector<double> samples;
     std::optional<latency_summary> latency_ns;
+    std::string checksum{};  ///< see measurement::checksum
 
     friend bool operator==(const result&, const result&) = default;
 };
@@ -57,6 +60,7 @@ struct results {
 /// Gathers the measurements of all runs and makes results of them, in the order of the registry.
 class collector {
  public:
+    /// @throws wrong_result if the benchmark's checksum is another one than in the runs before, by whichever subject.
     void add(const benchmark& what, std::string_view subject, const measurement& one);
     [[nodiscard]] std::vector<result> finish(const registry& order) const;
 
@@ -66,7 +70,8 @@ class collector {
         std::vector<latency_summary> latencies;
         std::size_t latency_row = 0;
     };
-    std::map<std::string, gathered> by_key_;  // "suite/benchmark/subject"
+    std::map<std::string, gathered> by_key_;        // "suite/benchmark/subject"
+    std::map<std::string, std::string> checksums_;  // by "suite/benchmark"
 };
 
 }  // namespace corro::lab

@@ -71,7 +71,7 @@ TEST(results, have_exactly_the_fields_of_the_schema) {
         EXPECT_TRUE(row.contains(field)) << field;
     }
     EXPECT_EQ(row.at("better"), "higher");
-    EXPECT_EQ(row.at("latency_ns").size(), 6U);
+    EXPECT_EQ(row.at("latency_ns").size(), 10U);
     EXPECT_FALSE(json.at("rows").at(1).contains("latency_ns"));
 }
 
@@ -96,6 +96,19 @@ TEST(results, a_run_hands_over_its_measurement_on_one_line) {
     EXPECT_EQ(read.latency_ns, one.latency_ns);
     EXPECT_EQ(read.latency_row, 1U);
     EXPECT_THROW((void)measurement_from_json("something else"), std::runtime_error);
+}
+
+TEST(results, refuse_a_run_that_did_other_work_than_the_others) {
+    const registry known = small_registry();
+    collector gathered;
+    measurement one = measured({1});
+    one.checksum = "cafe";
+    gathered.add(*known.find("first", "speed"), "corro_epoll", one);
+    gathered.add(*known.find("first", "speed"), "asio_callbacks", one);
+    EXPECT_EQ(gathered.finish(known).at(0).checksum, "cafe");
+    one.checksum = "babe";
+    EXPECT_THROW(gathered.add(*known.find("first", "speed"), "raw_epoll", one), std::runtime_error);
+    EXPECT_EQ(measurement_from_json(to_json_line(one)).checksum, "babe");
 }
 
 TEST(results, refuse_a_measurement_that_does_not_fit_its_rows) {

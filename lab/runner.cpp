@@ -73,19 +73,15 @@ std::string first_line(const std::string& text) {
 
 // The measurement, or an exception that says why there is none.
 measurement run_in_process(const planned_run& run, const session_options& options) {
-    std::vector<std::string> arguments{"lab",
-                                       one_command,
-                                       run.what->suite,
-                                       run.what->name(),
-                                       run.by->subject,
-                                       "--seconds",
-                                       fmt::format("{}", options.seconds)};
+    const double seconds = options.seconds * run.what->time_factor;
+    std::vector<std::string> arguments{"lab",           one_command, run.what->suite,           run.what->name(),
+                                       run.by->subject, "--seconds", fmt::format("{}", seconds)};
     if (!options.lab.threads.empty()) {
         arguments.emplace_back("--threads");
         arguments.push_back(fmt::format("{}", fmt::join(options.lab.threads, ",")));
     }
     const finished_process ended =
-        run_myself(arguments, limit_of(options.seconds), run.what->threads == 1 ? quiet_processor() : -1);
+        run_myself(arguments, limit_of(seconds), run.what->threads == 1 ? quiet_processor() : -1);
     if (ended.out_of_time) throw std::runtime_error("hangs; it was killed");
     if (ended.signal_number != 0) throw std::runtime_error(fmt::format("died of signal {}", ended.signal_number));
     if (ended.exit_code != 0) throw std::runtime_error(first_line(ended.output));
@@ -101,7 +97,9 @@ session run_session(const registry& all, const session_options& options) {
     made.measured.machine["run"] =
         fmt::format("{} repeats of {} s, seed {}", options.repeats_count, options.seconds, options.seed);
     collector gathered;
-    progress display(plan.size(), options.seconds);
+    double time_factors = 0;
+    for (const planned_run& run : plan) time_factors += run.what->time_factor;
+    progress display(plan.size(), options.seconds * time_factors / static_cast<double>(plan.size()));
     for (std::size_t i = 0; i < plan.size(); ++i) {
         display.show(i, plan[i]);
         try {

@@ -23,6 +23,7 @@ struct lab_arguments {
     std::string markdown_file;
     std::string html_file;
     std::string compared_file;
+    bool quick = false;
     std::string one_suite;
     std::string one_benchmark;
     std::string one_subject;
@@ -61,7 +62,14 @@ void write_reports(const lab::results& measured, const lab::registry& known, con
     write_file(arguments.html_file, lab::to_html(measured, known));
 }
 
-int run(const lab_arguments& arguments) {
+// For a look within minutes whether everything runs and roughly where it stands.
+constexpr double quick_seconds = 0.05;
+
+int run(lab_arguments& arguments) {
+    if (arguments.quick) {
+        arguments.session.seconds = quick_seconds;
+        arguments.session.repeats_count = 1;
+    }
     const lab::registry all = lab::make_registry(arguments.session.lab);
     for (const lab::benchmark& one : all.benchmarks()) {
         if (one.by.empty()) fmt::print(stderr, "{}/{} is skipped: {}\n", one.suite, one.name(), one.rows.front().does);
@@ -114,6 +122,7 @@ void add_run(CLI::App* parent, const std::shared_ptr<lab_arguments>& arguments, 
     command->add_option("--repeats", session.repeats_count, "How many runs of each row by each subject")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000));
+    command->add_flag("--quick", arguments->quick, "One repeat of 0.05 s: a look, no figures");
     add_threads_option(command, *arguments);
     command->add_option("--seed", session.seed, "Seed of the order of the runs")->capture_default_str();
     command->add_option("--json", arguments->json_file, "Write the results to this file");

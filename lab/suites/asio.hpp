@@ -115,5 +115,6 @@ void implement_http(registry& into, std::span<const int> threads);
 void implement_timers(registry& into);
 void implement_churn_callbacks(registry& into);
 void implement_churn_coroutines(registry& into);
+void implement_facility(registry& into);
 
 }  // namespace corro::lab::CORRO_LAB_ASIO

@@ -31,6 +31,7 @@ void implement(registry& into, std::span<const int> dispatch_threads, std::span<
     implement_timers(into);
     implement_churn_callbacks(into);
     implement_churn_coroutines(into);
+    implement_facility(into);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/facility/station.hpp"
 #include "lab/registry.hpp"
 
 namespace corro::lab {
@@ -20,6 +21,7 @@ void declare_timers(registry& into);
 void declare_churn(registry& into);
 void declare_matching(registry& into);
 void declare_matching_auction(registry& into);
+void declare_facility(registry& into);
 
 // Plain code: what a call, a lock, an allocation cost without any library.
 void implement_coro_plain(registry& into);
@@ -39,6 +41,10 @@ void implement_web_servers_beast(registry& into);
 void implement_timers_corro(registry& into);
 void implement_churn_corro(registry& into);
 void implement_fan_out_corro(registry& into);
+void implement_facility_corro(registry& into);
+
+/// Every row of the suite, over this transport.
+void implement_facility(registry& into, const std::string& subject, const station_transport& transport);
 
 // All subjects of the suite, which needs no network.
 void implement_matching(registry& into);

@@ -1,0 +1,44 @@
+// One cell of the facility suite: a scenario, a book, a rate; injected over TCP into stations that are processes of
+// their own, received over TCP, timed and summed up.
+//
+// Injector and receiver are one loop that never sleeps, on a processor that no station uses. It sends open loop: a
+// request is timed from when it should have left, so that a station that stalls cannot hide it. At the unbounded rate
+// a request should leave when the requests before it have been handed to the kernel.
+//
+// How many cycles a run makes depends on its seconds and its rate, not on anybody's speed: so every subject does the
+// same work, and the checksum over all bytes that come out must be the same.
+//
+// Threads: none of its own; processes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lab/facility/canned.hpp"
+#include "lab/measurement.hpp"
+
+namespace corro::lab {
+
+struct facility_shape {
+    station_role role = station_role::facility;
+    int scenario = 1;
+    bool filled = false;
+    std::uint32_t rate = 0;     ///< requests per second; 0: as fast as they go
+    std::uint32_t samples = 0;  ///< that a run has, when not 0; a run shorter than `samples_seconds` has fewer
+
+    static constexpr double samples_seconds = 0.3;
+
+    [[nodiscard]] std::string row() const;
+    [[nodiscard]] std::string does() const;
+};
+
+/// Every cell.
+[[nodiscard]] std::vector<facility_shape> facility_shapes();
+
+/// Runs one cell: the latency of its samples in nanoseconds (mean), messages and requests per second.
+/// @throws wrong_result if a station fails, stops answering or says too much.
+[[nodiscard]] measurement run_facility(const run_parameters& how, const facility_shape& shape,
+                                       const station_transport& transport);
+
+}  // namespace corro::lab

@@ -1,0 +1,67 @@
+// A station of the exchange: bytes in, work, bytes out. Transports move the bytes and know nothing of the work, so that
+// all subjects of a row differ in nothing but how they wait, read and write.
+//
+// A transport fills `room`, says `received`, writes what `pending` has and says `sent`. It reads again when nothing is
+// pending any more.
+//
+// Limits:  input_bytes read at a time; output_bytes may be pending, more is a defect (asserted).
+// Threads: one.
+// Cost:    one virtual call per read; no allocation after construction.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace corro::lab {
+
+class station {
+ public:
+    static constexpr std::size_t input_bytes = std::size_t{16} * 1024;
+    static constexpr std::size_t output_bytes = std::size_t{8} * 1024 * 1024;
+
+    station();
+    virtual ~station();
+    station(const station&) = delete;
+    station& operator=(const station&) = delete;
+
+    /// Where to read to; never empty.
+    [[nodiscard]] std::span<std::byte> room() noexcept { return {input_.get() + input_end_, input_bytes - input_end_}; }
+    /// `bytes` have been read to `room`. Works on every message that is whole.
+    void received(std::size_t bytes) noexcept;
+
+    [[nodiscard]] std::span<const std::byte> pending() const noexcept {
+        return {output_.get() + output_begin_, output_end_ - output_begin_};
+    }
+    /// The first `bytes` of what is pending are written.
+    void sent(std::size_t bytes) noexcept;
+
+ protected:
+    /// Works on the whole messages at the front. @return How many bytes they have.
+    virtual std::size_t work(std::span<const std::byte> bytes) noexcept = 0;
+
+    /// Room for one message, to be committed with its size.
+    [[nodiscard]] std::span<std::byte> reserve() noexcept;
+    void commit(std::size_t bytes) noexcept { output_end_ += bytes; }
+
+ private:
+    std::unique_ptr<std::byte[]> input_;
+    std::unique_ptr<std::byte[]> output_;
+    std::size_t input_end_ = 0;
+    std::size_t output_begin_ = 0;
+    std::size_t output_end_ = 0;
+};
+
+/// Moves bytes from one connected, non-blocking descriptor through the station to another, until the first has ended
+/// and everything is written. Owns both descriptors.
+using station_transport = std::function<void(station& through, int input, int output)>;
+
+/// Request bytes in, derived messages out: codecs and matching.
+[[nodiscard]] std::unique_ptr<station> make_facility_station();
+/// Request bytes of clients in; checked, numbered request bytes for the facility out.
+[[nodiscard]] std::unique_ptr<station> make_gateway_station();
+/// Derived messages in; the public ones out as packets of the feed, after they went into the image of the book.
+[[nodiscard]] std::unique_ptr<station> make_distributor_station();
+
+}  // namespace corro::lab
