@@ -7,6 +7,7 @@
 
 #include "lab/compare.hpp"
 #include "lab/paper_tables.hpp"
+#include "lab/venue_tables.hpp"
 
 namespace corro::lab {
 namespace {
@@ -90,6 +91,7 @@ std::string to_markdown(const results& all, const registry& known) {
         fmt::format_to(out, "\n## {}\n\n### Ours against the best peer, losses first\n", suite.suite);
         write_comparison(out, suite);
         if (suite.suite == "facility") fmt::format_to(out, "{}", paper_tables(all, suite.suite));
+        if (suite.suite == "venue") fmt::format_to(out, "{}", venue_tables(all));
         fmt::format_to(out, "\n### Every subject\n");
         write_values(out, all, suite.suite);
         write_descriptions(out, all, known, suite.suite);

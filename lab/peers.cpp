@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/suites/suites.hpp"
+#include "lab/suites/venue_suite.hpp"
 
 namespace corro::lab {
 namespace {
@@ -36,6 +37,7 @@ registry make_registry(const lab_options& options) {
     declare_matching(all);
     declare_matching_auction(all);
     declare_facility(all);
+    declare_venue(all);
 
     implement_coro_corro(all);
     implement_dispatch_corro(all, dispatch);
@@ -51,6 +53,7 @@ registry make_registry(const lab_options& options) {
     implement_matching_auction(all);
     implement_fan_out_corro(all);
     implement_facility_corro(all);
+    implement_venue_corro(all);
     for (const asio_peer& asio : asio_peers()) asio.implement(all, dispatch, http);
     implement_coro_plain(all);
     implement_sockets_raw_epoll(all);

@@ -2,10 +2,8 @@
 // write that fits into the socket's buffer is made at once, without a pass through the scheduler, and handlers live in
 // memory of their own.
 
-#include <array>
-
 #include "lab/facility/station.hpp"
-#include "lab/suites/asio_sockets.hpp"
+#include "lab/suites/asio_handlers.hpp"
 
 namespace corro::lab::CORRO_LAB_ASIO {
 namespace {
@@ -28,41 +26,6 @@ bool write_now(tcp_socket& to, station& through) {
     }
     return false;
 }
-
-/// Memory for the one handler that is under way in one direction.
-class handler_memory {
- public:
-    void* allocate(std::size_t size) {
-        if (used_ || size > bytes_.size()) return ::operator new(size);
-        used_ = true;
-        return bytes_.data();
-    }
-    void deallocate(void* what) noexcept {
-        if (what == bytes_.data()) {
-            used_ = false;
-        } else {
-            ::operator delete(what);
-        }
-    }
-
- private:
-    alignas(std::max_align_t) std::array<std::byte, 512> bytes_;
-    bool used_ = false;
-};
-
-template <class T>
-struct handler_allocator {
-    using value_type = T;
-    explicit handler_allocator(handler_memory& m) noexcept : memory(&m) {}
-    template <class U>
-    handler_allocator(const handler_allocator<U>& other) noexcept : memory(other.memory) {}  // NOLINT: converts
-    T* allocate(std::size_t n) { return static_cast<T*>(memory->allocate(n * sizeof(T))); }
-    void deallocate(T* what, std::size_t) noexcept { memory->deallocate(what); }
-    friend bool operator==(const handler_allocator& a, const handler_allocator& b) noexcept {
-        return a.memory == b.memory;
-    }
-    handler_memory* memory;
-};
 
 class callback_mover {
  public:

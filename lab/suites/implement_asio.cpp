@@ -6,7 +6,7 @@
 #include <boost/version.hpp>
 #endif
 
-#include "lab/suites/asio.hpp"
+#include "lab/suites/asio_handlers.hpp"
 
 namespace corro::lab::CORRO_LAB_ASIO {
 namespace {
@@ -32,6 +32,7 @@ void implement(registry& into, std::span<const int> dispatch_threads, std::span<
     implement_churn_callbacks(into);
     implement_churn_coroutines(into);
     implement_facility(into);
+    implement_venue(into);
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+// Suite `venue`: its declaration and its subjects, apart from the other suites because it stands on the whole exchange.
+//
+// Threads: one.
+#pragma once
+
+#include <string>
+
+#include "lab/registry.hpp"
+#include "lab/venue/venue_run.hpp"
+
+namespace corro::lab {
+
+void declare_venue(registry& into);
+void implement_venue_corro(registry& into);
+
+/// Every row, by this exchange.
+void implement_venue(registry& into, const std::string& subject, const venue_server& server);
+
+}  // namespace corro::lab

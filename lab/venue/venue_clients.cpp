@@ -1,0 +1,212 @@
+#include "lab/venue/venue_clients.hpp"
+
+#include <time.h>
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "client/order_session.hpp"
+#include "io/block_on.hpp"
+#include "io/event.hpp"
+#include "io/scope.hpp"
+#include "io/yield.hpp"
+#include "wire/soup_bin_tcp.hpp"
+
+namespace corro::lab {
+namespace {
+
+namespace soup = wire::soup_bin_tcp;
+
+constexpr std::size_t feed_bytes_max = std::size_t{256} * 1024;
+
+std::uint64_t cpu_ns(clockid_t which) noexcept {
+    timespec spent{};
+    clock_gettime(which, &spent);
+    return static_cast<std::uint64_t>(spent.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(spent.tv_nsec);
+}
+
+struct clients_run {
+    clients_run(const venue_shape& s, double measured, io::endpoint o, io::endpoint f, const gateway::account& a, int v)
+        : shape(s), seconds(measured), orders(o), feed(f), account(a) {
+        verify(clock_getcpuclockid(v, &venue_clock) == 0, "the venue's process has a clock");
+    }
+
+    const venue_shape& shape;
+    double seconds;
+    io::endpoint orders;
+    io::endpoint feed;
+    const gateway::account& account;
+    clockid_t venue_clock{};
+    io::manual_event all_logged_on;
+    std::uint32_t logged_on = 0;
+    std::uint64_t measured_from = 0;
+    std::uint64_t ends = 0;
+    bool measuring = false;
+    bool over = false;
+    std::uint64_t client_cpu = 0;
+    std::uint64_t venue_cpu = 0;
+    client_figures figures;
+
+    void begin() {
+        const double per_second = clock().calibration().ticks_per_second;
+        measured_from =
+            clock().now_ticks() + static_cast<std::uint64_t>(seconds * timed_run::warm_up_part * per_second);
+        ends = measured_from + static_cast<std::uint64_t>(seconds * per_second);
+    }
+    /// Looks at the time: begins to measure, ends.
+    void look(std::uint64_t now) {
+        if (!measuring && !over && now >= measured_from) {
+            measuring = true;
+            measured_from = now;
+            client_cpu = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+            venue_cpu = cpu_ns(venue_clock);
+        }
+        if (measuring && now >= ends) {
+            measuring = false;
+            over = true;
+            const auto wall = static_cast<double>(clock().between_ns(measured_from, now));
+            figures.seconds = wall / 1e9;
+            figures.client_busy = static_cast<double>(cpu_ns(CLOCK_THREAD_CPUTIME_ID) - client_cpu) / wall;
+            figures.venue_busy = static_cast<double>(cpu_ns(venue_clock) - venue_cpu) / wall;
+        }
+    }
+};
+
+/// Reads everything that is published and looks at nothing.
+io::task<> follow_feed(clients_run* run) {
+    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), run->feed);
+    verify(stream.has_value(), "the feed takes a subscriber");
+    std::array<std::byte, soup::login_request_bytes> login;
+    soup::login_request wanted;
+    wanted.requested_sequence = 1;
+    verify(soup::encode(wanted, login).has_value(), "a login");
+    const io::io_result sent = co_await stream->write_all(login);
+    verify(!sent.error, "the feed takes a login");
+    std::vector<std::byte> bytes(feed_bytes_max);
+    for (;;) {
+        const io::io_result got = co_await stream->read_some(bytes);
+        if (got.error) co_return;
+        run->figures.feed_bytes += got.bytes;
+    }
+}
+
+/// Takes every answer that has arrived. @return How many requests they complete.
+std::uint32_t take_answers(client::order_session& session, client::trader& trader) {
+    std::uint32_t completed = 0;
+    while (true) {
+        const auto answer = session.poll();
+        verify(answer.has_value(), "a session goes on");
+        if (!*answer) return completed;
+        if ((*answer)->reject) {
+            trader.on_reject();
+            ++completed;
+        } else if (trader.on_event((*answer)->event)) {
+            ++completed;
+        }
+    }
+}
+
+// As many requests as allowed at once, then the answers, and again: the rate is the venue's.
+io::task<> closed_loop(clients_run* run, client::order_session* session, client::trader* trader) {
+    std::uint32_t under_way = 0;
+    while (!run->over || under_way != 0) {
+        for (; !run->over && under_way < run->shape.outstanding; ++under_way) {
+            verify(session->send(trader->next_request()) != 0, "a request fits into the client's buffer");
+        }
+        std::error_code error = co_await session->flush();
+        verify(!error, "the venue takes requests");
+        error = co_await session->fill();
+        verify(!error, "the venue answers");
+        const std::uint32_t completed = take_answers(*session, *trader);
+        under_way -= completed;
+        run->look(clock().now_ticks());
+        if (run->measuring) run->figures.answered += completed;
+    }
+}
+
+// One request at a time, each at its time; the loop never sleeps.
+io::task<> paced(clients_run* run, client::order_session* session, client::trader* trader) {
+    const auto gap = static_cast<std::uint64_t>(clock().calibration().ticks_per_second / run->shape.rate);
+    for (std::uint64_t due = clock().now_ticks(); !run->over; due += gap) {
+        while (clock().now_ticks() < due) co_await io::yield();
+        const domain::command request = trader->next_request();
+        verify(session->send(request) != 0, "a request fits into the client's buffer");
+        std::error_code error = co_await session->flush();
+        verify(!error, "the venue takes requests");
+        std::uint32_t completed = 0;
+        while (completed == 0) {
+            error = co_await session->fill();
+            verify(!error, "the venue answers");
+            completed = take_answers(*session, *trader);
+        }
+        const std::uint64_t now = clock().now_ticks();
+        run->look(now);
+        if (!run->measuring) continue;
+        ++run->figures.answered;
+        for (std::size_t kind = 0; kind < venue_kinds.size(); ++kind) {
+            if (venue_kinds[kind] == request.kind) run->figures.round_trips[kind].record(clock().between_ns(due, now));
+        }
+    }
+}
+
+io::task<> be_client(clients_run* run, std::uint32_t index) {
+    client::credentials who;
+    who.account = run->account.id;
+    who.session_number = index + 1;
+    who.key = run->account.key;
+    who.heartbeat = std::chrono::milliseconds(60'000);
+    who.cancel_on_disconnect = false;
+    auto logged_on = co_await client::order_session::log_on(run->orders, who);
+    verify(logged_on.has_value(), "a client logs on");
+    const std::unique_ptr<client::order_session> session = std::move(*logged_on);
+    std::vector<domain::instrument> instruments;
+    session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+    std::vector<domain::price_ticks> middles;
+    for (const domain::instrument& i : instruments) {
+        middles.push_back(domain::price_ticks{(i.price_low.value + i.price_high.value) / 2});
+    }
+    client::trader trader(client::trader_options(), std::move(instruments), std::move(middles),
+                          (std::uint64_t{index + 1} << 32U) + 1, index + 1);
+    if (++run->logged_on == run->shape.clients) {
+        run->begin();
+        run->all_logged_on.set();
+    }
+    const std::error_code stopped = co_await run->all_logged_on.wait();
+    if (stopped) co_return;
+    if (run->shape.rate > 0) {
+        co_await paced(run, session.get(), &trader);
+    } else {
+        co_await closed_loop(run, session.get(), &trader);
+    }
+    run->figures.requests.add(trader.statistics());
+    session->abandon();
+}
+
+io::task<> run_all(clients_run* run) {
+    io::context& here = co_await io::this_context();
+    io::task_scope watching(here);
+    watching.spawn(follow_feed(run));
+    io::task_scope clients(here);
+    for (std::uint32_t i = 0; i < run->shape.clients; ++i) clients.spawn(be_client(run, i));
+    co_await clients.join();
+    watching.request_stop();
+    co_await watching.join();
+}
+
+}  // namespace
+
+client_figures run_venue_clients(const venue_shape& shape, double seconds, io::endpoint orders, io::endpoint feed,
+                                 const gateway::account& account, int venue) {
+    io::context_options options(io::backend_kind::epoll);
+    if (shape.rate > 0) options.busy_poll = std::chrono::seconds(1);
+    io::context on(options);
+    clients_run run(shape, seconds, orders, feed, account, venue);
+    io::block_on(on, run_all(&run));
+    verify(run.figures.answered != 0, "requests were answered");
+    verify_equal(run.figures.requests.answered, run.figures.requests.requests, "requests answered");
+    return std::move(run.figures);
+}
+
+}  // namespace corro::lab

@@ -1,0 +1,34 @@
+// The clients of the venue suite: sessions on one thread, each with a seeded trader, and a subscriber of the feed who
+// reads everything.
+//
+// Threads: one. Limits: the order session's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/histogram.hpp"
+#include "client/trader.hpp"
+#include "gateway/accounts.hpp"
+#include "io/endpoint.hpp"
+#include "lab/venue/venue_run.hpp"
+
+namespace corro::lab {
+
+struct client_figures {
+    std::uint64_t answered = 0;  ///< within the measured time
+    double seconds = 0;          ///< of it
+    double client_busy = 0;      ///< part of it that this thread worked, 0 to 1
+    double venue_busy = 0;       ///< processors that the venue's process kept busy in it
+    std::uint64_t feed_bytes = 0;
+    client::trader_statistics requests;
+    std::array<base::latency_histogram, venue_kinds.size()> round_trips;  ///< at a rate
+};
+
+/// @param venue  The venue's process, to see how busy it is.
+/// @throws wrong_result
+[[nodiscard]] client_figures run_venue_clients(const venue_shape& shape, double seconds, io::endpoint orders,
+                                               io::endpoint feed, const gateway::account& account, int venue);
+
+}  // namespace corro::lab

@@ -1,0 +1,63 @@
+// One row of the venue suite: a whole exchange in a process of its own, a thousand clients in another, and how long the
+// requests took inside the one and on the wire between both.
+//
+// The clients are the same for every subject, and so is the exchange's configuration. A run says how busy both
+// processes were: where the venue's processor is used up and the clients' is not, the venue is the bottleneck.
+//
+// Threads: none of its own; processes.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lab/measurement.hpp"
+#include "node/configuration.hpp"
+#include "node/latency_tables.hpp"
+
+namespace corro::lab {
+
+struct venue_shape {
+    std::uint32_t clients = 1'000;
+    std::uint32_t outstanding = 1;
+    double rate = 0;  ///< requests per second in all, one at a time, both sides polling; 0: as many as are answered
+
+    /// Empty for the rows at a rate.
+    [[nodiscard]] std::string row() const;
+};
+[[nodiscard]] std::vector<venue_shape> venue_shapes();
+
+/// The kinds of request that are told apart, and what is kept of each stage.
+inline constexpr std::array<domain::command_kind, 3> venue_kinds{
+    domain::command_kind::enter_order, domain::command_kind::cancel_order, domain::command_kind::amend_order};
+inline constexpr std::array<const char*, 3> venue_kind_names{"new", "cancel", "amend"};
+inline constexpr std::array<const char*, 3> venue_stage_names{"stage_1", "stage_2", "total"};
+inline constexpr std::array<double, 4> venue_percentiles{50, 99, 99.9, 100};
+inline constexpr std::array<const char*, 4> venue_percentile_names{"p50", "p99", "p999", "max"};
+
+/// What the venue's process tells the clients', in memory that both see.
+struct venue_report {
+    /// 0 until the venue listens.
+    std::atomic<std::uint32_t> orders_port{0};
+    std::atomic<std::uint32_t> feed_port{0};
+    /// By kind, stage and percentile, in nanoseconds; complete when the process has ended.
+    std::array<std::array<std::array<double, venue_percentiles.size()>, 3>, venue_kinds.size()> stages{};
+
+    void take(const node::latency_tables& tables);
+};
+
+struct venue_settings {
+    node::configuration configuration;
+    bool busy_poll = false;  ///< look for work all the time instead of sleeping
+};
+
+/// Serves until the peer of the descriptor `control` is closed; then fills in the report. Owns `control`.
+using venue_server = std::function<void(const venue_settings& settings, venue_report& report, int control)>;
+
+/// Runs one row. @throws wrong_result if a request is not answered, or the venue fails.
+[[nodiscard]] measurement run_venue(const run_parameters& how, const venue_shape& shape, const venue_server& server);
+
+}  // namespace corro::lab

@@ -1,0 +1,111 @@
+#include "lab/venue_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <vector>
+
+#include "lab/compare.hpp"
+#include "lab/paper_tables.hpp"
+
+namespace corro::lab {
+namespace {
+
+using writer = std::back_insert_iterator<std::string>;
+
+const result* find(const results& in, const std::string& row, const std::string& subject) {
+    const auto at = std::find_if(in.rows.begin(), in.rows.end(), [&](const result& r) {
+        return r.suite == "venue" && r.row == row && r.subject == subject;
+    });
+    return at == in.rows.end() ? nullptr : &*at;
+}
+
+std::string text(const results& in, const std::string& row, const std::string& subject) {
+    const result* const found = find(in, row, subject);
+    return found == nullptr ? "" : value_text(found->value.median, found->unit);
+}
+
+void write_answered(writer out, const results& in) {
+    fmt::format_to(out,
+                   "\n### Answered\n\n| outstanding per client | subject | requests | least | most | of {} | refused | "
+                   "user time | venue busy | clients busy |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+                   paper_baseline);
+    for (const result& r : in.rows) {
+        if (r.suite != "venue" || r.unit != "/s") continue;
+        const result* const baseline = find(in, r.row, std::string(paper_baseline));
+        fmt::format_to(out, "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r.row.substr(r.row.rfind('_') + 1),
+                       r.subject, value_text(r.value.median, "/s"), value_text(r.value.min, "/s"),
+                       value_text(r.value.max, "/s"),
+                       baseline == nullptr ? "" : fmt::format("{:.2f}", r.value.median / baseline->value.median),
+                       text(in, r.row + "_refused", r.subject), text(in, r.row + "_user", r.subject),
+                       text(in, r.row + "_venue_busy", r.subject), text(in, r.row + "_clients_busy", r.subject));
+    }
+}
+
+void write_stages(writer out, const results& in) {
+    fmt::format_to(out,
+                   "\n### Stages\n\n| outstanding per client | request | stage | subject | P50 | P99 | P99.9 | max "
+                   "|\n|---:|---|---|---|---:|---:|---:|---:|\n");
+    static constexpr std::array<const char*, 3> stages{"stage_1", "stage_2", "total"};
+    static constexpr std::array<const char*, 3> kinds{"new", "cancel", "amend"};
+    std::vector<std::string> rows;
+    for (const result& r : in.rows) {
+        if (r.suite == "venue" && r.unit == "/s" && std::find(rows.begin(), rows.end(), r.row) == rows.end()) {
+            rows.push_back(r.row);
+        }
+    }
+    for (const std::string& row : rows) {
+        for (const char* const kind : kinds) {
+            for (const char* const stage : stages) {
+                for (const result& r : in.rows) {
+                    if (r.suite != "venue" || r.row != row) continue;
+                    const std::string name = fmt::format("{}_{}_{}", row, stage, kind);
+                    fmt::format_to(out, "| {} | {} | {} | {} |", row.substr(row.rfind('_') + 1), kind, stage,
+                                   r.subject);
+                    for (const char* const each : {"p50", "p99", "p999", "max"}) {
+                        fmt::format_to(out, " {} |", text(in, fmt::format("{}_{}", name, each), r.subject));
+                    }
+                    fmt::format_to(out, "\n");
+                }
+            }
+        }
+    }
+}
+
+void write_wire(writer out, const results& in) {
+    fmt::format_to(out,
+                   "\n### Wire to wire\n\n| subject | new: P50 | P95 | P99 | cancel: P50 | P95 | P99 | amend: P50 | "
+                   "P95 | P99 |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (const result& r : in.rows) {
+        if (r.suite != "venue" || r.row != "wire_to_wire_new") continue;
+        fmt::format_to(out, "| {} | {} |", r.subject, value_text(r.value.median, "ns"));
+        for (const char* const each :
+             {"new_p95", "new_p99", "cancel_p50", "cancel_p95", "cancel_p99", "amend_p50", "amend_p95", "amend_p99"}) {
+            fmt::format_to(out, " {} |", text(in, fmt::format("wire_to_wire_{}", each), r.subject));
+        }
+        fmt::format_to(out, "\n");
+    }
+}
+
+bool has(const results& in, bool rates) {
+    return std::any_of(in.rows.begin(), in.rows.end(), [&](const result& r) {
+        return r.suite == "venue" && (rates ? r.unit == "/s" : r.row == "wire_to_wire_new");
+    });
+}
+
+}  // namespace
+
+std::string venue_tables(const results& all) {
+    std::string made;
+    const writer out(made);
+    if (has(all, true)) {
+        write_answered(out, all);
+        write_stages(out, all);
+    }
+    if (has(all, false)) write_wire(out, all);
+    return made;
+}
+
+}  // namespace corro::lab
