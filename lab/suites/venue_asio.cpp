@@ -123,8 +123,7 @@ class subscriber {
 class venue final : private node::event_outlet {
  public:
     venue(net::io_context& on, const node::configuration& c, venue_report& report)
-        : on_(on),
-          answers_(sessions_of(accounts_, c)),
+        : answers_(sessions_of(accounts_, c)),
           host_(node::facility_options_of(c), c.instruments, lab::clock(), *this),
           unused_(io::context_options(io::backend_kind::epoll)),
           distributor_(unused_, market_data::distributor_options(), c.instruments),
@@ -209,7 +208,6 @@ class venue final : private node::event_outlet {
         });
     }
 
-    net::io_context& on_;
     protocol::instrument_table instruments_;
     gateway::account_directory accounts_;
     gateway::answer_log answers_;
