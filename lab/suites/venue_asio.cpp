@@ -147,7 +147,7 @@ class venue final : private node::event_outlet {
         for (const auto& s : subscribers_) s->write();
     }
     void execute(domain::command& command) {
-        host_.execute(command);
+        verify(host_.execute(command), "without a journal every command is taken");
         answers_.note(command);
     }
     void open(domain::session_id id, session& s) { sessions_[id.value] = &s; }
