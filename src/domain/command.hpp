@@ -28,6 +28,7 @@ enum class command_kind : std::uint8_t {
     set_limits = 12,
     kill_switch = 13,
     settle_instrument = 14,  ///< ends an instrument: its positions are settled at `price`
+    query_order = 18,        ///< asks for an open order, or for all; changes nothing
 };
 
 enum class order_type : std::uint8_t {
@@ -95,6 +96,12 @@ namespace cancel_flag {
 inline constexpr std::uint8_t quotes_too = 1;
 inline constexpr std::uint8_t quotes_only = 2;  ///< with quotes_too: orders are left alone
 }  // namespace cancel_flag
+
+/// Which open orders a `query_order` is about, bits of `command::flags`; without any, the one that it names.
+namespace query_flag {
+inline constexpr std::uint8_t all_of_session = 1;
+inline constexpr std::uint8_t all_of_account = 2;
+}  // namespace query_flag
 
 /// Which orders of the account a `cancel_orders` covers, beside its instrument filter.
 enum class cancel_scope : std::uint8_t { account = 0, session = 1 };
@@ -181,7 +188,9 @@ struct command {
         std::uint32_t fills_max;           ///< set_protection: fills of the quotes in a window, 0 for no limit
         session_id other_session;          ///< kill_switch of one session: which, of `other_account`
     };
-    account_id other_account{};            ///< amend: see amend_flag; set_limits, kill_switch: the account concerned
+    /// amend: see amend_flag; set_limits, kill_switch: the account concerned; cancel_orders: whose orders, for
+    /// operators, 0 for the sender's own.
+    account_id other_account{};
     std::array<std::byte, 16> reserved{};  ///< zero
 
     /// Spelled out because g++ 12 deletes the implicit one of a struct with these unions.

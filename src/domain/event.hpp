@@ -31,7 +31,8 @@ enum class event_kind : std::uint8_t {
     protection_changed = 11,
     /// set_limits, change_phase, kill_switch or settle_instrument; the orders that it cancels came before.
     request_done = 12,
-    leg_capture = 15,  ///< one side's record of what a trade of a strategy did in one leg
+    order_status = 13,  ///< an open order as it stands, for who asked
+    leg_capture = 15,   ///< one side's record of what a trade of a strategy did in one leg
 
     // Public: market data.
     order_added = 16,         ///< L3
@@ -67,7 +68,8 @@ inline constexpr std::uint8_t last_of_request = 2;
 inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, the captures: this side removed liquidity
 }  // namespace event_flag
 
-/// order_entered, order_amended, order_cancelled, order_rejected; request_done, whose `account` is the one concerned.
+/// order_entered, order_amended, order_cancelled, order_rejected, order_status; request_done, whose `account` is the
+/// one concerned.
 struct private_order {
     order_id order{};                ///< 0 in a refusal that names no order of the account
     client_order_id client_order{};  ///< of the order; in a refusal, of the request

@@ -22,6 +22,18 @@ namespace corro::domain {
     }
 }
 
+/// The account concerned.
+[[nodiscard]] inline account_id account_of(const event& e) noexcept {
+    switch (e.kind) {
+        case event_kind::order_executed: return e.execution.account;
+        case event_kind::trade_capture: return e.capture.account;
+        case event_kind::leg_capture: return e.leg_fill.account;
+        case event_kind::quote_entered: return e.quote.account;
+        case event_kind::protection_changed: return e.protection.account;
+        default: CORRO_ASSERT(!is_public(e.kind)); return e.order.account;
+    }
+}
+
 /// The request of that session that caused it; 0 when it was none of its own, and for fills and captures, which do not
 /// say.
 [[nodiscard]] inline std::uint32_t request_of(const event& e) noexcept {

@@ -130,6 +130,10 @@ class command_generator {
         } else if (dice < 97) {
             c.kind = domain::command_kind::cancel_order;
             name_an_order(c);
+            if (one_in(12)) {
+                c.kind = domain::command_kind::query_order;
+                c.flags = static_cast<std::uint8_t>(one_in(3) ? random_.below(4) : 0);
+            }
         } else if (one_in(3)) {
             c.kind = domain::command_kind::cancel_orders;
             if (one_in(2)) c.instrument = {};
@@ -137,6 +141,7 @@ class command_generator {
             if (one_in(3)) c.sides = static_cast<domain::cancel_sides>(random_.below(4));
             c.scope = one_in(2) ? domain::cancel_scope::session : domain::cancel_scope::account;
             if (one_in(2)) c.flags = static_cast<std::uint8_t>(random_.below(one_in(4) ? 8 : 4));
+            if (profile_.operates && one_in(4)) c.other_account = account();
         } else if (profile_.operates && !one_in(3)) {
             operate(c);
         } else {

@@ -32,6 +32,8 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         }
     } else if (c.kind == domain::command_kind::cancel_orders) {
         cancel_orders();
+    } else if (c.kind == domain::command_kind::query_order) {
+        query_order();
     } else if (c.kind == domain::command_kind::enter_quote) {
         enter_quote();
     } else if (c.kind == domain::command_kind::set_protection) {

@@ -234,6 +234,8 @@ class facility_reference {
     std::pair<order*, reject_reason> resolve();
 
     void cancel_orders();
+    void query_order();
+    void say_status(const order& o, bool is_last);
 
     // --- Amending ----------------------------------------------------------------------------------------------------
 

@@ -35,9 +35,16 @@ void facility_reference::cancel_orders() {
     }
     if (static_cast<unsigned>(c.sides) > 2) return refuse(reject_reason::invalid_combination);
     if (c.flags != 0 && c.flags != 1 && c.flags != 3) return refuse(reject_reason::invalid_combination);
+    std::uint32_t account = c.account.value;
+    if (c.other_account.value != 0) {
+        if (c.is_operator == 0 || c.other_account.value >= options_.accounts_max) {
+            return refuse(reject_reason::not_authorised);
+        }
+        account = c.other_account.value;
+    }
     const bool takes_quotes = c.flags != 0 || mistake_ == defect::mass_cancel_takes_quotes_unasked;
     std::vector<order*> covered;
-    for (const domain::order_id id : by_account_[c.account.value]) {
+    for (const domain::order_id id : by_account_[account]) {
         order& o = open_.at(id);
         if (c.instrument.value != 0 && o.instrument != instrument) continue;
         if (o.is_quote && !takes_quotes) continue;
@@ -49,8 +56,31 @@ void facility_reference::cancel_orders() {
         covered.push_back(&o);
     }
     if (mistake_ == defect::mass_cancel_newest_first) covered = {covered.rbegin(), covered.rend()};
+    if (covered.empty() && c.request == 0) return request_done({}, account);
     if (covered.empty()) return refuse(reject_reason::nothing_to_cancel);
     for (order* o : covered) cancel(*o, o == covered.back());
+}
+
+void facility_reference::query_order() {
+    const domain::command& c = command_;
+    if (c.flags > 2) return refuse(reject_reason::invalid_combination);
+    if (c.flags == 0) {
+        const auto [found, reason] = resolve();
+        if (found == nullptr) return refuse(reason);
+        return say_status(*found, true);
+    }
+    for (const domain::order_id id : by_account_[c.account.value]) {
+        const order& o = open_.at(id);
+        if (c.flags == 2 || o.session == c.session) say_status(o, false);
+    }
+    request_done({}, c.account.value);
+}
+
+void facility_reference::say_status(const order& o, bool is_last) {
+    say(event_kind::order_status, id_of(o.instrument), o.side, reject_reason::none,
+        is_last ? domain::event_flag::last_of_request : std::uint8_t{0})
+        .order = {o.id,      o.client_order,   o.price,         domain::quantity_lots{o.open},
+                  o.account, command_.session, command_.request};
 }
 
 void facility_reference::amend_order() {

@@ -180,6 +180,21 @@ class message_writer {
         touched_.clear();
     }
 
+    /// An open order as it stands, for the session that asks.
+    void status(std::uint32_t slot, bool is_last) noexcept {
+        const matching::level_state level = engine_.level_of(slot);
+        const order_record& r = orders_[slot];
+        buffer_
+            .append(domain::event_kind::order_status, ids_[level.book], r.side, domain::reject_reason::none,
+                    is_last ? domain::event_flag::last_of_request : std::uint8_t{0})
+            .order = {engine_.id_of(slot),
+                      r.client_order,
+                      level.is_waiting ? orders_.waiting(slot).limit : level.price,
+                      domain::quantity_lots{engine_.order_at(slot).total()},
+                      r.account,
+                      command_->session,
+                      command_->request};
+    }
     /// A new order waits for its trigger price.
     void waits(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t quantity) noexcept {
         tell(domain::event_kind::order_entered, book, slot, engine_.id_of(slot), price, quantity,

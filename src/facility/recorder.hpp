@@ -37,6 +37,7 @@ struct recorder final : event_consumer {
         case event_kind::trade: return "trade";
         case event_kind::price_update: return "price_update";
         case event_kind::statistics: return "statistics";
+        case event_kind::order_status: return "order_status";
         case event_kind::request_done: return "request_done";
         case event_kind::phase_changed: return "phase_changed";
         case event_kind::leg_capture: return "leg_capture";

@@ -92,6 +92,7 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::set_limits: set_limits(c); break;
             case command_kind::kill_switch: kill_switch(c); break;
             case command_kind::settle_instrument: settle_instrument(c); break;
+            case command_kind::query_order: query_order(c); break;
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }
@@ -622,6 +623,12 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
         refuse(c, reject_reason::invalid_combination);
         return;
     }
+    // An operator may name anybody's account.
+    const domain::account_id account = c.other_account.value != 0 ? c.other_account : c.account;
+    if (c.other_account.value != 0 && (c.is_operator == 0 || account.value >= engine_.accounts_count())) {
+        refuse(c, reject_reason::not_authorised);
+        return;
+    }
     const bool covers_quotes = (c.flags & domain::cancel_flag::quotes_too) != 0;
     const bool covers_orders = (c.flags & domain::cancel_flag::quotes_only) == 0;
     const auto is_covered = [&](std::uint32_t slot, std::uint32_t at) {
@@ -631,13 +638,35 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
                 (c.sides == domain::cancel_sides::buy) == (orders_[slot].side == side::buy)) &&
                (c.scope == domain::cancel_scope::account || orders_[slot].session == c.session);
     };
-    const std::uint32_t last = engine_.newest_order_of(c.account.value, is_covered);
+    const std::uint32_t last = engine_.newest_order_of(account.value, is_covered);
     if (last == none) {
+        // Nobody is refused what nobody asked for: the venue's own cancel of a lost connection has no request.
+        if (c.request == 0) return writer_.request_done({}, account);
         refuse(c, reject_reason::nothing_to_cancel);
         return;
     }
     writer_.answer_with(last);
-    engine_.cancel_account(c.account.value, is_covered, writer_);
+    engine_.cancel_account(account.value, is_covered, writer_);
+}
+
+void facility::state_machine::query_order(const command& c) noexcept {
+    switch (c.flags) {
+        case 0: {
+            const auto [slot, unresolved] = resolve(c);
+            if (slot == none) return refuse(c, unresolved);
+            writer_.status(slot, true);
+            return;
+        }
+        case domain::query_flag::all_of_session:
+        case domain::query_flag::all_of_account: break;
+        default: return refuse(c, reject_reason::invalid_combination);
+    }
+    engine_.for_each_order_of(c.account.value, [&](std::uint32_t slot) {
+        if (c.flags == domain::query_flag::all_of_account || orders_[slot].session == c.session) {
+            writer_.status(slot, false);
+        }
+    });
+    writer_.request_done({}, c.account);
 }
 
 void facility::state_machine::refuse(const command& c, reject_reason reason) noexcept {

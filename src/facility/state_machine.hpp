@@ -64,6 +64,7 @@ class facility::state_machine {
     void amend_order(const domain::command& c) noexcept;
     void cancel_order(const domain::command& c) noexcept;
     void cancel_orders(const domain::command& c) noexcept;
+    void query_order(const domain::command& c) noexcept;
 
     // Quotes: state_machine_quotes.cpp.
     void enter_quote(const domain::command& c) noexcept;

@@ -22,7 +22,9 @@ struct account {
     wire::api_key key{};
     std::uint32_t sessions_count = 1;    ///< connections that the account may have at once
     domain::session_id first_session{};  ///< given by the directory
-    bool is_operator = false;            ///< may halt, set limits and throw anybody's kill switch
+    /// Not empty: sessions of this account enter nothing, they are told what is told to these accounts (drop copy).
+    std::vector<domain::account_id> copies_of;
+    bool is_operator = false;  ///< may halt, set limits and throw anybody's kill switch
 };
 
 class account_directory {

@@ -68,7 +68,16 @@ void answer_log::note(const domain::command& command) noexcept {
 std::uint64_t answer_log::append(const domain::event& event) noexcept {
     const domain::session_id id = domain::session_of(event);
     CORRO_ASSERT(id.value != 0 && id.value < sessions_.size());
+    for (const domain::session_id copy : copies_of(domain::account_of(event))) {
+        if (copy != id) append(sessions_[copy.value], event);
+    }
     return append(sessions_[id.value], event);
+}
+
+void answer_log::copy(domain::account_id account, domain::session_id to) {
+    CORRO_ASSERT(to.value != 0 && to.value < sessions_.size());
+    if (copies_.size() <= account.value) copies_.resize(std::size_t{account.value} + 1);
+    copies_[account.value].push_back(to);
 }
 
 std::uint64_t answer_log::append(session& s, const domain::event& event) noexcept {

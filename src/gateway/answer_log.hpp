@@ -48,7 +48,18 @@ class answer_log {
     /// after it. Commands that no client sent have request 0 and count for nothing.
     void note(const domain::command& command) noexcept;
 
-    /// Keeps a private event and gives it the next answer number of its session, which is returned.
+    /// From now on everything that is told to `account` is told to `to` as well, under numbers of that session's own.
+    /// For set-up: before the first answer, and the same whenever the venue starts.
+    void copy(domain::account_id account, domain::session_id to);
+
+    /// The sessions that get a copy.
+    [[nodiscard]] std::span<const domain::session_id> copies_of(domain::account_id account) const noexcept {
+        return account.value < copies_.size() ? std::span<const domain::session_id>(copies_[account.value])
+                                              : std::span<const domain::session_id>();
+    }
+
+    /// Keeps a private event and gives it the next answer number of its session, which is returned; and that of every
+    /// session that gets a copy, which is then the one before its `next_answer`.
     /// @pre  The event's session is one of the log's (asserted).
     std::uint64_t append(const domain::event& event) noexcept;
 
@@ -100,6 +111,7 @@ class answer_log {
     std::uint32_t blocks_used_ = 0;  ///< blocks from here on were never used
     std::size_t steal_from_ = 1;     ///< where the search for a session with more than its share goes on
     std::vector<session> sessions_;  ///< by id
+    std::vector<std::vector<domain::session_id>> copies_;  ///< by account
     std::vector<std::uint32_t> next_block_;
     base::raw_array<domain::event> events_;
 };

@@ -273,7 +273,7 @@ TEST(order_entry_bad_input, messages_that_are_not_the_protocols_are_refused_by_f
         CORRO_REQUIRE(co_await is_refused(c.get(), session_reject_reason::invalid_value, 36));
         spoilt(block + 29, 0);
         CORRO_REQUIRE(co_await is_refused(c.get(), session_reject_reason::invalid_value, 37));
-        spoilt(block + 30, 6);
+        spoilt(block + 30, 200);
         CORRO_REQUIRE(co_await is_refused(c.get(), session_reject_reason::invalid_value, 38));
         spoilt(block + 31, 255);
         CORRO_REQUIRE(co_await is_refused(c.get(), session_reject_reason::invalid_value, 39));

@@ -53,6 +53,7 @@ struct order_entry_gateway::connection {
     bool resending = false;                    ///< answers are sent out of the log, new ones too, until all are sent
     bool cancel_on_disconnect = false;
     bool is_operator = false;
+    bool only_listens = false;  ///< a drop copy
     bool peer_logged_out = false;
     bool peer_gone = false;   ///< nothing can be sent any more
     bool overflowed = false;  ///< the output buffer was full once: nothing may be added any more

@@ -19,6 +19,13 @@ order_entry_gateway::order_entry_gateway(io::context& context, const gateway_opt
       clock_(clock),
       sessions_(accounts.sessions_count() + 1) {
     CORRO_ASSERT(answers.sessions_count() == accounts.sessions_count());
+    for (const account& a : accounts.accounts()) {
+        for (const domain::account_id copied : a.copies_of) {
+            for (std::uint32_t i = 0; i < a.sessions_count; ++i) {
+                answers.copy(copied, domain::session_id{a.first_session.value + i});
+            }
+        }
+    }
     for (const domain::instrument& i : instruments) instruments_.define(i);
     pending_.reserve(options_.connections_max);
     connections_.reserve(options_.connections_max);
@@ -56,8 +63,25 @@ void order_entry_gateway::mark_pending(connection& c) {
 
 void order_entry_gateway::deliver(const domain::event& event) noexcept {
     const domain::session_id id = domain::session_of(event);
-    const std::uint64_t sequence = answers_.append(event);
-    connection* const c = sessions_[id.value].active;
+    const std::uint64_t number = answers_.append(event);
+    hand_over(id, event, number);
+    for (const domain::session_id copy : answers_.copies_of(domain::account_of(event))) {
+        // A copy that nobody listens to is in the log, and nobody is owed it now.
+        if (copy != id && sessions_[copy.value].active != nullptr) {
+            hand_over(copy, event, answers_.next_answer(copy) - 1);
+        }
+    }
+    if (event.reason == domain::reject_reason::flooded) [[unlikely]] {
+        connection* const c = sessions_[id.value].active;
+        if (c == nullptr || c->ended) return;
+        ++statistics_.throttled_cut;
+        end(*c, wire::logout_reason::throttled);
+    }
+}
+
+// Puts an answer, which the log has, into the buffer of its session.
+void order_entry_gateway::hand_over(domain::session_id to, const domain::event& event, std::uint64_t number) noexcept {
+    connection* const c = sessions_[to.value].active;
     if (c == nullptr || c->peer_gone || c->overflowed) {
         ++statistics_.answers_undelivered;
         return;
@@ -68,7 +92,7 @@ void order_entry_gateway::deliver(const domain::event& event) noexcept {
         ++statistics_.answers_undelivered;
         return overflow(*c);
     }
-    c->output.commit(wire::encode(event, instruments_.find_or_nameless(event.instrument), sequence, room));
+    c->output.commit(wire::encode(event, instruments_.find_or_nameless(event.instrument), number, room));
     ++statistics_.answers;
     if (!c->pending) {
         c->pending = true;

@@ -74,6 +74,7 @@ struct gateway_statistics {
     std::uint64_t protocol_errors = 0;  ///< connections closed because their bytes were not the protocol
     std::uint64_t idle_cut = 0;
     std::uint64_t slow_cut = 0;
+    std::uint64_t throttled_cut = 0;  ///< sessions ended because they sent far more than they may
     std::uint64_t cancels_on_disconnect = 0;
     std::uint32_t sessions_now = 0;
     std::uint32_t connections_now = 0;
@@ -146,6 +147,7 @@ class order_entry_gateway {
     bool take_number(connection& c, const wire::frame& frame);
     bool handle_session_message(connection& c, const wire::frame& frame);
     void refuse(connection& c, const wire::frame& frame, wire::refusal refusal);
+    void hand_over(domain::session_id to, const domain::event& event, std::uint64_t number) noexcept;
     void overflow(connection& c) noexcept;
     void end(connection& c, wire::logout_reason reason) noexcept;
     void log(const connection& c, telemetry::happening_kind what, std::int64_t number) const;

@@ -96,6 +96,7 @@ void order_entry_gateway::open(connection& c, const wire::hello& hello, const ac
     c.cancel_on_disconnect = (hello.hello_flags & wire::hello_flag::cancel_on_disconnect) != 0;
     c.account = a.id;
     c.is_operator = a.is_operator;
+    c.only_listens = !a.copies_of.empty();
     c.session_id = id;
     c.session = &session;
     session.next_request = std::max(session.next_request, answers_.next_request(id));

@@ -57,6 +57,10 @@ io::task<bool> order_entry_gateway::submit(domain::command command, std::uint64_
 io::task<bool> order_entry_gateway::submit_mass_quote(connection* c, wire::frame frame) {
     c->heard = true;
     if (!take_number(*c, frame)) co_return true;
+    if (c->only_listens) {
+        refuse(*c, frame, {wire::session_reject_reason::unexpected_message});
+        co_return true;
+    }
     wire::mass_quote_commands quotes;
     if (const wire::refusal refusal = wire::decode_mass_quote(frame, instruments_, quotes)) {
         refuse(*c, frame, refusal);
@@ -85,6 +89,10 @@ bool order_entry_gateway::handle(connection& c, const wire::frame& frame, domain
     c.heard = true;
     if (frame.sequence == 0) return handle_session_message(c, frame);
     if (!take_number(c, frame)) return false;
+    if (c.only_listens) {
+        refuse(c, frame, {wire::session_reject_reason::unexpected_message});
+        return false;
+    }
     if (const wire::refusal refusal = wire::decode_command(frame, instruments_, command)) {
         refuse(c, frame, refusal);
         return false;

@@ -40,6 +40,7 @@ namespace corro::gateway::testing {
     };
     switch (e.kind) {
         case event_kind::order_entered:
+        case event_kind::order_status:
         case event_kind::order_amended:
         case event_kind::order_cancelled: text += lots_at(e.order.quantity, e.order.price); break;
         case event_kind::order_executed:

@@ -33,6 +33,7 @@
 #include "io/timer.hpp"
 #include "io/with_timeout.hpp"
 #include "io/yield.hpp"
+#include "risk/throttle.hpp"
 #include "wire/authentication.hpp"
 #include "wire/binary_codec.hpp"
 
@@ -310,8 +311,10 @@ class raw_client {
 
 /// The account of `test_venue` whose commands are an operator's.
 inline constexpr std::uint32_t operator_account = 3;
+/// The account that is told what accounts 1 and 2 are told, and enters nothing.
+inline constexpr std::uint32_t drop_copy_account = 7;
 
-/// Gateway, queue and facility, with accounts 1, 2 and the operator's, of three sessions each.
+/// Gateway, queue and facility, with accounts 1, 2, the operator's and a drop copy, of three sessions each.
 class test_venue final : facility::event_consumer {
  public:
     explicit test_venue(gateway_options options = gateway_options(), std::size_t queue_capacity = 1024,
@@ -372,6 +375,8 @@ class test_venue final : facility::event_consumer {
     command_queue commands;
     answer_log answers;
     io::endpoint endpoint;
+    std::int64_t time_ns = 0;  ///< of the commands from here on
+    risk::throttle throttle{risk::throttle_options{}, 0};
 
  private:
     static facility::facility_options facility_options() {
@@ -381,12 +386,13 @@ class test_venue final : facility::event_consumer {
     }
     static account_directory accounts_of_test() {
         account_directory accounts;
-        for (const std::uint32_t id : {1U, 2U, operator_account}) {
+        for (const std::uint32_t id : {1U, 2U, operator_account, drop_copy_account}) {
             account a;
             a.id = domain::account_id{id};
             a.key = key_of(id);
             a.sessions_count = 3;
             a.is_operator = id == operator_account;
+            if (id == drop_copy_account) a.copies_of = {domain::account_id{1}, domain::account_id{2}};
             EXPECT_EQ(accounts.add(a), "");
         }
         return accounts;
@@ -426,6 +432,8 @@ class test_venue final : facility::event_consumer {
         while (!co_await released_.wait()) {
             for (int batch = 0; batch < 64 && commands.try_pop(c); ++batch) {
                 c.sequence = domain::sequence_number{++sequence_};
+                c.time = domain::time_ns{time_ns};
+                if (c.verdict == domain::reject_reason::none) c.verdict = throttle.judge(c);
                 answers.note(c);
                 facility_.apply(c);
             }

@@ -95,6 +95,21 @@ class table_reader {
         return all;
     }
 
+    std::vector<std::uint64_t> numbers(std::string_view key, std::int64_t low, std::int64_t high) {
+        std::vector<std::uint64_t> all;
+        const toml::node* node = take(key);
+        if (node == nullptr) return all;
+        const std::string expected = fmt::format("expected a list of numbers from {} to {}", low, high);
+        const toml::array* list = node->as_array();
+        if (list == nullptr) fail(key, expected);
+        for (const toml::node& each : *list) {
+            const auto value = each.value_exact<std::int64_t>();
+            if (!value || *value < low || *value > high) fail(key, expected);
+            all.push_back(static_cast<std::uint64_t>(*value));
+        }
+        return all;
+    }
+
     std::int64_t decimal(std::string_view key) {
         const std::string value = text(key);
         const domain::parsed_decimal read = domain::parse_decimal(value);
@@ -267,6 +282,10 @@ gateway::account read_account(table_reader& r) {
     a.key = *key;
     a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));
     a.is_operator = r.flag("operator", false);
+    for (const std::uint64_t id : r.numbers("copies_of", 1, gateway::account_id_max)) {
+        a.copies_of.push_back(domain::account_id{static_cast<std::uint32_t>(id)});
+    }
+    if (a.is_operator && !a.copies_of.empty()) r.fail("copies_of", "an operator's account cannot be a drop copy");
     r.finish();
     return a;
 }
@@ -358,6 +377,12 @@ configuration parse_configuration(std::string_view text, const std::string& file
         c.answers_kept = r.number("answers_kept", c.answers_kept, 1, 1U << 30U);
         c.session_answers_kept =
             r.number("session_answers_kept", std::min(c.session_answers_kept, c.answers_kept), 1, c.answers_kept);
+        c.requests_max = static_cast<std::uint32_t>(r.number("requests_max", 0, 0, 1'000'000'000));
+        c.requests_end = static_cast<std::uint32_t>(r.number("requests_end", 0, 0, 1'000'000'000));
+        c.requests_window = std::chrono::milliseconds{r.number("requests_window_ms", 1'000, 1, 3'600'000)};
+        if (c.requests_end != 0 && c.requests_end < c.requests_max) {
+            r.fail("requests_end", "expected at least requests_max");
+        }
         c.logon_timeout = std::chrono::milliseconds{
             r.number("logon_timeout_ms", static_cast<std::uint64_t>(c.logon_timeout.count()), 10, 600'000)};
     });

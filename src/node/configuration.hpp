@@ -49,6 +49,9 @@ struct configuration {
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;
     std::size_t answers_kept = gateway::answers_kept_max;  ///< for clients that come back, of all sessions together
     std::size_t session_answers_kept = gateway::session_answers_kept_max;  ///< of one session
+    std::uint32_t requests_max = 0;  ///< of one session in a window, beyond which they are refused; 0: no limit
+    std::uint32_t requests_end = 0;  ///< beyond which the session is ended; 0: never
+    std::chrono::milliseconds requests_window{1'000};
     std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
     std::size_t feed_log_bytes =
         market_data::feed_log_bytes;         ///< how much of the feed is kept for late and slow subscribers

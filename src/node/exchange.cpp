@@ -32,6 +32,11 @@ exchange::exchange(io::context& context, const configuration& c)
       thread_(thread_of(context, c, orders_)),
       host_(facility_options_of(c), c.instruments, clock_, edges_),
       metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+    risk::throttle_options throttle;
+    throttle.requests_max = c.requests_max;
+    throttle.requests_end = c.requests_end;
+    throttle.window_ns = std::chrono::nanoseconds(c.requests_window).count();
+    host_.throttle(throttle, orders_.sessions_count());
     if (!c.journal_directory.empty()) {
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, c);

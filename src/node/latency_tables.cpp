@@ -8,9 +8,26 @@ namespace corro::node {
 namespace {
 
 /// By number; "" where there is none.
-constexpr std::array<std::string_view, 15> kind_names{
-    "", "enter_order",  "amend_order", "cancel_order", "cancel_orders",    "", "", "", "", "",
-    "", "change_phase", "set_limits",  "kill_switch",  "settle_instrument"};
+constexpr std::array<std::string_view, 20> kind_names{"",
+                                                      "enter_order",
+                                                      "amend_order",
+                                                      "cancel_order",
+                                                      "cancel_orders",
+                                                      "",
+                                                      "",
+                                                      "",
+                                                      "",
+                                                      "",
+                                                      "",
+                                                      "change_phase",
+                                                      "set_limits",
+                                                      "kill_switch",
+                                                      "settle_instrument",
+                                                      "",
+                                                      "",
+                                                      "",
+                                                      "query_order",
+                                                      ""};
 constexpr std::array<std::string_view, 3> stage_names{"stage 1: received to decoded", "stage 2: decoded to answered",
                                                       "total"};
 constexpr std::array<double, 9> percentiles{5, 10, 25, 50, 75, 90, 99, 99.9, 99.99};

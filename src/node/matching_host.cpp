@@ -47,6 +47,7 @@ void matching_host::replay(const domain::command& command) noexcept {
     CORRO_ASSERT(command.sequence.value == sequence_ + 1, "a journal has no gaps");
     sequence_ = command.sequence.value;
     last_ns_ = command.time.value;
+    static_cast<void>(throttle_.judge(command));  // the verdict stands in it; the count goes on
     facility_.apply(command);
 }
 
@@ -57,6 +58,7 @@ bool matching_host::execute(domain::command& command) noexcept {
     const std::int64_t now_ns = std::max(last_ns_, start_ns_ + static_cast<std::int64_t>(elapsed_ns));
     command.sequence = domain::sequence_number{sequence_ + 1};
     command.time = domain::time_ns{now_ns};
+    if (command.verdict == domain::reject_reason::none) command.verdict = throttle_.judge(command);
     if (journal_ != nullptr && !(journal_takes(command) && journal_->append(command))) [[unlikely]]
         return false;
     sequence_ = command.sequence.value;

@@ -18,6 +18,7 @@
 #include "journal/writer.hpp"
 #include "node/event_backlog.hpp"
 #include "node/event_outlet.hpp"
+#include "risk/throttle.hpp"
 
 namespace corro::node {
 
@@ -26,6 +27,12 @@ class matching_host final : private facility::event_consumer {
     /// `clock` and `outlet` outlive the host.
     matching_host(const facility::facility_options& options, std::span<const domain::instrument> instruments,
                   const base::tsc_clock& clock, event_outlet& outlet);
+
+    /// From now on every session's requests are counted, and refused when they are too many. The refusal stands in the
+    /// command, so that whoever executes it again refuses it too.
+    void throttle(const risk::throttle_options& options, std::uint32_t sessions_count) {
+        throttle_ = risk::throttle(options, sessions_count);
+    }
 
     /// Executes a command that was sequenced before, in another life of the host. Its events go out at once.
     void replay(const domain::command& command) noexcept;
@@ -71,6 +78,7 @@ class matching_host final : private facility::event_consumer {
     std::int64_t last_ns_ = 0;
     std::uint64_t sequence_ = 0;
     std::uint64_t emitted_count_ = 0;
+    risk::throttle throttle_{risk::throttle_options{}, 0};
     event_backlog backlog_;
     facility::facility facility_;
 };

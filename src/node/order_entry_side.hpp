@@ -36,6 +36,7 @@ class order_entry_side {
     /// Begins to leave.
     void close() noexcept { gateway_.close(); }
 
+    [[nodiscard]] std::uint32_t sessions_count() const noexcept { return accounts_.sessions_count(); }
     [[nodiscard]] gateway::command_queue& commands() noexcept { return commands_; }
     [[nodiscard]] const gateway::command_queue& commands() const noexcept { return commands_; }
 

@@ -54,6 +54,7 @@ columns columns_of(const domain::event& e) noexcept {
         case event_kind::order_amended:
         case event_kind::order_cancelled:
         case event_kind::order_rejected:
+        case event_kind::order_status:
         case event_kind::request_done:
             c.account = e.order.account.value;
             c.session = e.order.session.value;

@@ -135,9 +135,19 @@ refusal take(const cancel_orders_view& view, const instrument_table& instruments
     command.flags = view.cancel_flags();
     command.sides = view.cancel_sides();
     command.product = view.product();
+    command.other_account = view.cancelled_account();
     if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
         command.verdict = reject_reason::unknown_instrument;
     }
+    return {};
+}
+
+refusal take(const query_order_view& view, domain::command& command) noexcept {
+    command.kind = command_kind::query_order;
+    command.client_order = view.client_order();
+    command.order = view.order();
+    command.target_request = view.target_request();
+    command.flags = view.query_flags();
     return {};
 }
 
@@ -258,6 +268,9 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
         case template_id::cancel_orders:
             if (const refusal wrong = cancel_orders_view::check(from)) return wrong;
             return take(cancel_orders_view{from}, instruments, command);
+        case template_id::query_order:
+            if (const refusal wrong = query_order_view::check(from)) return wrong;
+            return take(query_order_view{from}, command);
         case template_id::change_phase:
             if (const refusal wrong = change_phase_view::check(from)) return wrong;
             return take(change_phase_view{from}, instruments, command);
@@ -345,7 +358,15 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                                         .cancel_scope = command.scope,
                                         .cancel_sides = command.sides,
                                         .cancel_flags = command.flags,
-                                        .product = command.product};
+                                        .product = command.product,
+                                        .cancelled_account = command.other_account};
+            return encode(message, command.request, out);
+        }
+        case command_kind::query_order: {
+            const query_order message{.client_order = command.client_order,
+                                      .order = command.order,
+                                      .target_request = command.target_request,
+                                      .query_flags = command.flags};
             return encode(message, command.request, out);
         }
         case command_kind::change_phase: {

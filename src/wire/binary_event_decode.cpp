@@ -261,6 +261,7 @@ std::error_code decode_event(const frame& from, const instrument_table& instrume
         case template_id::trade: return take_event<trade_view>(from, instruments, event);
         case template_id::price_update: return take_event<price_update_view>(from, instruments, event);
         case template_id::statistics: return take_event<statistics_view>(from, instruments, event);
+        case template_id::order_status: return take_event<order_status_view>(from, instruments, event);
         case template_id::request_done: return take_event<request_done_view>(from, instruments, event);
         case template_id::phase_changed: return take_event<phase_changed_view>(from, instruments, event);
         case template_id::leg_capture: return take_event<leg_capture_view>(from, instruments, event);

@@ -26,6 +26,7 @@ static_assert(message_of(event_kind::trade) == template_id::trade);
 static_assert(message_of(event_kind::price_update) == template_id::price_update);
 static_assert(message_of(event_kind::statistics) == template_id::statistics);
 
+static_assert(message_of(event_kind::order_status) == template_id::order_status);
 static_assert(message_of(event_kind::request_done) == template_id::request_done);
 static_assert(message_of(event_kind::phase_changed) == template_id::phase_changed);
 static_assert(message_of(event_kind::leg_capture) == template_id::leg_capture);
@@ -251,6 +252,7 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::trade: return encode(from_trade(e, i), sequence, out);
         case event_kind::price_update: return encode(from_prices(e, i), sequence, out);
         case event_kind::statistics: return encode(from_volumes(e, i), sequence, out);
+        case event_kind::order_status: return encode(from_private_order<order_status>(e, i), sequence, out);
         case event_kind::request_done: return encode(from_done(e), sequence, out);
         case event_kind::phase_changed: return encode(from_phase(e), sequence, out);
         case event_kind::leg_capture: return encode(from_leg_capture(e, i), sequence, out);

@@ -58,12 +58,12 @@ class message_maker {
     /// A request: the fields that its kind has are random, the others are zero.
     [[nodiscard]] domain::command command() {
         domain::command c;
-        constexpr std::array kinds{domain::command_kind::enter_order,      domain::command_kind::amend_order,
-                                   domain::command_kind::cancel_order,     domain::command_kind::cancel_orders,
-                                   domain::command_kind::change_phase,     domain::command_kind::set_limits,
-                                   domain::command_kind::kill_switch,      domain::command_kind::enter_quote,
-                                   domain::command_kind::set_protection,   domain::command_kind::reset_protection,
-                                   domain::command_kind::settle_instrument};
+        constexpr std::array kinds{domain::command_kind::enter_order,       domain::command_kind::amend_order,
+                                   domain::command_kind::cancel_order,      domain::command_kind::cancel_orders,
+                                   domain::command_kind::change_phase,      domain::command_kind::set_limits,
+                                   domain::command_kind::kill_switch,       domain::command_kind::enter_quote,
+                                   domain::command_kind::set_protection,    domain::command_kind::reset_protection,
+                                   domain::command_kind::settle_instrument, domain::command_kind::query_order};
         c.kind = kinds[from(0, kinds.size() - 1)];
         c.request = number<std::uint32_t>();
         if (c.kind < domain::command_kind::set_limits || c.kind == domain::command_kind::settle_instrument) {
@@ -108,7 +108,15 @@ class message_maker {
                 c.sides = static_cast<domain::cancel_sides>(from(0, 2));
                 c.product = domain::product_id{number<std::uint32_t>()};
                 c.flags = static_cast<std::uint8_t>(from(0, 3));
+                c.other_account.value = number<std::uint32_t>();
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
+                break;
+            case domain::command_kind::query_order:
+                c.instrument = domain::instrument_id{0};
+                c.client_order.value = number<std::uint64_t>();
+                c.order.value = number<std::uint64_t>();
+                c.target_request = number<std::uint32_t>();
+                c.flags = static_cast<std::uint8_t>(from(0, 3));
                 break;
             case domain::command_kind::change_phase:
                 c.product = domain::product_id{number<std::uint32_t>()};
@@ -172,6 +180,7 @@ class message_maker {
             case domain::event_kind::order_entered:
             case domain::event_kind::order_amended:
             case domain::event_kind::order_cancelled:
+            case domain::event_kind::order_status:
             case domain::event_kind::order_rejected:
                 e.order = {.order = domain::order_id{number<std::uint64_t>()},
                            .client_order = domain::client_order_id{number<std::uint64_t>()},

@@ -21,7 +21,8 @@
 // `as NAME`, `market`, `to-limit`, `within N` (protected market), `stop T`, `stop-limit T`, `if-touched T`, `ioc`,
 // `fok`, `post-only`, `repricing`, `showing N`, `minimum N`, `prevent newest|resting|both|decrement`, `group N`,
 // `until T` (good till then), `in 2` (the second instrument, of the same product). Further commands are
-// `A amends NAME to N at P` (behind which may stand `open`, `trigger T`, `showing N`, `account B`), `A cancels NAME`,
+// `A amends NAME to N at P` (behind which may stand `open`, `trigger T`, `showing N`, `account B`), `A asks for NAME`,
+// `A asks for all`, `A cancels NAME`,
 // `A cancels all`, `A cancels all buys|sells` (behind the last two may stand `with quotes` or `quotes only`) and
 // `A kills account|session`.
 //
@@ -128,6 +129,7 @@ class player final : public facility::event_consumer {
         const bool sound = verb == "buys" || verb == "sells" ? enter(words, verb == "buys", c)
                            : verb == "amends"                ? amend(words, c)
                            : verb == "cancels"               ? cancel(words, c)
+                           : verb == "asks"                  ? ask(words, c)
                            : verb == "quotes"                ? quote(words, c)
                            : verb == "allows"                ? allow(words, c)
                            : verb == "resets"                ? reset(c)
@@ -459,6 +461,15 @@ class player final : public facility::event_consumer {
         }
         return true;
     }
+    bool ask(std::istringstream& words, domain::command& c) {
+        std::string about, name;
+        if (!(words >> about >> name) || about != "for") return false;
+        c.kind = domain::command_kind::query_order;
+        c.instrument = {};
+        if (name != "all") return find(name, c);
+        c.flags = domain::query_flag::all_of_account;
+        return true;
+    }
     bool quote(std::istringstream& words, domain::command& c) {
         c.kind = domain::command_kind::enter_quote;
         c.client_order = domain::client_order_id{quotes_from + c.account.value};
@@ -566,6 +577,7 @@ class player final : public facility::event_consumer {
                                 std::to_string(e.instrument.value) + " at " +
                                 std::to_string(e.leg_fill.price / first_.tick_size.value));
                 break;
+            case event_kind::order_status: said_.push_back(terms("has open")); break;
             case event_kind::quote_entered:
                 said_.push_back(std::string{static_cast<char>('A' + e.quote.account.value)} + "'s quote stands with " +
                                 std::to_string(e.quote.bid_quantity.value) + " and " +

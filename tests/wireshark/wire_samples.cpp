@@ -62,7 +62,7 @@ class sampler {
     }
 
     domain::time_ns time() { return domain::time_ns{make_.number<std::int64_t>()}; }
-    wire::logout_reason logout_reason() { return static_cast<wire::logout_reason>(make_.from(0, 12)); }
+    wire::logout_reason logout_reason() { return static_cast<wire::logout_reason>(make_.from(0, 13)); }
 
     void session_messages() {
         add(wire::challenge{
@@ -107,6 +107,10 @@ class sampler {
             add(static_cast<wire::template_id>(15 + kind), std::span{buffer}.first(size));
             ++kind;
         }
+        add(wire::query_order{.client_order = domain::client_order_id{make_.number<std::uint64_t>()},
+                              .order = domain::order_id{make_.number<std::uint64_t>()},
+                              .target_request = make_.number<std::uint32_t>(),
+                              .query_flags = static_cast<std::uint8_t>(make_.from(0, 3))});
         for (std::uint8_t kind = 11; kind <= 13;) {
             const domain::command command = make_.command();
             if (command.kind != static_cast<domain::command_kind>(kind)) continue;
@@ -136,7 +140,7 @@ class sampler {
     }
 
     void events() {
-        for (const int kind : {1, 2, 3, 4, 5, 6, 10, 11, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28}) {
+        for (const int kind : {1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28}) {
             const domain::event event = make_.event(static_cast<domain::event_kind>(kind));
             std::array<std::byte, wire::message_bytes_max> buffer;
             const auto size = wire::encode(event, instruments_.find_or_nameless(event.instrument),

@@ -197,6 +197,7 @@ local reject_reason_names = {
     [41] = "throttled",
     [42] = "not_authorised",
     [43] = "killed",
+    [95] = "flooded",
     [60] = "order_size_limit",
     [61] = "notional_limit",
     [62] = "open_orders_limit",
@@ -236,6 +237,7 @@ local logout_reason_names = {
     [10] = "resend_unavailable",
     [11] = "capacity",
     [12] = "sequence_unknown",
+    [13] = "throttled",
 }
 
 local template_names = {
@@ -251,6 +253,7 @@ local template_names = {
     [17] = "amend_order",
     [18] = "cancel_order",
     [19] = "cancel_orders",
+    [20] = "query_order",
     [27] = "change_phase",
     [28] = "set_limits",
     [29] = "kill_switch",
@@ -266,6 +269,7 @@ local template_names = {
     [37] = "order_rejected",
     [38] = "trade_capture",
     [47] = "leg_capture",
+    [45] = "order_status",
     [44] = "request_done",
     [42] = "quote_entered",
     [43] = "protection_changed",
@@ -342,6 +346,8 @@ local fields = {
     cancel_sides = ProtoField.uint8("corro.cancel_sides", "cancel_sides", base.DEC, cancel_sides_names),
     cancel_flags = ProtoField.uint8("corro.cancel_flags", "cancel_flags", base.HEX),
     product = ProtoField.uint32("corro.product", "product"),
+    cancelled_account = ProtoField.uint32("corro.cancelled_account", "cancelled_account"),
+    query_flags = ProtoField.uint8("corro.query_flags", "query_flags", base.HEX),
     trading_phase = ProtoField.uint8("corro.trading_phase", "trading_phase", base.DEC, trading_phase_names),
     resume_time = ProtoField.absolute_time("corro.resume_time", "resume_time", base.UTC),
     limited_account = ProtoField.uint32("corro.limited_account", "limited_account"),
@@ -470,6 +476,13 @@ local amend_flags_bits = {
 for _, field in ipairs(amend_flags_bits) do table.insert(corro.fields, field) end
 local add_amend_flags = flags_adder(amend_flags_bits)
 
+local query_flags_bits = {
+    ProtoField.bool("corro.query_flags.all_of_session", "all_of_session", 8, nil, 0x1),
+    ProtoField.bool("corro.query_flags.all_of_account", "all_of_account", 8, nil, 0x2),
+}
+for _, field in ipairs(query_flags_bits) do table.insert(corro.fields, field) end
+local add_query_flags = flags_adder(query_flags_bits)
+
 local cancel_flags_bits = {
     ProtoField.bool("corro.cancel_flags.quotes_too", "quotes_too", 8, nil, 0x1),
     ProtoField.bool("corro.cancel_flags.quotes_only", "quotes_only", 8, nil, 0x2),
@@ -589,6 +602,14 @@ local messages = {
         { field = fields.cancel_sides, offset = 5, size = 1, add = add_plain, values = cancel_sides_names },
         { field = fields.cancel_flags, offset = 6, size = 1, add = add_cancel_flags },
         { field = fields.product, offset = 8, size = 4, add = add_plain },
+        { field = fields.cancelled_account, offset = 12, size = 4, add = add_plain },
+    },
+    [20] = {
+        name = "query_order", block_bytes = 24,
+        { field = fields.client_order, offset = 0, size = 8, add = add_plain },
+        { field = fields.order, offset = 8, size = 8, add = add_plain },
+        { field = fields.target_request, offset = 16, size = 4, add = add_plain },
+        { field = fields.query_flags, offset = 20, size = 1, add = add_query_flags },
     },
     [27] = {
         name = "change_phase", block_bytes = 24,
@@ -783,6 +804,22 @@ local messages = {
         { field = fields.quantity, offset = 48, size = 8, add = add_plain },
         { field = fields.account, offset = 56, size = 4, add = add_plain },
         { field = fields.session, offset = 60, size = 4, add = add_plain },
+    },
+    [45] = {
+        name = "order_status", block_bytes = 72,
+        { field = fields.command, offset = 0, size = 8, add = add_plain },
+        { field = fields.time, offset = 8, size = 8, add = add_time },
+        { field = fields.instrument, offset = 16, size = 4, add = add_plain },
+        { field = fields.side, offset = 20, size = 1, add = add_plain, values = side_names },
+        { field = fields.reason, offset = 21, size = 1, add = add_plain, values = reject_reason_names },
+        { field = fields.flags, offset = 22, size = 1, add = add_event_flags },
+        { field = fields.order, offset = 24, size = 8, add = add_plain },
+        { field = fields.client_order, offset = 32, size = 8, add = add_plain },
+        { field = fields.price, offset = 40, size = 8, add = add_price },
+        { field = fields.quantity, offset = 48, size = 8, add = add_plain },
+        { field = fields.account, offset = 56, size = 4, add = add_plain },
+        { field = fields.session, offset = 60, size = 4, add = add_plain },
+        { field = fields.request, offset = 64, size = 4, add = add_plain },
     },
     [44] = {
         name = "request_done", block_bytes = 40,

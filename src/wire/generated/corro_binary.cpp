@@ -17,6 +17,7 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::amend_order: return "amend_order";
         case template_id::cancel_order: return "cancel_order";
         case template_id::cancel_orders: return "cancel_orders";
+        case template_id::query_order: return "query_order";
         case template_id::change_phase: return "change_phase";
         case template_id::set_limits: return "set_limits";
         case template_id::kill_switch: return "kill_switch";
@@ -32,6 +33,7 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::order_rejected: return "order_rejected";
         case template_id::trade_capture: return "trade_capture";
         case template_id::leg_capture: return "leg_capture";
+        case template_id::order_status: return "order_status";
         case template_id::request_done: return "request_done";
         case template_id::quote_entered: return "quote_entered";
         case template_id::protection_changed: return "protection_changed";
@@ -96,6 +98,7 @@ std::string_view to_string(logout_reason value) noexcept {
         case logout_reason::resend_unavailable: return "resend_unavailable";
         case logout_reason::capacity: return "capacity";
         case logout_reason::sequence_unknown: return "sequence_unknown";
+        case logout_reason::throttled: return "throttled";
     }
     return "unknown";
 }
@@ -114,6 +117,7 @@ refusal check(const frame& from) noexcept {
         case template_id::amend_order: return amend_order_view::check(from);
         case template_id::cancel_order: return cancel_order_view::check(from);
         case template_id::cancel_orders: return cancel_orders_view::check(from);
+        case template_id::query_order: return query_order_view::check(from);
         case template_id::change_phase: return change_phase_view::check(from);
         case template_id::set_limits: return set_limits_view::check(from);
         case template_id::kill_switch: return kill_switch_view::check(from);
@@ -129,6 +133,7 @@ refusal check(const frame& from) noexcept {
         case template_id::order_rejected: return order_rejected_view::check(from);
         case template_id::trade_capture: return trade_capture_view::check(from);
         case template_id::leg_capture: return leg_capture_view::check(from);
+        case template_id::order_status: return order_status_view::check(from);
         case template_id::request_done: return request_done_view::check(from);
         case template_id::quote_entered: return quote_entered_view::check(from);
         case template_id::protection_changed: return protection_changed_view::check(from);

@@ -41,6 +41,7 @@ enum class template_id : std::uint16_t {
     amend_order = 17,
     cancel_order = 18,
     cancel_orders = 19,
+    query_order = 20,
     change_phase = 27,
     set_limits = 28,
     kill_switch = 29,
@@ -56,6 +57,7 @@ enum class template_id : std::uint16_t {
     order_rejected = 37,
     trade_capture = 38,
     leg_capture = 47,
+    order_status = 45,
     request_done = 44,
     quote_entered = 42,
     protection_changed = 43,
@@ -337,6 +339,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::book_full) == 40)
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::throttled) == 41);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_authorised) == 42);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::killed) == 43);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::flooded) == 95);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_size_limit) == 60);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::notional_limit) == 61);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::open_orders_limit) == 62);
@@ -381,6 +384,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection)
         case domain::reject_reason::throttled:
         case domain::reject_reason::not_authorised:
         case domain::reject_reason::killed:
+        case domain::reject_reason::flooded:
         case domain::reject_reason::order_size_limit:
         case domain::reject_reason::notional_limit:
         case domain::reject_reason::open_orders_limit:
@@ -469,6 +473,8 @@ enum class logout_reason : std::uint8_t {
     capacity = 11,
     /// hello asks for messages beyond the last one that the venue ever sent: it is not the venue that the client knew.
     sequence_unknown = 12,
+    /// The session sent far more requests than it may.
+    throttled = 13,
 };
 
 [[nodiscard]] constexpr bool is_known(logout_reason value) noexcept {
@@ -486,6 +492,7 @@ enum class logout_reason : std::uint8_t {
         case logout_reason::resend_unavailable:
         case logout_reason::capacity:
         case logout_reason::sequence_unknown:
+        case logout_reason::throttled:
             return true;
     }
     return false;
@@ -513,6 +520,16 @@ static_assert(domain::amend_flag::display_quantity == 4);
 static_assert(domain::amend_flag::account == 8);
 /// All bits that mean something.
 inline constexpr std::uint8_t amend_flags_mask = 15;
+
+/// Which open orders a query is about; without any, the one that it names.
+namespace query_flag {
+/// All that this session entered.
+inline constexpr std::uint8_t all_of_session = 1;
+/// All of the account.
+inline constexpr std::uint8_t all_of_account = 2;
+}  // namespace query_flag
+/// All bits that mean something.
+inline constexpr std::uint8_t query_flags_mask = 3;
 
 static_assert(domain::cancel_flag::quotes_too == 1);
 static_assert(domain::cancel_flag::quotes_only == 2);
@@ -1406,6 +1423,8 @@ struct cancel_orders {
     std::uint8_t cancel_flags{};
     /// Only orders of this product; 0 for every product.
     domain::product_id product{};
+    /// For operators: whose orders, whatever session entered them. 0 for the account's own.
+    domain::account_id cancelled_account{};
 
     friend bool operator==(const wire::cancel_orders&, const wire::cancel_orders&) = default;
 };
@@ -1420,7 +1439,7 @@ struct cancel_orders {
     store_field(out + 22, message.cancel_flags);
     std::memset(out + 23, 0, 1);
     store_field(out + 24, message.product);
-    std::memset(out + 28, 0, 4);
+    store_field(out + 28, message.cancelled_account);
 }
 
 /// cancel_orders in a received buffer; valid as long as the buffer.
@@ -1458,6 +1477,9 @@ class cancel_orders_view {
     }
     [[nodiscard]] std::uint8_t cancel_flags() const noexcept { return load_field<std::uint8_t>(block_ + 6); }
     [[nodiscard]] domain::product_id product() const noexcept { return load_field<domain::product_id>(block_ + 8); }
+    [[nodiscard]] domain::account_id cancelled_account() const noexcept {
+        return load_field<domain::account_id>(block_ + 12);
+    }
 
     [[nodiscard]] wire::cancel_orders value() const noexcept {
         return {
@@ -1466,6 +1488,76 @@ class cancel_orders_view {
             .cancel_sides = cancel_sides(),
             .cancel_flags = cancel_flags(),
             .product = product(),
+            .cancelled_account = cancelled_account(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Asks what has become of an order, or which orders are open. It changes nothing. Answered by an order_status for the
+/// open order that it names, as in amend_order; by one for each open order and then request_done; or by order_rejected:
+/// order_not_open when the named order is filled or cancelled, unknown_order when there never was one.
+struct query_order {
+    static constexpr template_id message_id = template_id::query_order;
+    static constexpr std::size_t block_bytes = 24;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// Names the order when order and target_request are 0.
+    domain::client_order_id client_order{};
+    /// Names the order when not 0.
+    domain::order_id order{};
+    /// Names the order when not 0 and order is 0: the header's sequence of the enter_order by which this session
+    /// entered it.
+    std::uint32_t target_request{};
+    std::uint8_t query_flags{};
+
+    friend bool operator==(const wire::query_order&, const wire::query_order&) = default;
+};
+
+/// Writes header and block: query_order::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const query_order& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(query_order::message_id, query_order::block_bytes, sequence, out);
+    store_field(out + 16, message.client_order);
+    store_field(out + 24, message.order);
+    store_field(out + 32, message.target_request);
+    store_field(out + 36, message.query_flags);
+    std::memset(out + 37, 0, 3);
+}
+
+/// query_order in a received buffer; valid as long as the buffer.
+class query_order_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit query_order_view(const frame& from) noexcept : block_(block_of<wire::query_order>(from)) {}
+
+    /// What keeps a frame whose message is query_order from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < query_order::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const query_order_view view{from};
+        if ((view.query_flags() & ~query_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 231};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::client_order_id client_order() const noexcept {
+        return load_field<domain::client_order_id>(block_ + 0);
+    }
+    [[nodiscard]] domain::order_id order() const noexcept { return load_field<domain::order_id>(block_ + 8); }
+    [[nodiscard]] std::uint32_t target_request() const noexcept { return load_field<std::uint32_t>(block_ + 16); }
+    [[nodiscard]] std::uint8_t query_flags() const noexcept { return load_field<std::uint8_t>(block_ + 20); }
+
+    [[nodiscard]] wire::query_order value() const noexcept {
+        return {
+            .client_order = client_order(),
+            .order = order(),
+            .target_request = target_request(),
+            .query_flags = query_flags(),
         };
     }
 
@@ -2988,7 +3080,129 @@ class leg_capture_view {
     const std::byte* block_;
 };
 
-/// A set_limits, change_phase, kill_switch or settle_instrument is done; the orders that it cancelled were said before.
+/// An open order as it stands, for who asked by query_order.
+struct order_status {
+    static constexpr template_id message_id = template_id::order_status;
+    static constexpr std::size_t block_bytes = 72;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    domain::order_id order{};
+    domain::client_order_id client_order{};
+    /// The order's limit.
+    domain::price_nano price{};
+    /// Open quantity.
+    std::int64_t quantity{};
+    domain::account_id account{};
+    /// The session that asked.
+    domain::session_id session{};
+    /// The header's sequence of the query.
+    std::uint32_t request{};
+
+    friend bool operator==(const wire::order_status&, const wire::order_status&) = default;
+};
+
+/// Writes header and block: order_status::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const order_status& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(order_status::message_id, order_status::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.order);
+    store_field(out + 48, message.client_order);
+    store_field(out + 56, message.price);
+    store_field(out + 64, message.quantity);
+    store_field(out + 72, message.account);
+    store_field(out + 76, message.session);
+    store_field(out + 80, message.request);
+    std::memset(out + 84, 0, 4);
+}
+
+/// order_status in a received buffer; valid as long as the buffer.
+class order_status_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit order_status_view(const frame& from) noexcept : block_(block_of<wire::order_status>(from)) {}
+
+    /// What keeps a frame whose message is order_status from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < order_status::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const order_status_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::order_id order() const noexcept { return load_field<domain::order_id>(block_ + 24); }
+    [[nodiscard]] domain::client_order_id client_order() const noexcept {
+        return load_field<domain::client_order_id>(block_ + 32);
+    }
+    [[nodiscard]] domain::price_nano price() const noexcept { return load_field<domain::price_nano>(block_ + 40); }
+    [[nodiscard]] std::int64_t quantity() const noexcept { return load_field<std::int64_t>(block_ + 48); }
+    [[nodiscard]] domain::account_id account() const noexcept { return load_field<domain::account_id>(block_ + 56); }
+    [[nodiscard]] domain::session_id session() const noexcept { return load_field<domain::session_id>(block_ + 60); }
+    [[nodiscard]] std::uint32_t request() const noexcept { return load_field<std::uint32_t>(block_ + 64); }
+
+    [[nodiscard]] wire::order_status value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .order = order(),
+            .client_order = client_order(),
+            .price = price(),
+            .quantity = quantity(),
+            .account = account(),
+            .session = session(),
+            .request = request(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// A set_limits, change_phase, kill_switch or settle_instrument is done, or a query of all orders; the orders that it
+/// cancelled, or found, were said before.
 struct request_done {
     static constexpr template_id message_id = template_id::request_done;
     static constexpr std::size_t block_bytes = 40;

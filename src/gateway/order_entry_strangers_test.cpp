@@ -1,0 +1,116 @@
+// Connections that never become a session: silent, slow, talking nonsense, or stuck in the greeting of their transport.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "gateway/test_answers.hpp"
+#include "gateway/test_venue.hpp"
+
+namespace corro::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using domain::side;
+using testing::is_done;
+using testing::logon;
+using testing::order;
+using testing::raw_client;
+using testing::test_transport;
+using testing::test_venue;
+using client_pointer = std::unique_ptr<raw_client>;
+
+/// Over the transports that a stranger reaches by TCP.
+class order_entry_strangers : public testing::over_every_transport {};
+INSTANTIATE_TEST_SUITE_P(over, order_entry_strangers,
+                         ::testing::Values(test_transport::tcp, test_transport::tls, test_transport::websocket,
+                                           test_transport::secure_websocket),
+                         testing::transport_name);
+
+gateway_options impatient() {
+    gateway_options options;
+    options.logon_timeout = 300ms;
+    return options;
+}
+
+/// Opens a plain connection to whatever listens there and says so much of `text`, a byte at a time.
+io::task<void> drip(test_venue* v, std::string_view text, std::chrono::milliseconds between) {
+    auto stream = co_await io::tcp_stream::connect(v->context, v->endpoint);
+    if (!stream) co_return;
+    for (const char& letter : text) {
+        const io::io_result written = co_await stream->write_some(std::as_bytes(std::span(&letter, 1)));
+        if (written.error) co_return;
+        const std::error_code stopped = co_await io::sleep_for(between);
+        if (stopped) co_return;
+    }
+    std::array<std::byte, 1'024> rest;
+    while (true) {
+        const io::io_result read = co_await stream->read_some(rest);
+        if (read.error) co_return;
+    }
+}
+
+TEST_P(order_entry_strangers, N5_slow_and_silent_strangers_do_not_disturb_and_are_sent_away) {
+    test_venue venue(impatient());
+    venue.run([](test_venue* v) -> io::task<> {
+        const client_pointer trader = co_await v->log_on(logon(1));
+        CORRO_REQUIRE(trader != nullptr);
+        io::task_scope strangers(v->context);
+        for (int i = 0; i < 40; ++i) {
+            strangers.spawn(drip(v, "", 1ms));
+            strangers.spawn(drip(v, "GET / HTTP/1.1\r\nHost: venue\r\nUpgrade: websocket\r\n", 100ms));
+            strangers.spawn(drip(v, "\x16\x03\x01\x02\x01\x01\x01\xfc\x03\x03 a beginning of a handshake", 100ms));
+        }
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now > 100; }));
+        for (std::uint64_t i = 1; i <= 100; ++i) {
+            CORRO_REQUIRE(co_await is_done(trader.get(), order(side::buy, 90, 1, i)));
+        }
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 1; }));
+        CORRO_REQUIRE(co_await is_done(trader.get(), order(side::buy, 90, 1, 1'000)));
+        strangers.request_stop();
+        co_await strangers.join();
+    });
+}
+
+TEST_P(order_entry_strangers, N5_more_strangers_than_there_is_room_for_are_closed_at_once) {
+    gateway_options options;
+    options.strangers_max = 10;
+    test_venue venue(options);
+    venue.run([](test_venue* v) -> io::task<> {
+        const client_pointer trader = co_await v->log_on(logon(1));
+        CORRO_REQUIRE(trader != nullptr);
+        io::task_scope strangers(v->context);
+        for (int i = 0; i < 30; ++i) strangers.spawn(drip(v, "", 1ms));
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_refused == 20; }));
+        EXPECT_EQ(v->statistics().connections_now, 11U);
+        CORRO_REQUIRE(co_await is_done(trader.get(), order(side::buy, 90, 1, 1)));
+        strangers.request_stop();
+        co_await strangers.join();
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 1; }));
+        const client_pointer late = co_await v->log_on(logon(2));
+        EXPECT_NE(late, nullptr) << "there is room again";
+    });
+}
+
+TEST_P(order_entry_strangers, a_venue_that_closes_does_not_wait_for_a_greeting) {
+    gateway_options options;
+    options.logon_timeout = 10min;  // longer than the test may take
+    test_venue venue(options);
+    venue.run([](test_venue* v) -> io::task<> {
+        io::task_scope strangers(v->context);
+        for (int i = 0; i < 5; ++i) strangers.spawn(drip(v, "", 1ms));
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 5; }));
+        v->gateway.close();
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 0; }));
+        strangers.request_stop();
+        co_await strangers.join();
+    });
+}
+
+}  // namespace
+}  // namespace corro::gateway

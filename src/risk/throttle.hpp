@@ -1,0 +1,63 @@
+// Throttles: how many requests a session may send in a window of time.
+//
+// Windows follow each other on the clock of the commands themselves, not on the reader's, so that the same commands are
+// judged alike whenever they are looked at. At the first threshold new orders, amends, quotes and queries are refused;
+// who goes on up to the next is logged out. Cancels count, and only the second threshold refuses them: who wants to
+// carry less risk may.
+//
+// Threads: one. Cost: a few instructions per request; memory for every session at construction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "domain/command.hpp"
+
+namespace corro::risk {
+
+struct throttle_options {
+    std::uint32_t requests_max = 0;  ///< of one session in a window; 0 for no throttle at all
+    std::uint32_t requests_end = 0;  ///< the request after so many ends the session; 0 for none
+    std::int64_t window_ns = 1'000'000'000;
+};
+
+class throttle {
+ public:
+    /// @param sessions_count  Session ids are 1 to this number; others are not throttled.
+    throttle(const throttle_options& options, std::uint32_t sessions_count)
+        : options_(options), sessions_(options.requests_max == 0 ? 0 : std::size_t{sessions_count} + 1) {}
+
+    /// Counts a command at its time and says whether its request is to be refused: `none`, `throttled` or `flooded`.
+    /// The commands of one request count once and are judged alike. Commands that no client sent are not judged.
+    [[nodiscard]] domain::reject_reason judge(const domain::command& c) noexcept {
+        if (c.session.value >= sessions_.size() || c.request == 0) return domain::reject_reason::none;
+        state& s = sessions_[c.session.value];
+        const std::int64_t window = c.time.value / options_.window_ns;
+        if (c.request != s.request || window != s.window || s.count == 0) {
+            if (window != s.window) s.count = 0;
+            s.window = window;
+            s.request = c.request;
+            ++s.count;
+        }
+        if (options_.requests_end != 0 && s.count > options_.requests_end) return domain::reject_reason::flooded;
+        if (s.count <= options_.requests_max || lessens_risk(c.kind)) return domain::reject_reason::none;
+        return domain::reject_reason::throttled;
+    }
+
+ private:
+    struct state {
+        std::int64_t window = 0;
+        std::uint32_t count = 0;
+        std::uint32_t request = 0;  ///< the one counted last
+    };
+
+    [[nodiscard]] static bool lessens_risk(domain::command_kind kind) noexcept {
+        return kind == domain::command_kind::cancel_order || kind == domain::command_kind::cancel_orders ||
+               kind == domain::command_kind::kill_switch;
+    }
+
+    throttle_options options_;
+    std::vector<state> sessions_;  ///< by id
+};
+
+}  // namespace corro::risk
