@@ -14,7 +14,9 @@
 #include "io/scope.hpp"
 #include "io/signals.hpp"
 #include "node/configuration.hpp"
+#include "node/distributor_role.hpp"
 #include "node/exchange.hpp"
+#include "node/ports.hpp"
 #include "process.hpp"
 #include "report.hpp"
 
@@ -26,6 +28,9 @@ struct serve_options {
     std::string listen;
     std::string threading;
     std::string io = "auto";
+    std::string role = "all";
+    std::string venue_feed;
+    std::string venue_snapshots;
     std::uint32_t sample_every = 0;
     bool sample_given = false;
 };
@@ -95,6 +100,36 @@ int serve(const serve_options& options) {
     return 0;
 }
 
+// The first signal closes the distributor.
+io::task<void> distribute_until_closed(node::distributor_role* distributor, io::context* context) {
+    const auto close_when_told = [](node::distributor_role* what, io::signal_set* signals) -> io::task<void> {
+        const auto signal = co_await signals->wait();
+        if (signal) what->close();
+    };
+    io::signal_set signals(*context, {SIGINT, SIGTERM});
+    io::task_scope watching(*context);
+    watching.spawn(close_when_told(distributor, &signals));
+    co_await distributor->run();
+    watching.request_stop();
+    co_await watching.join();
+}
+
+int distribute(const serve_options& options) {
+    raise_descriptor_limit();
+    const node::configuration configuration = node::load_configuration(options.config);
+    io::context context(io::context_options(backend_named(options.io)));
+    node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed, "--venue-feed"),
+                                       node::address_of(options.venue_snapshots, "--venue-snapshots"));
+    fmt::print("corro {} distributes the feed of venue {} on {}\n  feed         {}\n  snapshots    {}\n", CORRO_VERSION,
+               configuration.venue_name, context.backend_name(), distributor.feed_endpoint().to_string(),
+               distributor.snapshot_endpoint().to_string());
+    fmt::print("Ctrl-C closes it.\n");
+    std::fflush(stdout);
+    io::block_on(context, distribute_until_closed(&distributor, &context));
+    if (!distributor.failure().empty()) fmt::print(stderr, "{}\n", distributor.failure());
+    return distributor.failure().empty() ? 0 : 1;
+}
+
 }  // namespace
 
 void add_serve_command(CLI::App& app, int& exit_code) {
@@ -107,11 +142,19 @@ void add_serve_command(CLI::App& app, int& exit_code) {
     command->add_option("--io", options->io, "What the sockets stand on")
         ->check(CLI::IsMember(backend_names()))
         ->capture_default_str();
+    command
+        ->add_option("--role", options->role,
+                     "all: the exchange; distributor: publishes the feed of a venue that runs elsewhere, on the "
+                     "configuration's market-data ports")
+        ->check(CLI::IsMember({"all", "distributor"}))
+        ->capture_default_str();
+    command->add_option("--venue-feed", options->venue_feed, "The venue's feed port, for a distributor");
+    command->add_option("--venue-snapshots", options->venue_snapshots, "The venue's snapshot port, for a distributor");
     CLI::Option* sample = command->add_option("--sample-every", options->sample_every,
                                               "Time one request of so many; 0: none (default: the configuration's)");
     command->callback([options, sample, &exit_code] {
         options->sample_given = sample->count() != 0;
-        exit_code = serve(*options);
+        exit_code = options->role == "distributor" ? distribute(*options) : serve(*options);
     });
 }
 

@@ -33,6 +33,17 @@ distributor::~distributor() {
     CORRO_ASSERT(subscribers_.empty(), "the serving tasks have ended before the distributor is destroyed");
 }
 
+void distributor::begin_at(std::uint64_t next_sequence, std::uint64_t last_command) noexcept {
+    log_.begin_at(next_sequence);
+    last_command_ = last_command;
+}
+
+bool distributor::adopt(domain::instrument_id id, const book_image& book) {
+    if (instruments_.find(id) == nullptr) return false;
+    books_[id.value] = book;
+    return true;
+}
+
 io::task<void> distributor::serve_feed(io::tcp_acceptor acceptor) {
     return serve(std::move(acceptor), port::feed);
 }

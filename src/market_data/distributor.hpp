@@ -71,6 +71,12 @@ class distributor {
     distributor(const distributor&) = delete;
     distributor& operator=(const distributor&) = delete;
 
+    /// Begins in the middle of a feed that somebody else publishes too: the next message has this number, and the books
+    /// are what `adopt` makes them. @pre Nothing was published yet (asserted).
+    void begin_at(std::uint64_t next_sequence, std::uint64_t last_command) noexcept;
+    /// The book of an instrument as it is at that moment. False for an unknown instrument.
+    [[nodiscard]] bool adopt(domain::instrument_id id, const book_image& book);
+
     /// Serves the live feed until `close`; ends when every subscriber has left.
     [[nodiscard]] io::task<void> serve_feed(io::tcp_acceptor acceptor);
 

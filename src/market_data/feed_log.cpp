@@ -22,6 +22,11 @@ feed_log::feed_log(std::size_t capacity_bytes)
       bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity_ + message_bytes_max)),
       index_(std::bit_ceil(capacity_ / (packet_bytes_min * index_every) + 2)) {}
 
+void feed_log::begin_at(std::uint64_t sequence) noexcept {
+    CORRO_ASSERT(end_ == 0 && sequence != 0, "a feed begins once");
+    next_sequence_ = begin_sequence_ = sequence;
+}
+
 std::span<std::byte> feed_log::reserve() noexcept {
     return {bytes_.get() + fold(end_), message_bytes_max};
 }
@@ -37,10 +42,12 @@ void feed_log::commit(std::size_t size) noexcept {
 }
 
 std::uint64_t feed_log::first_sequence() const noexcept {
-    if (next_sequence_ == 1 || oldest_position() == 0) return 1;
+    if (next_sequence_ == begin_sequence_) return next_sequence_;
+    if (begin_sequence_ == 1 && oldest_position() == 0) return 1;
     // Indexed messages are in order of position: the first at or behind the oldest byte that is still whole.
     const std::uint64_t last = (next_sequence_ - 2) / index_every;
-    std::uint64_t low = last >= index_.size() ? last - index_.size() + 1 : 0;
+    const std::uint64_t first_indexed = (begin_sequence_ - 1 + index_every - 1) / index_every;
+    std::uint64_t low = std::max(first_indexed, last >= index_.size() ? last - index_.size() + 1 : 0);
     std::uint64_t high = last + 1;
     while (low < high) {
         const std::uint64_t middle = low + (high - low) / 2;

@@ -26,6 +26,10 @@ class feed_log {
     /// `capacity_bytes` is rounded up to a power of two, at least 4 KiB.
     explicit feed_log(std::size_t capacity_bytes);
 
+    /// Begins in the middle of a feed: the first message will have this number. What can be asked for begins with the
+    /// next message whose number is one more than a multiple of index_every. @pre Nothing was appended (asserted).
+    void begin_at(std::uint64_t sequence) noexcept;
+
     /// Room for the next packet, message_bytes_max long. Overwrites the oldest messages: positions below
     /// `first_position()` as it is after the next commit must not be read any more.
     [[nodiscard]] std::span<std::byte> reserve() noexcept;
@@ -33,7 +37,7 @@ class feed_log {
     /// Appends the first `size` bytes of the reservation as one packet.
     void commit(std::size_t size) noexcept;
 
-    /// Number that the next message will have; the first message is 1.
+    /// Number that the next message will have; the first message is 1 unless `begin_at` said otherwise.
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
 
     /// The oldest sequence number that can still be asked for.
@@ -71,6 +75,7 @@ class feed_log {
     std::vector<std::uint64_t> index_;  ///< position of every index_every-th message, circular
     std::uint64_t end_ = 0;
     std::uint64_t next_sequence_ = 1;
+    std::uint64_t begin_sequence_ = 1;  ///< of the first message that was ever here
 };
 
 }  // namespace corro::market_data

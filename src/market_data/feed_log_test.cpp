@@ -72,5 +72,28 @@ TEST(feed_log, keeps_the_newest_messages_and_finds_each_by_its_number) {
     }
 }
 
+TEST(feed_log, begins_in_the_middle_of_a_feed_and_gives_what_it_can_find) {
+    for (const std::uint64_t begin : {2U, 64U, 65U, 66U, 1'000U}) {
+        feed_log log(1U << 16U);
+        log.begin_at(begin);
+        EXPECT_EQ(log.first_sequence(), begin) << "nothing is there yet";
+        for (std::uint64_t sequence = begin; sequence < begin + 200; ++sequence) {
+            const auto room = log.reserve();
+            room[0] = std::byte{0};
+            room[1] = std::byte{10};
+            room[2] = static_cast<std::byte>(sequence % 251);
+            log.commit(12);
+            ASSERT_EQ(log.next_sequence(), sequence + 1);
+            ASSERT_GE(log.first_sequence(), begin);
+            ASSERT_LE(log.first_sequence(), begin + feed_log::index_every);
+            for (std::uint64_t wanted = log.first_sequence(); wanted <= sequence; ++wanted) {
+                const auto packet = log.packet_at(log.position_of(wanted));
+                ASSERT_EQ(packet.size(), 12U);
+                ASSERT_EQ(packet[2], static_cast<std::byte>(wanted % 251)) << "message " << wanted;
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace corro::market_data

@@ -32,6 +32,9 @@ class market_data_side {
     /// Ends the feed; nothing may be published any more.
     void close() noexcept;
 
+    /// Where the feed begins, when it is not the first of its kind.
+    [[nodiscard]] market_data::distributor& distributor() noexcept { return distributor_; }
+
     void publish(const domain::event& event) noexcept { distributor_.publish(event); }
 
     /// Starts sending: once per batch of events.

@@ -1,0 +1,92 @@
+#include "node/distributor_role.hpp"
+
+#include <utility>
+
+#include "client/session_errors.hpp"
+#include "io/timer.hpp"
+
+namespace corro::node {
+
+distributor_role::distributor_role(io::context& context, const configuration& c, io::endpoint feed,
+                                   io::endpoint snapshots)
+    : context_(context), venue_feed_(feed), venue_snapshots_(snapshots), feed_(context, c, nullptr) {}
+
+io::task<void> distributor_role::run() {
+    io::task_scope following(context_);
+    following_ = &following;
+    following.spawn(follow());
+    // Nobody is served before there is something to serve; who connects until then waits.
+    const std::error_code stopped = co_await joined_.wait();
+    if (!stopped && !closing_) co_await feed_.run();
+    following_ = nullptr;
+    following.request_stop();
+    co_await following.join();
+}
+
+void distributor_role::close() noexcept {
+    closing_ = true;
+    feed_.close();
+    joined_.set();
+    if (following_ != nullptr) following_->request_stop();
+}
+
+io::task<void> distributor_role::follow() {
+    co_await join();
+    while (upstream_ != nullptr && !closing_) {
+        io::task_scope beating(context_);
+        beating.spawn(upstream_->keep_alive());
+        co_await pass_on();
+        beating.request_stop();
+        co_await beating.join();
+        std::error_code error = std::make_error_code(std::errc::not_connected);
+        while (error && !closing_ && failure_.empty()) {
+            const std::error_code stopped = co_await io::sleep_for(retry_interval);
+            if (stopped) co_return;
+            error = co_await upstream_->resume(venue_feed_);
+            if (error == client::session_errc::session_not_available)
+                failure_ = "the venue's feed does not go on with message " + std::to_string(upstream_->next_sequence());
+        }
+        if (!failure_.empty()) co_return close();
+    }
+}
+
+// The first snapshot decides where this feed begins.
+io::task<void> distributor_role::join() {
+    while (!closing_) {
+        auto joined = co_await client::feed_session::join(venue_feed_, venue_snapshots_);
+        if (joined) {
+            upstream_ = std::move(*joined);
+            break;
+        }
+        const std::error_code stopped = co_await io::sleep_for(retry_interval);
+        if (stopped) co_return;
+    }
+    if (closing_) co_return;
+    feed_.distributor().begin_at(upstream_->next_sequence(), upstream_->last_command());
+    bool same_instruments = true;
+    upstream_->instruments().for_each([&](const domain::instrument& i) {
+        same_instruments = feed_.distributor().adopt(i.id, *upstream_->book(i.id)) && same_instruments;
+    });
+    if (!same_instruments) {
+        failure_ = "the venue has instruments that are not configured here";
+        co_return close();
+    }
+    joined_.set();
+}
+
+// Everything that the venue's feed says, until the connection breaks.
+io::task<void> distributor_role::pass_on() {
+    while (!closing_) {
+        const auto event = upstream_->poll();
+        if (!event) co_return;
+        if (*event) {
+            feed_.publish(**event);
+            continue;
+        }
+        feed_.flush();
+        const std::error_code error = co_await upstream_->fill();
+        if (error) co_return;
+    }
+}
+
+}  // namespace corro::node

@@ -1,0 +1,66 @@
+// The market-data side in a process of its own, fed by the venue's feed: as many as wanted, each for its own
+// subscribers.
+//
+// It joins the venue's feed as any subscriber does, by a snapshot and from the next message on, and publishes the same
+// messages under the same numbers, by TCP and by its own lines. When the connection breaks it tries until the venue is
+// back and goes on with the next message; its subscribers notice nothing but the pause. When the venue no longer has
+// that message, or has gone back behind it, the feed ends: there would be a gap.
+//
+// Threads: one context. Limits: the configuration's, market_data/limits.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "client/feed_session.hpp"
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/event.hpp"
+#include "io/scope.hpp"
+#include "io/task.hpp"
+#include "node/configuration.hpp"
+#include "node/market_data_side.hpp"
+
+namespace corro::node {
+
+class distributor_role {
+ public:
+    /// How long to wait between two attempts to reach the venue.
+    static constexpr std::chrono::milliseconds retry_interval{100};
+
+    /// Opens the ports. @param feed, snapshots  The venue's.
+    /// @throws std::system_error, configuration_error as `exchange`.
+    distributor_role(io::context& context, const configuration& configuration, io::endpoint feed,
+                     io::endpoint snapshots);
+
+    /// Serves until `close`, or until the venue's feed cannot be continued.
+    [[nodiscard]] io::task<void> run();
+
+    /// Begins to leave.
+    void close() noexcept;
+
+    [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
+    [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
+    [[nodiscard]] const market_data::distributor& distributor() const noexcept { return feed_.distributor(); }
+    /// Why the feed ended by itself; empty if it did not.
+    [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+
+ private:
+    io::task<void> follow();
+    io::task<void> join();
+    io::task<void> pass_on();
+
+    io::context& context_;
+    io::endpoint venue_feed_;
+    io::endpoint venue_snapshots_;
+    market_data_side feed_;
+    std::unique_ptr<client::feed_session> upstream_;
+    io::task_scope* following_ = nullptr;
+    io::manual_event joined_;
+    std::string failure_;
+    bool closing_ = false;
+};
+
+}  // namespace corro::node
