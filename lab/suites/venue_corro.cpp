@@ -1,6 +1,12 @@
-// Suite `venue`, by Corro: the exchange that `corro serve` runs, on one thread or split over two.
+// Suite `venue`, by Corro: the exchange that `corro serve` runs, on one thread or split over two, without a journal and
+// with one.
 
 #include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 
 #include "io/scope.hpp"
 #include "io/unix_socket.hpp"
@@ -19,11 +25,54 @@ io::task<> end_with_the_clients(io::unix_stream control, node::exchange* serving
     serving->close();
 }
 
-void serve(io::backend_kind kind, node::threading_mode threading, const venue_settings& settings, venue_report& report,
-           int control) {
+/// A folder of one's own among the system's temporary ones, which goes with its content.
+class temporary_folder {
+ public:
+    temporary_folder() : path_((std::filesystem::temp_directory_path() / "corro-lab-XXXXXX").string()) {
+        if (mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
+    }
+    ~temporary_folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    temporary_folder(const temporary_folder&) = delete;
+    temporary_folder& operator=(const temporary_folder&) = delete;
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+    std::string path_;
+};
+
+struct variant {
+    std::string subject;
+    io::backend_kind kind;
+    node::threading_mode threading = node::threading_mode::inline_;
+    std::optional<journal::durability> durability{};  ///< empty: no journal
+};
+
+std::vector<variant> variants() {
+    std::vector<variant> made;
+    for (const corro_backend& by : corro_backends()) {
+        made.push_back({by.subject + "_inline", by.kind});
+        made.push_back({by.subject + "_split", by.kind, node::threading_mode::split});
+    }
+    const corro_backend first = corro_backends().front();
+    for (const journal::durability mode : {journal::durability::group, journal::durability::each}) {
+        made.push_back({first.subject + "_inline_" + std::string(journal::name_of(mode)), first.kind,
+                        node::threading_mode::inline_, mode});
+    }
+    return made;
+}
+
+void serve(const variant& which, const venue_settings& settings, venue_report& report, int control) {
     node::configuration configuration = settings.configuration;
-    configuration.threading = threading;
-    io::context_options options(kind);
+    configuration.threading = which.threading;
+    std::optional<temporary_folder> folder;
+    if (which.durability) {
+        configuration.journal_directory = folder.emplace().path();
+        configuration.durability = *which.durability;
+    }
+    io::context_options options(which.kind);
     if (settings.busy_poll) options.busy_poll = std::chrono::seconds(1);
     io::context on(options);
     node::exchange serving(on, configuration);
@@ -40,15 +89,10 @@ void serve(io::backend_kind kind, node::threading_mode threading, const venue_se
 }  // namespace
 
 void implement_venue_corro(registry& into) {
-    for (const corro_backend& by : corro_backends()) {
-        for (const node::threading_mode threading : {node::threading_mode::inline_, node::threading_mode::split}) {
-            const bool split = threading == node::threading_mode::split;
-            implement_venue(
-                into, by.subject + (split ? "_split" : "_inline"),
-                [kind = by.kind, threading](const venue_settings& settings, venue_report& report, int control) {
-                    serve(kind, threading, settings, report, control);
-                });
-        }
+    for (const variant& one : variants()) {
+        implement_venue(into, one.subject, [one](const venue_settings& settings, venue_report& report, int control) {
+            serve(one, settings, report, control);
+        });
     }
 }
 
