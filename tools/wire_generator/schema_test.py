@@ -24,7 +24,7 @@ class SchemaTest(unittest.TestCase):
     def test_takes_the_schema_and_lays_every_message_out_without_gaps(self):
         made = schema.read(TEXT)
         self.assertEqual((made.schema_id, made.header_bytes), (4125, 16))
-        self.assertEqual(len(made.messages), 39)
+        self.assertEqual(len(made.messages), TEXT.count("<sbe:message "))
         for message in made.messages:
             end = 0
             for leaf in message.leaves:
