@@ -449,6 +449,7 @@ class player final : public facility::event_consumer {
         c.kind = domain::command_kind::cancel_order;
         if (name != "all") return find(name, c);
         c.kind = domain::command_kind::cancel_orders;
+        c.request = 1;  // a client's; without a number it would be the venue's own
         c.sides = sides == "buys"    ? domain::cancel_sides::buy
                   : sides == "sells" ? domain::cancel_sides::sell
                                      : domain::cancel_sides::both;

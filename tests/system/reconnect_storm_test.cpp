@@ -95,6 +95,10 @@ io::task<void> run_storm(io::context* context, storm* s) {
     EXPECT_EQ(s->failed, 0U);
     io::task_scope trading(*context);
     trading.spawn(trade_meanwhile(s));
+    while (s->bystander_answers == 0) {
+        const std::error_code stopped = co_await io::sleep_for(1ms);
+        if (stopped) break;
+    }
     for (std::uint32_t i = 0; s->failed == 0 && i < sessions_count; ++i) {
         EXPECT_NE(s->sessions[i]->send(passive_order(i + 1)), 0U);
         EXPECT_FALSE(co_await s->sessions[i]->flush());
