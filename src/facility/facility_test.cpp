@@ -247,7 +247,11 @@ TEST_F(facility_test, refuses_with_one_message_and_the_reason) {
     EXPECT_EQ(bad([](command& c) { c.price = domain::no_price; }), reject_reason::invalid_price);
     EXPECT_EQ(bad([](command& c) { c.account = domain::account_id{16}; }), reject_reason::not_authorised);
     EXPECT_EQ(bad([](command& c) { c.kind = static_cast<command_kind>(200); }), reject_reason::unknown_command);
-    EXPECT_EQ(bad([](command& c) { c.kind = command_kind::cancel_orders; }), reject_reason::nothing_to_cancel);
+    const auto mass_cancel = [](command& c) {
+        c.kind = command_kind::cancel_orders;
+        c.request = 1;
+    };
+    EXPECT_EQ(bad(mass_cancel), reject_reason::nothing_to_cancel);
     apply(limit(1, side::buy, 100, 5, 11));
     EXPECT_EQ(reason_of(apply(limit(1, side::buy, 100, 5, 11))), reject_reason::duplicate_client_order_id);
     EXPECT_EQ(apply(limit(2, side::buy, 100, 5, 11)).size(), 4U) << "another account may use the same id";
@@ -380,6 +384,7 @@ TEST_F(facility_test, cancels_only_the_orders_of_one_session_or_one_instrument) 
     command mine = cancel(1);
     mine.kind = command_kind::cancel_orders;
     mine.scope = domain::cancel_scope::session;
+    mine.request = 1;
     EXPECT_EQ(apply(mine).size(), 4U);
     EXPECT_EQ(reason_of(apply(mine)), reject_reason::nothing_to_cancel);
     mine.scope = domain::cancel_scope::account;
