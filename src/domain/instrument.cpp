@@ -45,7 +45,6 @@ std::string_view validate(const instrument& i) noexcept {
     if (i.expiry.value < 0) return "the expiry lies before 1970";
     if (i.legs_count > legs_max) return "the strategy has more legs than the venue's limit";
     if (i.legs_count != 0 && i.kind != instrument_kind::spread) return "only an instrument of kind spread has legs";
-    if (i.implied) return "implied matching is not offered";
     return validate(i.allocation);
 }
 

@@ -80,7 +80,6 @@ struct instrument {
     // A strategy: see docs/spec/spreads.md.
     std::array<leg, legs_max> legs{};
     std::uint8_t legs_count = 0;
-    bool implied = false;  ///< its orders also trade with those of its legs; not offered: validate refuses it
 
     [[nodiscard]] constexpr std::span<const leg> legs_used() const noexcept { return {legs.data(), legs_count}; }
 };

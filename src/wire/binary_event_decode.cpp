@@ -290,7 +290,6 @@ std::expected<domain::instrument, std::error_code> decode_instrument(const frame
         .strike = message.strike,
         .expiry = message.expiry,
         .legs_count = message.legs_count,
-        .implied = message.implied_matching == implied_matching::implied,
     };
     if (instrument.tick_size.value <= 0 || instrument.lot_size == 0) {
         return std::unexpected(wire_errc::malformed_field);

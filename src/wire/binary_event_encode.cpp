@@ -280,7 +280,6 @@ std::size_t encode(const domain::instrument& instrument, std::uint64_t sequence,
         .legs_count = instrument.legs_count,
         .strike = instrument.strike,
         .expiry = instrument.expiry,
-        .implied_matching = instrument.implied ? implied_matching::implied : implied_matching::separate,
     };
     return encode(message, sequence, out);
 }

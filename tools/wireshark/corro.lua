@@ -158,11 +158,6 @@ local option_right_names = {
     [2] = "put",
 }
 
-local implied_matching_names = {
-    [0] = "separate",
-    [1] = "implied",
-}
-
 local reject_reason_names = {
     [0] = "none",
     [1] = "unknown_instrument",
@@ -432,7 +427,6 @@ local fields = {
     legs_count = ProtoField.uint8("corro.legs_count", "legs_count"),
     strike = ProtoField.int64("corro.strike", "strike"),
     expiry = ProtoField.absolute_time("corro.expiry", "expiry", base.UTC),
-    implied_matching = ProtoField.uint8("corro.implied_matching", "implied_matching", base.DEC, implied_matching_names),
     last_sequence = ProtoField.uint64("corro.last_sequence", "last_sequence"),
     last_command = ProtoField.uint64("corro.last_command", "last_command"),
 }
@@ -1048,7 +1042,6 @@ local messages = {
         { field = fields.legs_count, offset = 71, size = 1, add = add_plain },
         { field = fields.strike, offset = 72, size = 8, add = add_price },
         { field = fields.expiry, offset = 80, size = 8, add = add_time },
-        { field = fields.implied_matching, offset = 88, size = 1, add = add_plain, values = implied_matching_names },
     },
     [65] = {
         name = "snapshot_begin", block_bytes = 24,

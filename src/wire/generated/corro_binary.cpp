@@ -58,14 +58,6 @@ std::string_view to_string(template_id message) noexcept {
     return "unknown";
 }
 
-std::string_view to_string(implied_matching value) noexcept {
-    switch (value) {
-        case implied_matching::separate: return "separate";
-        case implied_matching::implied: return "implied";
-    }
-    return "unknown";
-}
-
 std::string_view to_string(session_reject_reason value) noexcept {
     switch (value) {
         case session_reject_reason::none: return "none";

@@ -285,26 +285,6 @@ static_assert(static_cast<std::uint8_t>(domain::option_right::put) == 2);
     return false;
 }
 
-/// Whether a strategy trades with the books of its legs.
-enum class implied_matching : std::uint8_t {
-    /// In its own book only.
-    separate = 0,
-    /// Its orders also trade with those of its legs; no venue of this version offers that.
-    implied = 1,
-};
-
-[[nodiscard]] constexpr bool is_known(implied_matching value) noexcept {
-    switch (value) {
-        case implied_matching::separate:
-        case implied_matching::implied:
-            return true;
-    }
-    return false;
-}
-
-/// The value's name as in the specification; "unknown" for a number that is not in use.
-[[nodiscard]] std::string_view to_string(implied_matching value) noexcept;
-
 static_assert(sizeof(domain::reject_reason) == 1);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::none) == 0);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::unknown_instrument) == 1);
@@ -4966,7 +4946,6 @@ struct instrument_definition {
     domain::price_nano strike{};
     /// When the instrument ends; 0 for one that does not.
     domain::time_ns expiry{};
-    wire::implied_matching implied_matching = wire::implied_matching::separate;
 
     friend bool operator==(const wire::instrument_definition&, const wire::instrument_definition&) = default;
 };
@@ -4989,8 +4968,7 @@ struct instrument_definition {
     store_field(out + 87, message.legs_count);
     store_field(out + 88, message.strike);
     store_field(out + 96, message.expiry);
-    store_field(out + 104, message.implied_matching);
-    std::memset(out + 105, 0, 7);
+    std::memset(out + 104, 0, 8);
 }
 
 /// instrument_definition in a received buffer; valid as long as the buffer.
@@ -5017,9 +4995,6 @@ class instrument_definition_view {
         if (view.legs_count() > 8) {
             return {session_reject_reason::out_of_range, 201};
         }
-        if (!is_known(view.implied_matching())) {
-            return {session_reject_reason::invalid_value, 202};
-        }
         return {};
     }
 
@@ -5045,9 +5020,6 @@ class instrument_definition_view {
     [[nodiscard]] std::uint8_t legs_count() const noexcept { return load_field<std::uint8_t>(block_ + 71); }
     [[nodiscard]] domain::price_nano strike() const noexcept { return load_field<domain::price_nano>(block_ + 72); }
     [[nodiscard]] domain::time_ns expiry() const noexcept { return load_field<domain::time_ns>(block_ + 80); }
-    [[nodiscard]] wire::implied_matching implied_matching() const noexcept {
-        return load_field<wire::implied_matching>(block_ + 88);
-    }
 
     [[nodiscard]] wire::instrument_definition value() const noexcept {
         return {
@@ -5065,7 +5037,6 @@ class instrument_definition_view {
             .legs_count = legs_count(),
             .strike = strike(),
             .expiry = expiry(),
-            .implied_matching = implied_matching(),
         };
     }
 
