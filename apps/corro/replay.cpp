@@ -72,6 +72,7 @@ venue own_venue(const recording& what) {
     gateway::account a;
     a.id = domain::account_id{1};
     a.name = "replay";
+    a.is_operator = true;
     std::random_device random;
     for (std::byte& b : a.key) b = static_cast<std::byte>(random());
     c.accounts.push_back(a);

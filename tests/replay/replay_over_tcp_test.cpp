@@ -14,7 +14,7 @@
 namespace corro::client::replay {
 namespace {
 
-node::configuration venue_configuration(domain::price_nano tick) {
+node::configuration venue_configuration(domain::price_nano tick, bool is_operator) {
     node::configuration c;
     c.orders_max = 100'000;
     c.feed_log_bytes = 16U << 20U;
@@ -27,13 +27,15 @@ node::configuration venue_configuration(domain::price_nano tick) {
     gateway::account a;
     a.id = domain::account_id{7};
     a.key[0] = std::byte{1};
+    a.is_operator = is_operator;
     c.accounts.push_back(a);
     return c;
 }
 
 /// An exchange and a replay against it.
 struct tcp_replay {
-    explicit tcp_replay(domain::price_nano tick) : exchange(context, venue_configuration(tick)) {
+    explicit tcp_replay(domain::price_nano tick, bool is_operator = true)
+        : exchange(context, venue_configuration(tick, is_operator)), log(5, tick) {
         addresses.order_entry = exchange.order_entry_endpoint();
         addresses.feed = exchange.feed_endpoint();
         addresses.snapshots = exchange.snapshot_endpoint();
@@ -109,6 +111,35 @@ TEST(replay_over_tcp, a_session_is_reproduced_and_leaves_an_empty_book) {
     EXPECT_EQ(flow->result().books_continuous, (agreement{4, 4}));
     EXPECT_EQ(flow->result().books_whole, (agreement{1, 1}));
     EXPECT_EQ(venue.exchange.book(domain::instrument_id{1})->orders_count(), 0U) << "what was left is cancelled";
+}
+
+const tape_file short_opening{"snapshot; A B 12 100 5; A A 22 101 5", "A B 31 102 4", "M A 22 101 6",
+                              "T N 0 101 4; F N 31 101 4; F N 22 101 4; C B 31 102 4; M A 22 101 2",
+                              "T B 90 101 1; F A 22 101 1; M A 22 101 1"};
+
+TEST(replay_over_tcp, an_opening_auction_is_held_over_the_session_of_an_operator) {
+    tcp_replay venue(domain::price_nano{tape_tick_nano});
+    const tape_on_disk tape(short_opening);
+    const auto flow = tape.open(venue.log);
+    venue.at_end = [&](const market_data::book_image& book) { flow->compare_at_end(book); };
+    venue.drive(*flow);
+    EXPECT_EQ(venue.failure, "");
+    EXPECT_EQ(venue.log.unexplained_count(), 0U);
+    EXPECT_EQ(venue.counts.phase_changes, 2U);
+    EXPECT_EQ(flow->result().auction_lots, (agreement{4, 4}));
+    EXPECT_EQ(flow->result().auction_fills_in_order, (agreement{2, 2}));
+    EXPECT_EQ(flow->result().books_pre_open, (agreement{4, 4}));
+    EXPECT_EQ(flow->result().books_whole, (agreement{2, 2}));
+}
+
+TEST(replay_over_tcp, an_account_without_an_operators_rights_cannot_hold_an_auction) {
+    tcp_replay venue(domain::price_nano{tape_tick_nano}, false);
+    const tape_on_disk tape(short_opening);
+    const auto flow = tape.open(venue.log);
+    venue.drive(*flow);
+    EXPECT_EQ(venue.failure,
+              "the venue does not change the instrument's phase for the auction: not_authorised; the account needs an "
+              "operator's rights");
 }
 
 TEST(replay_over_tcp, a_wrong_fill_is_found_out) {
@@ -221,7 +252,11 @@ TEST(replay_over_tcp, the_e_mini_session_is_reproduced) {
     EXPECT_EQ(flow.result().own_lots, (agreement{265, 265}));
     EXPECT_EQ(flow.result().books_continuous, (agreement{46'096, 46'096}));
     EXPECT_EQ(flow.result().books_whole, (agreement{2, 2}));
-    EXPECT_EQ(venue.counts.requests(), 29'276U + 2'751U + 11'365U + 12'669U);
+    EXPECT_EQ(flow.result().auction_price, "4800.25");
+    EXPECT_EQ(flow.result().auction_prices, (agreement{1, 1}));
+    EXPECT_EQ(flow.result().auction_lots, (agreement{44, 44}));
+    EXPECT_EQ(flow.result().auction_fills_in_order, (agreement{35, 35}));
+    EXPECT_EQ(venue.counts.requests(), 29'308U + 2'751U + 11'365U + 12'666U + 2U);
 }
 
 TEST(replay_over_tcp, the_amazon_day_is_reproduced) {

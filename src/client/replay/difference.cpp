@@ -10,7 +10,6 @@ std::string_view to_string(cause c) noexcept {
     switch (c) {
         case cause::reporting_order_refreshed: return "reporting order: refreshed iceberg";
         case cause::reporting_order_filled: return "reporting order: wholly filled, no refresh visible";
-        case cause::opening_auction: return "opening auction";
         case cause::trade_without_aggressor: return "trade without aggressor";
         case cause::book_replaced: return "book replaced between files";
         case cause::hidden_execution: return "hidden execution";
@@ -18,6 +17,7 @@ std::string_view to_string(cause c) noexcept {
         case cause::same_time_priority: return "priority contradicted within one instant";
         case cause::younger_order_first: return "younger order executed first";
         case cause::quantity_unannounced: return "deletion of an unannounced quantity";
+        case cause::auction_differs: return "unexplained: the opening auction differs";
         case cause::fill_differs: return "unexplained: fills differ";
         case cause::remainder_differs: return "unexplained: remainder differs";
         case cause::unexpected_fill: return "unexplained: traded, but not in the recording";

@@ -21,7 +21,6 @@ namespace corro::client::replay {
 enum class cause : std::uint8_t {
     reporting_order_refreshed,  ///< same fills; the record lists a refreshed iceberg last at its price
     reporting_order_filled,     ///< same fills; the record lists a wholly filled order last at its price
-    opening_auction,            ///< uncrossed by the auction's own rules, not by price and time
     trade_without_aggressor,    ///< a trade outside the auction whose aggressor the records do not name
     book_replaced,              ///< a later file starts from a book that the earlier one did not lead to
     hidden_execution,           ///< against an order that nobody saw
@@ -30,6 +29,7 @@ enum class cause : std::uint8_t {
     younger_order_first,        ///< a younger order executed while older volume stands at its price
     quantity_unannounced,       ///< a deletion of more or less than the messages left of the order
 
+    auction_differs,      ///< another price or quantity, or another order filled, in the opening auction
     fill_differs,         ///< other resting orders, prices or quantities than recorded
     remainder_differs,    ///< another open quantity than recorded
     unexpected_fill,      ///< an order traded that did not trade in the recording
@@ -52,7 +52,7 @@ inline constexpr std::size_t causes_count = static_cast<std::size_t>(cause::coun
 
 /// Whether the cause is one that nothing in the recording accounts for.
 [[nodiscard]] constexpr bool is_unexplained(cause c) noexcept {
-    return c >= cause::fill_differs;
+    return c >= cause::auction_differs;
 }
 
 struct difference {

@@ -70,6 +70,8 @@ class facility_venue final : facility::event_consumer {
         c.client_order = r.client_order;
         c.price = r.price;
         c.quantity = r.quantity;
+        if (r.kind == domain::command_kind::change_phase) c.phase = r.phase;
+        c.is_operator = is_operator ? 1 : 0;
         c.request = static_cast<std::uint32_t>(commands_count_);
         facility_.apply(c);
         public_.push_back({});  // stands for "all of this command was said"
@@ -77,6 +79,7 @@ class facility_venue final : facility::event_consumer {
         public_.back().kind = end_of_command;
     }
 
+    bool is_operator = true;
     /// Changes the events of the venue before anybody sees them; for negative controls.
     std::function<void(domain::event&)> tamper;
 

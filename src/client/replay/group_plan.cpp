@@ -4,6 +4,20 @@
 
 namespace corro::client::replay {
 
+bool group_plan::uncrosses() const noexcept {
+    return std::ranges::any_of(
+        records, [](const order_record& r) { return r.action == record_action::trade && r.side == record_side::none; });
+}
+
+order_state state_after(const group_plan& group, std::uint64_t order, order_state state) {
+    for (const order_record& r : group.records) {
+        if (r.order != order) continue;
+        if (r.action == record_action::add || r.action == record_action::modify) state = {r.size, r.price};
+        if (r.action == record_action::cancel) state.size -= std::min(state.size, r.size);
+    }
+    return state;
+}
+
 bool apply_record(recorded_book& book, const order_record& r, bool refreshed) {
     switch (r.action) {
         case record_action::add: return book.add(r.order, side_of(r.side), r.price, r.size);

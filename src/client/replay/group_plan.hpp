@@ -17,7 +17,7 @@ enum class group_kind : std::uint8_t {
     repeated,  ///< a later snapshot that says what is known already: nothing is sent
     replaced,  ///< a later snapshot that says something else: the book is built anew
     pre_open,  ///< orders are collected, nothing trades
-    auction,   ///< the uncrossing, and the change to continuous trading
+    auction,   ///< the uncross, and with it the change to continuous trading
     continuous,
     count
 };
@@ -32,11 +32,12 @@ enum class purpose : std::uint8_t {
     aggressor,        ///< trades and leaves nothing
     aggressor_rests,  ///< trades and rests with the remainder
     modify_to_cross,  ///< a resting order is amended so that it trades
+    phase,            ///< orders collect from here on, or are uncrossed
 };
 
 /// What a request is for, and what it should leave open.
 struct planned_request {
-    std::uint64_t order = 0;  ///< in the recording
+    std::uint64_t order = 0;  ///< in the recording; 0 for a phase
     purpose why = purpose::rest;
     domain::quantity_lots rests{};
 };
@@ -57,8 +58,19 @@ struct group_plan {
     std::vector<planned_request> planned;  ///< one per request
     std::vector<planned_aggressor> aggressors;
     std::vector<std::uint64_t> refreshed;  ///< icebergs whose display was refreshed
-    std::vector<std::uint64_t> left;  ///< orders whose venue order is gone although the recorded one stands: parked
+
+    /// Whether an auction's trade is among the records: one without an aggressor's side.
+    [[nodiscard]] bool uncrosses() const noexcept;
 };
+
+/// An order as a group leaves it; size 0: gone.
+struct order_state {
+    std::uint32_t size = 0;
+    domain::price_ticks price{};
+};
+
+/// What the group's records make of an order in `state`.
+[[nodiscard]] order_state state_after(const group_plan& group, std::uint64_t order, order_state state);
 
 /// Applies the records of a group to the recorded book.
 ///

@@ -8,24 +8,6 @@
 namespace corro::client::replay {
 namespace {
 
-/// Fills of one order at one price are one entry, at the place of the first.
-template <class Met>
-void merge_into(std::vector<Met>& fills, const Met& next) {
-    const auto same = std::ranges::find_if(fills, [&](const Met& m) { return m.same_order(next); });
-    if (same == fills.end()) {
-        fills.push_back(next);
-    } else {
-        same->lots += next.lots;
-    }
-}
-
-template <class Met>
-std::uint32_t lots_at(const std::vector<Met>& fills, domain::price_ticks price) {
-    std::uint32_t sum = 0;
-    for (const Met& m : fills) sum += m.price == price ? m.lots : 0U;
-    return sum;
-}
-
 /// The fills of the trade record at index `trade`: those before the next trade.
 template <class F>
 void for_each_fill(const group_plan& g, std::size_t trade, F&& f) {
@@ -43,9 +25,11 @@ const char* side_name(domain::side side) {
 void order_flow_check::compare(const group_plan& g, std::span<const outcome> outcomes,
                                const market_data::book_image& book) {
     learn_names(g, outcomes);
-    for (std::size_t i = 0; i < outcomes.size(); ++i) check_request(g, i, outcomes[i]);
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        check_request(g, i, outcomes[i]);
+        if (g.kind == group_kind::auction && g.planned[i].why == purpose::phase) check_auction(g, outcomes[i]);
+    }
     for (const planned_aggressor& a : g.aggressors) check_aggressor(g, a, outcomes[a.request]);
-    if (g.kind == group_kind::auction) note_auction(g);
     if (g.kind == group_kind::continuous) note_unnamed_trades(g);
     collect_touched(g);
     apply(g, outcomes);
@@ -92,6 +76,12 @@ void order_flow_check::check_request(const group_plan& g, std::size_t request, c
     const replay::request& r = g.requests[request];
     const bool takes =
         p.why == purpose::aggressor || p.why == purpose::aggressor_rests || p.why == purpose::modify_to_cross;
+    if (o.refused != domain::reject_reason::none && p.why == purpose::phase) {
+        throw replay_error(
+            fmt::format("the venue does not change the instrument's phase for the auction: {}; the account needs an "
+                        "operator's rights",
+                        domain::to_string(o.refused)));
+    }
     if (o.refused != domain::reject_reason::none) {
         log_.add(cause::request_refused, r.quantity.value, [&] {
             return difference{place_of(g.records), fmt::format("order {}: {}", p.order, domain::to_string(o.refused))};
@@ -109,6 +99,21 @@ void order_flow_check::check_request(const group_plan& g, std::size_t request, c
                                                                o.open.value, p.rests.value)};
         });
     }
+}
+
+void order_flow_check::merge_into(std::vector<met>& fills, const met& next) {
+    const auto same = std::ranges::find_if(fills, [&](const met& m) { return m.same_order(next); });
+    if (same == fills.end()) {
+        fills.push_back(next);
+    } else {
+        same->lots += next.lots;
+    }
+}
+
+std::uint32_t order_flow_check::lots_at(const std::vector<met>& fills, domain::price_ticks price) {
+    std::uint32_t sum = 0;
+    for (const met& m : fills) sum += m.price == price ? m.lots : 0U;
+    return sum;
 }
 
 void order_flow_check::check_aggressor(const group_plan& g, const planned_aggressor& a, const outcome& o) {
@@ -205,24 +210,6 @@ std::string order_flow_check::describe(const std::vector<met>& fills) const {
     return text.empty() ? "nothing" : text;
 }
 
-void order_flow_check::note_auction(const group_plan& g) {
-    for (const order_record& r : g.records) {
-        if (r.action == record_action::trade) {
-            ++result_.auction_trades;
-            result_.auction_trade_lots += r.size;
-            log_.add(cause::opening_auction, r.size,
-                     [&] { return difference{place_of(g.records), fmt::format("{} lots uncrossed", r.size)}; });
-        } else if (r.action == record_action::fill) {
-            ++result_.auction_fills;
-            result_.auction_fill_lots += r.size;
-            if (book_.find(r.order) == nullptr) {
-                ++result_.auction_fills_unknown;
-                result_.auction_lots_unknown += r.size;
-            }
-        }
-    }
-}
-
 void order_flow_check::note_unnamed_trades(const group_plan& g) {
     for (const order_record& r : g.records) {
         if (r.action != record_action::trade || r.side != record_side::none) continue;
@@ -232,8 +219,7 @@ void order_flow_check::note_unnamed_trades(const group_plan& g) {
     }
 }
 
-// --- Books
-// -------------------------------------------------------------------------------------------------------------
+// --- Books ---------------------------------------------------------------------------------------------------------
 
 void order_flow_check::collect_touched(const group_plan& g) {
     touched_.clear();
@@ -261,7 +247,6 @@ void order_flow_check::apply(const group_plan& g, std::span<const outcome> outco
             });
         }
     }
-    for (const std::uint64_t order : g.left) book_.set_venue_order(order, {});
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         const bool stands = outcomes[i].kind != domain::command_kind::cancel_order && outcomes[i].open.value != 0;
         if (stands) book_.set_venue_order(g.planned[i].order, outcomes[i].order);

@@ -1,7 +1,8 @@
 // Judges what the venue made of recorded order flow: fill by fill, and the book after every event group.
 //
 // Fills are compared per aggressor: each resting order's lots at each price, first as sets, then in their order. Books
-// are compared order by order with the queues of all levels that the group touched, and as a whole by digest.
+// are compared order by order with the queues of all levels that the group touched, and as a whole by digest. An
+// auction is compared by its price, its lots and each order that it filled, and these by side in their order.
 //
 // Threads: one.
 #pragma once
@@ -21,7 +22,7 @@
 namespace corro::client::replay {
 
 struct order_flow_agreement {
-    agreement books_pre_open;    ///< groups after which the books are equal; orders that are parked left out
+    agreement books_pre_open;    ///< groups after which the books are equal
     agreement books_continuous;  ///< groups after which the books are equal
     agreement books_whole;       ///< comparisons of every order in every queue: after the auction and at the end
     agreement trades;            ///< trade records: lots at their price
@@ -32,12 +33,13 @@ struct order_flow_agreement {
     agreement lots_in_order;   ///< as above, at the same place in the sequence
     agreement own_fills;       ///< fill records of the aggressor itself: lots at that price
     agreement own_lots;
-    std::uint64_t auction_trades = 0;
-    std::uint64_t auction_trade_lots = 0;
-    std::uint64_t auction_fills = 0;
-    std::uint64_t auction_fill_lots = 0;
-    std::uint64_t auction_fills_unknown = 0;  ///< of orders that were never in the book
-    std::uint64_t auction_lots_unknown = 0;
+    agreement auction_prices;          ///< of auctions, and of all their fills
+    agreement auction_lots;            ///< as the venue announced them
+    agreement auction_fills;           ///< orders with all their lots
+    agreement auction_fill_lots;       ///< buyers' and sellers'
+    agreement auction_fills_in_order;  ///< as auction_fills, at the same place among those of their side too
+    std::string auction_price_recorded;
+    std::string auction_price;  ///< the venue's
 };
 
 class order_flow_check {
@@ -79,7 +81,11 @@ class order_flow_check {
     void check_aggressor(const group_plan& g, const planned_aggressor& a, const outcome& o);
     void check_trades(const group_plan& g, const planned_aggressor& a);
     void judge_order(const group_plan& g, const planned_aggressor& a);
-    void note_auction(const group_plan& g);
+    /// Fills of one order at one price are one entry, at the place of the first.
+    static void merge_into(std::vector<met>& fills, const met& next);
+    [[nodiscard]] static std::uint32_t lots_at(const std::vector<met>& fills, domain::price_ticks price);
+    void check_auction(const group_plan& g, const outcome& o);
+    void check_auction_orders(const group_plan& g, const outcome& o);
     void note_unnamed_trades(const group_plan& g);
     void collect_touched(const group_plan& g);
     void apply(const group_plan& g, std::span<const outcome> outcomes);

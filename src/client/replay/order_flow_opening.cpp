@@ -1,7 +1,8 @@
-// How a recording begins: the snapshot of the book, the pre-open with its crossed book, and the opening auction.
+// How a recording begins: the snapshot of the book, and the auction that ends the pre-open.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "client/replay/order_flow_planner.hpp"
 
@@ -28,12 +29,7 @@ void order_flow_planner::plan_first_snapshot(group_plan& g) {
     for (const order_record& r : g.records) {
         if (r.action != record_action::add || !apply_record(book_, r, false)) continue;
         ++facts_.snapshot_orders;
-        if (in_pre_open_ && would_trade(side_of(r.side), r.price)) {
-            ++facts_.parked;
-            park(r.order, live_[r.order]);
-        } else {
-            enter(g, r.order, side_of(r.side), r.price, r.size, purpose::rest);
-        }
+        enter(g, r.order, side_of(r.side), r.price, r.size, purpose::rest);
     }
 }
 
@@ -66,114 +62,81 @@ bool order_flow_planner::says_the_same(const group_plan& snapshot) {
     return false;
 }
 
-// --- Pre-open and auction ------------------------------------------------------------------------------------------
+// --- The auction ---------------------------------------------------------------------------------------------------
 
-void order_flow_planner::plan_pre_open(group_plan& g) {
-    const bool uncrosses = std::ranges::any_of(g.records, [](const order_record& r) {
-        return r.action == record_action::trade && r.side == record_side::none;
-    });
-    g.kind = uncrosses ? group_kind::auction : group_kind::pre_open;
-    for (const order_record& r : g.records) plan_pre_open_record(g, r);
-    if (uncrosses) {
-        end_auction(g);
-    } else if (book_.is_crossed()) {
-        ++facts_.crossed_groups;
-    }
-}
-
-void order_flow_planner::plan_pre_open_record(group_plan& g, const order_record& r) {
-    if (!r.changes_book()) return;
-    if (r.action == record_action::clear) {
-        cancel_everything(g);
-        book_.clear();
-        return;
-    }
-    const recorded_book::order* const o = book_.find(r.order);
-    const auto known = live_.find(r.order);
-    if (o == nullptr || known == live_.end()) {
-        if (!apply_record(book_, r, false) && r.action != record_action::modify) return;
-        if (r.action == record_action::cancel) return;
-        if (would_trade(side_of(r.side), r.price)) {
-            ++facts_.parked;
-            park(r.order, live_[r.order]);
-        } else {
-            enter(g, r.order, side_of(r.side), r.price, r.size, purpose::rest);
-        }
-        return;
-    }
-    if (r.action == record_action::add) return;
-    const domain::side side = o->side;
-    const domain::price_ticks before = o->price;
-    const bool goes = r.action == record_action::cancel && r.size >= o->size;
-    apply_record(book_, r, false);  // `o` may be gone now
-    live_order& live = known->second;
-    if (live.parked != 0) {
-        if (r.action == record_action::cancel && !goes) return;
-        unpark(live);
-        if (goes) {
-            live_.erase(known);
-        } else if (would_trade(side, r.price)) {
-            park(r.order, live);
-        } else {
-            enter(g, r.order, side, r.price, r.size, purpose::rest);
-        }
-    } else if (goes) {
-        count_price(side, before, -1);
-        cancel(g, r.order, purpose::cancel);
-    } else if (r.action == record_action::cancel) {
-        amend(g, r.order, before, o->size, purpose::amend);
-    } else if (count_price(side, before, -1); would_trade(side, r.price)) {
-        const live_order was = live;
-        cancel(g, r.order, purpose::cancel);
-        live_order& parked = live_[r.order];
-        parked.was_refreshed = was.was_refreshed;
-        ++facts_.parked;
-        park(r.order, parked);
-        g.left.push_back(r.order);
-    } else {
-        count_price(side, r.price, +1);
-        amend(g, r.order, r.price, r.size, purpose::amend);
-    }
-}
-
-void order_flow_planner::end_auction(group_plan& g) {
-    // What the auction left of the parked orders no longer trades. They queue up in the order in which they came.
-    for (const auto& [position, order] : parked_) {
-        const recorded_book::order* const o = book_.find(order);
-        if (o == nullptr) continue;
-        ++facts_.entered_after_auction;
-        live_.at(order).parked = 0;
-        enter(g, order, o->side, o->price, o->size, purpose::rest);
-    }
-    parked_.clear();
-    entered_[0].clear();
-    entered_[1].clear();
+void order_flow_planner::plan_auction(group_plan& g) {
+    g.kind = group_kind::auction;
+    aggressors_.clear();
+    filled_.clear();
+    later_.clear();
+    const std::vector<auctioned> fills = find_auctioned(g);
+    for (const auctioned& f : fills) filled_.push_back({f.order, f.lots});
+    plan_cancels(g);
+    plan_refreshes(g);
+    enter_unseen(g, fills);
+    change_phase(g, domain::trading_phase::continuous);
     in_pre_open_ = false;
+    plan_later(g);
+    plan_others(g);
+    take_over(g);
 }
 
-void order_flow_planner::park(std::uint64_t order, live_order& live) {
-    live.client_order = {};
-    live.filled = 0;
-    live.parked = next_parked_++;
-    parked_.emplace(live.parked, order);
+/// The orders of the group's fills, each with its side.
+///
+/// A fill of an auction does not say its side, and of an order that was never in the book nothing else does. The list
+/// of fills does: it pairs the best buyer with the best seller and so takes turns while there are both.
+std::vector<order_flow_planner::auctioned> order_flow_planner::find_auctioned(const group_plan& g) const {
+    std::vector<auctioned> fills;
+    for (const order_record& r : g.records) {
+        if (r.action != record_action::fill) continue;
+        const auto again = std::ranges::find(fills, r.order, &auctioned::order);
+        if (again != fills.end()) {
+            again->lots += r.size;
+        } else if (const recorded_book::order* const o = book_.find(r.order)) {
+            const bool buys = o->side == domain::side::buy;
+            fills.push_back({r.order, buys ? record_side::buy : record_side::sell, o->price, r.size, false});
+        } else {
+            fills.push_back({r.order, r.side, r.price, r.size, true});
+        }
+    }
+    const auto other = [](record_side s) { return s == record_side::buy ? record_side::sell : record_side::buy; };
+    const auto has_side = [](const auctioned& f) { return f.side != record_side::none; };
+    const auto first = static_cast<std::size_t>(std::ranges::find_if(fills, has_side) - fills.begin());
+    for (std::size_t i = first; i-- > 0;) {
+        fills[i].side = i + 1 < fills.size() ? other(fills[i + 1].side) : record_side::buy;
+    }
+    for (std::size_t i = 1; i < fills.size(); ++i) {
+        if (!has_side(fills[i])) fills[i].side = other(fills[i - 1].side);
+    }
+    // The list also has the best price of each side first. That is all that can be known of the price of an order that
+    // was never shown: it trades right after the one before it, or before all others of its side.
+    for (std::size_t i = 0; i < fills.size(); ++i) {
+        if (!fills[i].is_unseen) continue;
+        const auto same_side = [&](const auctioned& f) { return f.side == fills[i].side; };
+        const auto here = fills.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto before = std::find_if(std::make_reverse_iterator(here), fills.rend(), same_side);
+        const auto seen_later =
+            std::find_if(here, fills.end(), [&](const auctioned& f) { return same_side(f) && !f.is_unseen; });
+        if (before != fills.rend()) {
+            here->price = before->price;
+        } else if (seen_later != fills.end()) {
+            here->price.value = seen_later->price.value + (here->side == record_side::buy ? 1 : -1);
+        }
+    }
+    return fills;
 }
 
-void order_flow_planner::unpark(live_order& live) {
-    parked_.erase(live.parked);
-    live.parked = 0;
-}
-
-bool order_flow_planner::would_trade(domain::side side, domain::price_ticks price) const {
-    const auto& others = entered_[static_cast<int>(domain::opposite(side))];
-    if (others.empty()) return false;
-    return side == domain::side::buy ? others.begin()->first <= price : others.rbegin()->first >= price;
-}
-
-void order_flow_planner::count_price(domain::side side, domain::price_ticks price, int change) {
-    auto& counts = entered_[static_cast<int>(side)];
-    std::uint64_t& count = counts[price];
-    count += static_cast<std::uint64_t>(static_cast<std::int64_t>(change));
-    if (count == 0) counts.erase(price);
+void order_flow_planner::enter_unseen(group_plan& g, const std::vector<auctioned>& fills) {
+    for (const auctioned& f : fills) {
+        if (!f.is_unseen) continue;
+        ++facts_.unseen;
+        facts_.unseen_lots += f.lots;
+        const order_state after = state_after(g, f.order, {});
+        enter(g, f.order, side_of(f.side), after.size != 0 ? after.price : f.price, f.lots + after.size, purpose::rest);
+        live_.at(f.order).filled = f.lots;
+        live_.at(f.order).open = after.size;
+        if (after.size == 0) live_.erase(f.order);
+    }
 }
 
 }  // namespace corro::client::replay

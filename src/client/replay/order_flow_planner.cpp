@@ -11,21 +11,6 @@
 namespace corro::client::replay {
 namespace {
 
-/// An order as the group leaves it; size 0: gone.
-struct order_state {
-    std::uint32_t size = 0;
-    domain::price_ticks price{};
-};
-
-order_state state_after(const group_plan& g, std::uint64_t order, order_state state) {
-    for (const order_record& r : g.records) {
-        if (r.order != order) continue;
-        if (r.action == record_action::add || r.action == record_action::modify) state = {r.size, r.price};
-        if (r.action == record_action::cancel) state.size -= std::min(state.size, r.size);
-    }
-    return state;
-}
-
 /// Whether a record of the group says what becomes of the order.
 bool is_restated(const group_plan& g, std::uint64_t order) {
     return std::ranges::any_of(g.records, [&](const order_record& r) { return r.order == order && r.changes_book(); });
@@ -35,12 +20,13 @@ bool is_restated(const group_plan& g, std::uint64_t order) {
 
 void order_flow_planner::plan(group_plan& g) {
     CORRO_ASSERT(!g.records.empty() && g.requests.empty());
+    if (!started_ && in_pre_open_) change_phase(g, domain::trading_phase::opening_auction);
     if (g.records.front().is_snapshot) {
         plan_snapshot(g);
-    } else if (in_pre_open_) {
-        plan_pre_open(g);
+    } else if (in_pre_open_ && g.uncrosses()) {
+        plan_auction(g);
     } else {
-        plan_continuous(g);
+        plan_changes(g);
     }
     started_ = true;
     ++facts_.groups[static_cast<std::size_t>(g.kind)];
@@ -49,10 +35,10 @@ void order_flow_planner::plan(group_plan& g) {
     }
 }
 
-// --- Continuous trading --------------------------------------------------------------------------------------------
+// --- Pre-open and continuous trading -------------------------------------------------------------------------------
 
-void order_flow_planner::plan_continuous(group_plan& g) {
-    g.kind = group_kind::continuous;
+void order_flow_planner::plan_changes(group_plan& g) {
+    g.kind = in_pre_open_ ? group_kind::pre_open : group_kind::continuous;
     find_trades(g);
     plan_cancels(g);
     plan_refreshes(g);
@@ -63,6 +49,11 @@ void order_flow_planner::plan_continuous(group_plan& g) {
     }
     plan_later(g);
     plan_others(g);
+    take_over(g);
+    if (in_pre_open_ && book_.is_crossed()) ++facts_.crossed_groups;
+}
+
+void order_flow_planner::take_over(const group_plan& g) {
     apply_records(book_, g);
     for (const order_record& r : g.records) {
         if (r.changes_book() && book_.find(r.order) == nullptr) live_.erase(r.order);
@@ -130,7 +121,7 @@ void order_flow_planner::plan_cancels(group_plan& g) {
             amend(g, r.order, o->price, o->size - r.size, purpose::amend);
             continue;
         }
-        const bool prevents = prevents_self_match(g, r);
+        const bool prevents = !in_pre_open_ && prevents_self_match(g, r);
         prevented += prevents ? 1U : 0U;
         cancel(g, r.order, prevents ? purpose::self_match : purpose::cancel);
     }
@@ -251,7 +242,6 @@ void order_flow_planner::enter(group_plan& g, std::uint64_t order, domain::side 
     live.price = price;
     live.open = size;
     live.filled = 0;
-    if (in_pre_open_) count_price(side, price, +1);
 }
 
 void order_flow_planner::amend(group_plan& g, std::uint64_t order, domain::price_ticks price, std::uint32_t open,
@@ -277,15 +267,14 @@ void order_flow_planner::cancel(group_plan& g, std::uint64_t order, purpose why)
 
 void order_flow_planner::cancel_everything(group_plan& g) {
     std::vector<std::pair<domain::client_order_id, std::uint64_t>> all;
-    for (const auto& [order, live] : live_) {
-        if (live.parked == 0) all.emplace_back(live.client_order, order);
-    }
+    for (const auto& [order, live] : live_) all.emplace_back(live.client_order, order);
     std::ranges::sort(all);
     for (const auto& [client_order, order] : all) cancel(g, order, purpose::cancel);
-    live_.clear();
-    parked_.clear();
-    entered_[0].clear();
-    entered_[1].clear();
+}
+
+void order_flow_planner::change_phase(group_plan& g, domain::trading_phase phase) {
+    g.requests.push_back({.kind = domain::command_kind::change_phase, .phase = phase});
+    g.planned.push_back({0, purpose::phase, {}});
 }
 
 }  // namespace corro::client::replay

@@ -6,7 +6,7 @@
 // What is tested, because the venue decides it: which resting orders an aggressor meets, in which order and for how
 // much; what an aggressor leaves; every queue in the book. What is taken from the records, because nothing else tells:
 // when an iceberg's display is refreshed and by how much, which orders the recording exchange cancelled to prevent a
-// self-match, which orders of the pre-open trade in the opening auction, and when a stop is triggered.
+// self-match, which orders that no record showed trade in the opening auction, and when a stop is triggered.
 //
 // The rules, group by group:
 //   1. Cancels of orders that did not trade go first: the exchange made them before the aggressor met them.
@@ -15,14 +15,14 @@
 //   3. Aggressors go in the order of their first trades: as an order to rest when the group adds them, as an amend when
 //      they rested before, else as immediate-or-cancel.
 //   4. Adds and modifies of all others follow. An amended order keeps its place when only its quantity shrank.
-// Before the opening auction, orders that would trade at once are parked outside the venue until they no longer would,
-// or until the auction is over.
+// Before the opening auction the venue's instrument collects orders. The group with the auction's trade ends it: first
+// go the cancels of orders that did not trade, then the orders that trade and were never shown, then the change to
+// continuous trading, which uncrosses. The venue finds price, lots and fills.
 //
 // Limits: recorded_orders_max. Threads: one.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -44,8 +44,8 @@ struct order_flow_facts {
     std::uint64_t snapshot_orders = 0;
     std::uint64_t groups[static_cast<std::size_t>(group_kind::count)]{};
     std::uint64_t crossed_groups = 0;  ///< of the pre-open: after which the recorded book is crossed
-    std::uint64_t parked = 0;          ///< orders kept outside the venue because they would have traded
-    std::uint64_t entered_after_auction = 0;
+    std::uint64_t unseen = 0;          ///< orders that trade in the auction and were never in the book
+    std::uint64_t unseen_lots = 0;
     std::uint64_t self_match_cancels = 0;  ///< in groups with trades
     std::uint64_t self_match_groups = 0;
     std::uint64_t self_match_cancels_untraded = 0;  ///< in groups without trades
@@ -75,11 +75,10 @@ class order_flow_planner {
 
  private:
     struct live_order {
-        domain::client_order_id client_order{};  ///< 0 while parked
-        domain::price_ticks price{};             ///< of that client order, as are the next two
+        domain::client_order_id client_order{};
+        domain::price_ticks price{};  ///< of that client order, as are the next two
         std::uint32_t open = 0;
         std::uint32_t filled = 0;
-        std::uint64_t parked = 0;  ///< position among the parked, from 1; 0: not parked
         bool was_refreshed = false;
     };
     struct aggressor {
@@ -93,6 +92,14 @@ class order_flow_planner {
         std::uint64_t order = 0;
         std::uint32_t lots = 0;
     };
+    /// An order that trades in an auction.
+    struct auctioned {
+        std::uint64_t order = 0;
+        record_side side = record_side::none;
+        domain::price_ticks price{};
+        std::uint32_t lots = 0;
+        bool is_unseen = false;
+    };
     /// What is due for a traded order once the aggressors are through.
     struct later {
         std::uint64_t order = 0;
@@ -104,17 +111,18 @@ class order_flow_planner {
     void plan_snapshot(group_plan& g);
     void plan_first_snapshot(group_plan& g);
     [[nodiscard]] bool says_the_same(const group_plan& snapshot);
-    void plan_pre_open(group_plan& g);
-    void plan_pre_open_record(group_plan& g, const order_record& r);
-    void end_auction(group_plan& g);
+    void plan_auction(group_plan& g);
+    [[nodiscard]] std::vector<auctioned> find_auctioned(const group_plan& g) const;
+    void enter_unseen(group_plan& g, const std::vector<auctioned>& fills);
 
-    void plan_continuous(group_plan& g);
+    void plan_changes(group_plan& g);
     void find_trades(const group_plan& g);
     void plan_cancels(group_plan& g);
     void plan_refreshes(group_plan& g);
     void plan_aggressor(group_plan& g, aggressor& a);
     void plan_later(group_plan& g);
     void plan_others(group_plan& g);
+    void take_over(const group_plan& g);
     [[nodiscard]] bool prevents_self_match(const group_plan& g, const order_record& cancel) const;
     [[nodiscard]] std::uint32_t traded(std::uint64_t order) const noexcept;
     [[nodiscard]] bool is_aggressor(std::uint64_t order) const noexcept;
@@ -125,20 +133,13 @@ class order_flow_planner {
                std::uint32_t trades = 0);
     void cancel(group_plan& g, std::uint64_t order, purpose why);
     void cancel_everything(group_plan& g);
-    void park(std::uint64_t order, live_order& live);
-    void unpark(live_order& live);
-    [[nodiscard]] bool would_trade(domain::side side, domain::price_ticks price) const;
-    void count_price(domain::side side, domain::price_ticks price, int change);
+    void change_phase(group_plan& g, domain::trading_phase phase);
 
     recorded_book book_;
     std::unordered_map<std::uint64_t, live_order> live_;
     std::uint64_t next_client_order_ = 1;
     bool in_pre_open_;
     bool started_ = false;
-    /// Only before the opening: how many orders stand at the venue, per side and price.
-    std::map<domain::price_ticks, std::uint64_t> entered_[2];
-    std::map<std::uint64_t, std::uint64_t> parked_;  ///< position to order
-    std::uint64_t next_parked_ = 1;
     std::string replacement_;
     // Of the group that is being planned.
     std::vector<aggressor> aggressors_;

@@ -223,31 +223,85 @@ TEST(order_flow, an_aggressor_that_finds_less_than_recorded_is_reported) {
 
 const tape_file opening_session{
     book,
-    "A B 31 101 4",  // would trade: parked
+    "A B 31 101 4",  // crosses
     "A A 32 99 3",   // likewise
-    "M B 31 100 4",  // no longer: enters behind the queue at 100
-    "M B 11 102 5",  // rested, and would trade now: leaves the venue
-    "C A 32 99 3",   // parked, and gone
-    "A A 33 100 2",  // trades in the auction
-    "T N 0 101 2; F B 11 102 2; F A 33 100 2; M B 11 102 3; C A 33 100 2; C A 22 101 5; C A 21 101 5",
-    "T A 90 102 1; F B 11 102 1; M B 11 102 2",
-    "T A 91 102 2; F B 11 102 2; T A 91 100 7; F B 12 100 5; F B 31 100 2; C B 11 102 2; C B 12 100 5; M B 31 100 2"};
+    "M B 31 100 4",  // no longer; behind the queue at 100
+    "M B 11 102 5",  // crosses now
+    "C A 32 99 3", "A A 33 101 3",
+    // 71 and 72 were never shown. They take turns with the others, so 71 sells before 33 does, and 72 buys after 11.
+    "T N 0 101 6; F N 11 101 5; F N 71 101 4; F N 72 101 1; F N 33 101 2; C B 11 102 5; M A 33 101 1; C A 22 101 5; "
+    "C A 21 101 5",
+    "T B 90 101 1; F A 33 101 1; C A 33 101 1", "T A 91 100 7; F B 12 100 5; F B 31 100 2; C B 12 100 5; M B 31 100 2"};
 
-TEST(order_flow, orders_that_would_trade_before_the_auction_are_parked_until_it_is_over) {
+TEST(order_flow, a_pre_open_collects_at_the_venue_and_ends_in_the_recorded_auction) {
     const tape_replay replay({opening_session});
+    EXPECT_EQ(replay.differences(), "");
     const order_flow_facts& f = replay.facts();
     EXPECT_EQ(f.of(group_kind::pre_open), 6U);
     EXPECT_EQ(f.of(group_kind::auction), 1U);
     EXPECT_EQ(f.of(group_kind::continuous), 2U);
-    EXPECT_EQ(f.parked, 4U);
-    EXPECT_EQ(f.entered_after_auction, 1U);
     EXPECT_EQ(f.crossed_groups, 6U);
-    EXPECT_EQ(replay.log.count(cause::opening_auction), 1U);
-    EXPECT_EQ(replay.log.lots(cause::opening_auction), 2U);
+    EXPECT_EQ(f.unseen, 2U);
+    EXPECT_EQ(f.unseen_lots, 5U);
+    EXPECT_EQ(replay.counts().phase_changes, 2U);
     const order_flow_agreement& r = replay.result();
-    EXPECT_EQ(r.auction_fills, 2U);
+    EXPECT_EQ(r.auction_price, r.auction_price_recorded);
+    EXPECT_EQ(r.auction_prices, (agreement{1, 1}));
+    EXPECT_EQ(r.auction_lots, (agreement{6, 6}));
+    EXPECT_EQ(r.auction_fills, (agreement{4, 4}));
+    EXPECT_EQ(r.auction_fill_lots, (agreement{12, 12}));
+    EXPECT_EQ(r.auction_fills_in_order, (agreement{4, 4}));
     EXPECT_EQ(r.books_pre_open, (agreement{8, 8}));
     EXPECT_EQ(r.books_whole, (agreement{2, 2}));
+}
+
+TEST(order_flow, an_auction_at_another_price_is_reported) {
+    tape_file wrong = opening_session;
+    wrong[7] =
+        "T N 0 102 6; F N 11 102 5; F N 71 102 4; F N 72 102 1; F N 33 102 2; C B 11 102 5; M A 33 101 1; "
+        "C A 22 101 5; C A 21 101 5";
+    const tape_replay replay({wrong});
+    EXPECT_NE(replay.differences().find("the opening auction differs: file 1, records 10 to 18: venue 6 lots at 101; "
+                                        "record 6 at 102"),
+              std::string::npos)
+        << replay.differences();
+    EXPECT_EQ(replay.result().auction_prices, (agreement{0, 1}));
+    EXPECT_EQ(replay.result().auction_lots, (agreement{6, 6}));
+    EXPECT_EQ(replay.result().auction_fills, (agreement{0, 4}));
+}
+
+TEST(order_flow, an_auction_that_fills_another_order_is_reported) {
+    const tape_replay replay({tape_file{"snapshot; A B 1 100 2; A B 2 100 2; A A 3 100 2",
+                                        "T N 0 100 2; F N 2 100 2; F N 3 100 2; C B 2 100 2; C A 3 100 2"}});
+    EXPECT_EQ(replay.log.count(cause::auction_differs), 2U) << replay.differences();
+    EXPECT_NE(replay.differences().find("order 2: venue 0 lots; record 2"), std::string::npos) << replay.differences();
+    EXPECT_NE(replay.differences().find("order 1: venue 2 lots; record 0"), std::string::npos) << replay.differences();
+    EXPECT_EQ(replay.result().auction_fills, (agreement{1, 2}));
+    EXPECT_EQ(replay.result().auction_prices, (agreement{1, 1}));
+}
+
+TEST(order_flow, an_auction_that_lists_its_orders_in_another_order_is_reported) {
+    const tape_replay replay(
+        {tape_file{"snapshot; A B 1 100 2; A B 2 100 2; A A 3 100 4",
+                   "T N 0 100 4; F N 2 100 2; F N 3 100 4; F N 1 100 2; C B 2 100 2; C A 3 100 4; C B 1 100 2"}});
+    EXPECT_EQ(replay.log.count(cause::auction_differs), 1U) << replay.differences();
+    EXPECT_EQ(replay.result().auction_fills, (agreement{3, 3}));
+    EXPECT_EQ(replay.result().auction_fills_in_order, (agreement{1, 3}));
+}
+
+TEST(order_flow, an_iceberg_is_refreshed_in_an_auction_and_an_unseen_order_may_rest_afterwards) {
+    const tape_replay replay(
+        {tape_file{"snapshot; A B 1 100 2; A B 2 100 2; A A 3 100 7",
+                   "T N 0 100 7; F N 1 100 5; F N 3 100 7; F N 2 100 2; M B 1 100 1; C B 2 100 2; C A 3 100 7",
+                   "A A 4 101 1"},
+         {"snapshot; A B 1 100 1; A A 4 101 1"}});
+    EXPECT_EQ(replay.differences(), "");
+    EXPECT_EQ(replay.facts().iceberg_refreshes, 1U);
+    const tape_replay unseen(
+        {tape_file{"snapshot; A A 3 100 2", "T N 0 100 2; F N 9 100 2; F N 3 100 2; C A 3 100 2; A B 9 101 4",
+                   "T A 90 101 3; F B 9 101 3; M B 9 101 1"}});
+    EXPECT_EQ(unseen.result().books_whole, (agreement{2, 2})) << unseen.differences();
+    EXPECT_EQ(unseen.result().lots, (agreement{3, 3}));
 }
 
 TEST(order_flow, a_session_that_starts_with_an_ordinary_trade_has_no_pre_open) {
@@ -287,7 +341,8 @@ TEST(order_flow, the_result_does_not_depend_on_how_answers_and_feed_lag) {
         const tape_replay replay({opening_session}, nullptr, &random);
         EXPECT_EQ(replay.log.unexplained_count(), 0U) << replay.differences();
         EXPECT_EQ(replay.result().books_continuous, (agreement{2, 2}));
-        EXPECT_EQ(replay.result().lots, (agreement{10, 10}));
+        EXPECT_EQ(replay.result().lots, (agreement{8, 8}));
+        EXPECT_EQ(replay.result().auction_fills_in_order, (agreement{4, 4}));
     }
 }
 

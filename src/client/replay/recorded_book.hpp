@@ -3,7 +3,7 @@
 // An order goes to the back of its level when it is added, when its price changes, when its quantity grows, and when
 // its display is refreshed; a smaller quantity keeps its place.
 //
-// Beside each order stands what it is called at the venue. Orders that are not at the venue (parked before an auction)
+// Beside each order stands what it is called at the venue. Orders that are not at the venue (because it refused them)
 // are in the recorded book but not in its digest.
 //
 // Limits: recorded_orders_max. Cost: O(log levels) per record.

@@ -44,7 +44,7 @@ TEST(recorded_replay, the_e_mini_session_is_reproduced_fill_by_fill_and_book_by_
     EXPECT_EQ(survey.how, opening::auction);
     const domain::instrument instrument = wide_instrument(domain::price_nano{250'000'000});
     require_fit(survey, instrument);
-    difference_log log;
+    difference_log log(5, instrument.tick_size);
     order_flow flow(open_orders(files, survey, instrument), survey.how, log);
     replay_run run(flow, log, instrument.id);
     facility_venue venue(instrument, 100'000);
@@ -53,10 +53,10 @@ TEST(recorded_replay, the_e_mini_session_is_reproduced_fill_by_fill_and_book_by_
     flow.compare_at_end(run.book());
 
     const run_counts& counts = run.counts();
-    EXPECT_EQ(counts.entered_gtc, 29'276U);
+    EXPECT_EQ(counts.entered_gtc, 29'308U);
     EXPECT_EQ(counts.entered_ioc, 2'751U);
     EXPECT_EQ(counts.amended, 11'365U);
-    EXPECT_EQ(counts.cancelled, 12'669U);
+    EXPECT_EQ(counts.cancelled, 12'666U);
 
     const order_flow_facts& facts = flow.facts();
     EXPECT_EQ(facts.snapshot_orders, 8'725U);
@@ -66,8 +66,8 @@ TEST(recorded_replay, the_e_mini_session_is_reproduced_fill_by_fill_and_book_by_
     EXPECT_EQ(facts.of(group_kind::auction), 1U);
     EXPECT_EQ(facts.of(group_kind::continuous), 46'096U);
     EXPECT_EQ(facts.crossed_groups, 891U);
-    EXPECT_EQ(facts.parked, 44U);
-    EXPECT_EQ(facts.entered_after_auction, 19U);
+    EXPECT_EQ(facts.unseen, 7U);
+    EXPECT_EQ(facts.unseen_lots, 14U);
     EXPECT_EQ(facts.self_match_cancels, 132U);
     EXPECT_EQ(facts.self_match_groups, 90U);
     EXPECT_EQ(facts.self_match_cancels_untraded, 20U);
@@ -93,19 +93,19 @@ TEST(recorded_replay, the_e_mini_session_is_reproduced_fill_by_fill_and_book_by_
     EXPECT_EQ(result.fills_in_order, (agreement{5'997, 6'229}));
     EXPECT_EQ(result.own_fills, (agreement{107, 107}));
     EXPECT_EQ(result.own_lots, (agreement{265, 265}));
-    EXPECT_EQ(result.auction_trades, 1U);
-    EXPECT_EQ(result.auction_trade_lots, 44U);
-    EXPECT_EQ(result.auction_fills, 35U);
-    EXPECT_EQ(result.auction_fill_lots, 88U);
-    EXPECT_EQ(result.auction_fills_unknown, 7U);
-    EXPECT_EQ(result.auction_lots_unknown, 14U);
+    EXPECT_EQ(result.auction_price_recorded, "4800.25");
+    EXPECT_EQ(result.auction_price, "4800.25");
+    EXPECT_EQ(result.auction_prices, (agreement{1, 1}));
+    EXPECT_EQ(result.auction_lots, (agreement{44, 44}));
+    EXPECT_EQ(result.auction_fills, (agreement{35, 35}));
+    EXPECT_EQ(result.auction_fill_lots, (agreement{88, 88}));
+    EXPECT_EQ(result.auction_fills_in_order, (agreement{35, 35}));
 
     EXPECT_EQ(log.unexplained_count(), 0U);
     EXPECT_EQ(log.count(cause::reporting_order_refreshed), 20U);
     EXPECT_EQ(log.lots(cause::reporting_order_refreshed), 256U);
     EXPECT_EQ(log.count(cause::reporting_order_filled), 21U);
     EXPECT_EQ(log.lots(cause::reporting_order_filled), 71U);
-    EXPECT_EQ(log.count(cause::opening_auction), 1U);
     expect_no_unexplained(log);
 }
 

@@ -54,6 +54,7 @@ void replay_run::count(const request& r) {
     switch (r.kind) {
         case command_kind::amend_order: ++counts_.amended; break;
         case command_kind::cancel_order: ++counts_.cancelled; break;
+        case command_kind::change_phase: ++counts_.phase_changes; break;
         default: ++(r.time_in_force == domain::time_in_force::ioc ? counts_.entered_ioc : counts_.entered_gtc); break;
     }
 }
@@ -70,9 +71,9 @@ void replay_run::take_in(outcome& o, const domain::event& event) {
             break;
         case event_kind::order_executed:
             o.book_changed = true;
-            if ((event.flags & domain::event_flag::aggressor) == 0) {
+            if ((event.flags & domain::event_flag::aggressor) == 0 || o.kind == command_kind::change_phase) {
                 o.fills.push_back({event.execution.client_order, event.execution.price, event.execution.quantity,
-                                   event.execution.leaves});
+                                   event.execution.leaves, event.side});
                 break;
             }
             o.order = event.execution.order;
@@ -90,6 +91,7 @@ void replay_run::take_in(outcome& o, const domain::event& event) {
             if (o.kind != command_kind::enter_order) o.book_changed = true;
             break;
         case event_kind::order_rejected: o.refused = event.reason; break;
+        case event_kind::request_done: o.book_changed = true; break;  // the feed has the phase, and the auction
         default: break;
     }
 }
@@ -117,7 +119,7 @@ bool replay_run::on_private(const domain::event& event) {
     domain::quantity_lots matched{};
     for (const fill& f : o.fills) matched += f.quantity;
     const bool may_trade = o.kind == command_kind::amend_order && o.open != domain::quantity_lots{};
-    if (matched == o.filled && !may_trade) {
+    if (o.kind == command_kind::change_phase || (matched == o.filled && !may_trade)) {
         complete_answer();
     } else if (may_trade) {
         complete_amend_by_feed();
@@ -161,7 +163,14 @@ void replay_run::on_public_complete(domain::sequence_number sequence) {
     settle();
 }
 
-bool replay_run::book_is_at(const live_step& s) {
+void replay_run::take_in_uncross(live_step& s, const domain::event& event) {
+    const auto ended = std::ranges::find(s.outcomes, event.command, &outcome::sequence);
+    if (ended == s.outcomes.end()) return;
+    ended->uncross_price = event.auction.price;
+    ended->uncross_lots = event.auction.volume;
+}
+
+bool replay_run::book_is_at(live_step& s) {
     domain::sequence_number last{};
     domain::sequence_number last_change{};
     for (const outcome& o : s.outcomes) {
@@ -170,6 +179,7 @@ bool replay_run::book_is_at(const live_step& s) {
     }
     while (!held_.empty() && held_.front().command <= last) {
         const domain::event& e = held_.front();
+        if (e.kind == event_kind::auction_ended) take_in_uncross(s, e);
         const market_data::image_status status = book_.apply(e);
         if (status != market_data::image_status::applied) {
             log_.add(cause::feed_contradicts, 0, [&] {

@@ -35,11 +35,14 @@ struct run_counts {
     std::uint64_t entered_ioc = 0;
     std::uint64_t amended = 0;
     std::uint64_t cancelled = 0;
+    std::uint64_t phase_changes = 0;
     std::uint64_t private_events = 0;
     std::uint64_t public_events = 0;
     std::uint64_t steps_compared = 0;
 
-    [[nodiscard]] std::uint64_t requests() const noexcept { return entered_gtc + entered_ioc + amended + cancelled; }
+    [[nodiscard]] std::uint64_t requests() const noexcept {
+        return entered_gtc + entered_ioc + amended + cancelled + phase_changes;
+    }
 };
 
 class replay_run {
@@ -91,7 +94,8 @@ class replay_run {
     void complete_answer();
     void complete_amend_by_feed();
     void settle();
-    [[nodiscard]] bool book_is_at(const live_step& s);
+    static void take_in_uncross(live_step& s, const domain::event& event);
+    [[nodiscard]] bool book_is_at(live_step& s);
 
     flow& flow_;
     difference_log& log_;

@@ -76,6 +76,7 @@ domain::command replay_session::command_of(const request& r, domain::instrument_
     c.client_order = domain::client_order_id{client_order_base + r.client_order.value};
     c.price = r.price;
     c.quantity = r.quantity;
+    if (r.kind == domain::command_kind::change_phase) c.phase = r.phase;
     return c;
 }
 
@@ -123,6 +124,7 @@ io::task<void> replay_session::send(driving* d) {
             const bool is_flushed = co_await flush(d);
             if (!is_flushed) co_return;
         }
+        if (c.kind == domain::command_kind::change_phase) phase_ = c.phase;
         if (++d->queued_count == requests_per_write) {
             const bool is_flushed = co_await flush(d);
             if (!is_flushed) co_return;
@@ -227,6 +229,13 @@ io::task<void> replay_session::leave(domain::instrument_id instrument) {
     all.instrument = instrument;
     all.scope = domain::cancel_scope::session;
     static_cast<void>(orders_->send(all));
+    if (phase_ != domain::trading_phase::continuous) {
+        domain::command open;
+        open.kind = domain::command_kind::change_phase;
+        open.instrument = instrument;
+        open.phase = domain::trading_phase::continuous;
+        static_cast<void>(orders_->send(open));
+    }
     static_cast<void>(co_await orders_->log_out());  // a venue that has gone has no orders of ours either
     feed_->abandon();
 }

@@ -58,7 +58,8 @@ class replay_session {
     /// @cancel       Ends early; the sessions stay as they are.
     [[nodiscard]] io::task<std::string> drive(replay_run* run, domain::instrument_id instrument, double speed);
 
-    /// Cancels what rests of the session's orders in the instrument and logs out.
+    /// Cancels what rests of the session's orders in the instrument, ends an auction that the replay began there, and
+    /// logs out.
     [[nodiscard]] io::task<void> leave(domain::instrument_id instrument);
 
  private:
@@ -96,6 +97,8 @@ class replay_session {
 
     std::unique_ptr<order_session> orders_;
     std::unique_ptr<feed_session> feed_;
+    /// The phase into which the replay put the instrument last.
+    domain::trading_phase phase_ = domain::trading_phase::continuous;
 };
 
 }  // namespace corro::client::replay

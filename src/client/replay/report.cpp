@@ -16,10 +16,13 @@ std::string grouped(std::uint64_t number) {
 }
 
 report_row row(const char* key, const char* label, std::uint64_t value) {
-    return {key, label, value, std::nullopt};
+    return {key, label, value, std::nullopt, {}};
 }
 report_row row(const char* key, const char* label, const agreement& a) {
-    return {key, label, a.equal, a.total};
+    return {key, label, a.equal, a.total, {}};
+}
+report_row words_row(const char* key, const char* label, const std::string& words) {
+    return {key, label, 0, std::nullopt, words};
 }
 
 report_section requests_section(const run_counts& c) {
@@ -27,8 +30,8 @@ report_section requests_section(const run_counts& c) {
             "Requests",
             {row("enter_gtc", "enter, good till cancelled", c.entered_gtc),
              row("enter_ioc", "enter, immediate or cancel", c.entered_ioc), row("amend", "amend", c.amended),
-             row("cancel", "cancel", c.cancelled), row("total", "in all", c.requests()),
-             row("private_events", "private answers", c.private_events),
+             row("cancel", "cancel", c.cancelled), row("change_phase", "change of phase", c.phase_changes),
+             row("total", "in all", c.requests()), row("private_events", "private answers", c.private_events),
              row("public_events", "public messages of the feed", c.public_events)}};
 }
 
@@ -43,7 +46,8 @@ std::uint64_t messages_of(const run_counts& c) {
 std::string text_of(const report_section& s) {
     std::string text = fmt::format("\n{}\n", s.title);
     for (const report_row& r : s.rows) {
-        fmt::format_to(std::back_inserter(text), "  {:<62}{:>12}", r.label, grouped(r.value));
+        fmt::format_to(std::back_inserter(text), "  {:<62}{:>12}", r.label,
+                       r.words.empty() ? grouped(r.value) : r.words);
         if (r.total) fmt::format_to(std::back_inserter(text), " of {:>10}", grouped(*r.total));
         if (r.total.value_or(0) != 0) {
             const double percent = 100 * static_cast<double>(r.value) / static_cast<double>(*r.total);
@@ -93,8 +97,8 @@ std::string json_of(const report_section& s) {
     std::string text = fmt::format("  {}: {{", quoted(s.key));
     for (std::size_t i = 0; i < s.rows.size(); ++i) {
         const report_row& r = s.rows[i];
-        const std::string value =
-            r.total ? fmt::format("{{\"equal\": {}, \"total\": {}}}", r.value, *r.total) : std::to_string(r.value);
+        std::string value = r.words.empty() ? std::to_string(r.value) : quoted(r.words);
+        if (r.total) value = fmt::format("{{\"equal\": {}, \"total\": {}}}", r.value, *r.total);
         fmt::format_to(std::back_inserter(text), "{}\n    {}: {}", i == 0 ? "" : ",", quoted(r.key), value);
     }
     return text + "\n  },\n";
@@ -123,58 +127,70 @@ std::string json_of(const difference_log& log) {
 
 }  // namespace
 
+namespace {
+
+std::string price_or_none(const std::string& price) {
+    return price.empty() ? "none" : price;
+}
+
+}  // namespace
+
 std::vector<report_section> sections_of(const order_flow& flow) {
     const order_flow_facts& f = flow.facts();
     const order_flow_agreement& a = flow.result();
-    return {{"groups",
-             "Recording: event groups",
-             {row("snapshot_orders", "orders of the snapshot", f.snapshot_orders),
-              row("snapshots_repeated", "later snapshots that agree with the book", f.of(group_kind::repeated)),
-              row("snapshots_replacing", "later snapshots that do not", f.of(group_kind::replaced)),
-              row("pre_open", "pre-open", f.of(group_kind::pre_open)),
-              row("pre_open_crossed", "  of them: the recorded book is crossed", f.crossed_groups),
-              row("auction", "opening auction", f.of(group_kind::auction)),
-              row("continuous", "continuous trading", f.of(group_kind::continuous))}},
-            {"taken",
-             "Taken from the record, because nothing else tells",
-             {row("self_match_cancels", "self-match prevention: cancels before an aggressor", f.self_match_cancels),
-              row("self_match_groups", "  in groups", f.self_match_groups),
-              row("self_match_cancels_untraded", "self-match prevention: cancels before an order that rests",
-                  f.self_match_cancels_untraded),
-              row("self_match_groups_untraded", "  in groups", f.self_match_groups_untraded),
-              row("iceberg_refreshes", "iceberg refreshes", f.iceberg_refreshes),
-              row("icebergs", "  of orders", f.icebergs),
-              row("iceberg_hidden_lots", "  hidden lots", f.iceberg_hidden_lots),
-              row("stop_aggressors", "aggressors after the first of a group: triggered stops", f.stop_aggressors),
-              row("stop_groups", "  in groups", f.stop_groups),
-              row("parked", "pre-open orders kept outside the venue until the auction", f.parked),
-              row("entered_after_auction", "  entered after it", f.entered_after_auction),
-              row("auction_trade_lots", "opening auction: lots of its trade", a.auction_trade_lots),
-              row("auction_fills", "opening auction: fills", a.auction_fills),
-              row("auction_fill_lots", "  lots", a.auction_fill_lots),
-              row("auction_fills_unknown", "  of orders never in the book", a.auction_fills_unknown),
-              row("auction_lots_unknown", "  lots", a.auction_lots_unknown)}},
-            {"aggressors",
-             "Aggressors",
-             {row("immediate", "immediate or cancel", f.aggressors_immediate),
-              row("resting", "rest with a remainder", f.aggressors_resting),
-              row("modified_to_cross", "resting orders modified to cross", f.aggressors_modified)}},
-            {"fills",
-             "Fills, tested: the venue decided",
-             {row("trades", "trades: lots at their price", a.trades),
-              row("aggressors", "aggressors: all resting orders and lots", a.aggressors),
-              row("aggressors_in_order", "  in the recorded order too", a.aggressors_in_order),
-              row("lots", "lots on the recorded resting order", a.lots),
-              row("lots_in_order", "  at the recorded place too", a.lots_in_order),
-              row("fills_in_order", "fills at the recorded place, whole", a.fills_in_order),
-              row("own_fills", "fills of aggressors that rested before", a.own_fills),
-              row("own_lots", "  lots", a.own_lots),
-              row("all_lots", "lots in all", {a.lots.equal + a.own_lots.equal, a.lots.total + a.own_lots.total})}},
-            {"books",
-             "Books, tested: orders, quantities, queue order",
-             {row("pre_open", "groups of snapshot, pre-open and auction; parked orders left out", a.books_pre_open),
-              row("continuous", "groups of continuous trading", a.books_continuous),
-              row("whole", "whole books: after the auction, at the end", a.books_whole)}}};
+    return {
+        {"groups",
+         "Recording: event groups",
+         {row("snapshot_orders", "orders of the snapshot", f.snapshot_orders),
+          row("snapshots_repeated", "later snapshots that agree with the book", f.of(group_kind::repeated)),
+          row("snapshots_replacing", "later snapshots that do not", f.of(group_kind::replaced)),
+          row("pre_open", "pre-open", f.of(group_kind::pre_open)),
+          row("pre_open_crossed", "  of them: the recorded book is crossed", f.crossed_groups),
+          row("auction", "opening auction", f.of(group_kind::auction)),
+          row("continuous", "continuous trading", f.of(group_kind::continuous))}},
+        {"taken",
+         "Taken from the record, because nothing else tells",
+         {row("self_match_cancels", "self-match prevention: cancels before an aggressor", f.self_match_cancels),
+          row("self_match_groups", "  in groups", f.self_match_groups),
+          row("self_match_cancels_untraded", "self-match prevention: cancels before an order that rests",
+              f.self_match_cancels_untraded),
+          row("self_match_groups_untraded", "  in groups", f.self_match_groups_untraded),
+          row("iceberg_refreshes", "iceberg refreshes", f.iceberg_refreshes),
+          row("icebergs", "  of orders", f.icebergs),
+          row("iceberg_hidden_lots", "  hidden lots", f.iceberg_hidden_lots),
+          row("stop_aggressors", "aggressors after the first of a group: triggered stops", f.stop_aggressors),
+          row("stop_groups", "  in groups", f.stop_groups),
+          row("unseen", "orders that trade in the opening auction and were never shown", f.unseen),
+          row("unseen_lots", "  lots", f.unseen_lots)}},
+        {"auction",
+         "Opening auction, tested: the venue decided",
+         {words_row("price_recorded", "price, recorded", price_or_none(a.auction_price_recorded)),
+          words_row("price", "price, the venue's", price_or_none(a.auction_price)),
+          row("prices", "auctions at the recorded price, with all their fills", a.auction_prices),
+          row("lots", "lots", a.auction_lots), row("fills", "fills: the recorded order, all its lots", a.auction_fills),
+          row("fill_lots", "  lots, of buyers and sellers", a.auction_fill_lots),
+          row("fills_in_order", "  in the recorded order of their side, too", a.auction_fills_in_order)}},
+        {"aggressors",
+         "Aggressors",
+         {row("immediate", "immediate or cancel", f.aggressors_immediate),
+          row("resting", "rest with a remainder", f.aggressors_resting),
+          row("modified_to_cross", "resting orders modified to cross", f.aggressors_modified)}},
+        {"fills",
+         "Fills, tested: the venue decided",
+         {row("trades", "trades: lots at their price", a.trades),
+          row("aggressors", "aggressors: all resting orders and lots", a.aggressors),
+          row("aggressors_in_order", "  in the recorded order too", a.aggressors_in_order),
+          row("lots", "lots on the recorded resting order", a.lots),
+          row("lots_in_order", "  at the recorded place too", a.lots_in_order),
+          row("fills_in_order", "fills at the recorded place, whole", a.fills_in_order),
+          row("own_fills", "fills of aggressors that rested before", a.own_fills),
+          row("own_lots", "  lots", a.own_lots),
+          row("all_lots", "lots in all", {a.lots.equal + a.own_lots.equal, a.lots.total + a.own_lots.total})}},
+        {"books",
+         "Books, tested: orders, quantities, queue order",
+         {row("pre_open", "groups of snapshot, pre-open and auction", a.books_pre_open),
+          row("continuous", "groups of continuous trading", a.books_continuous),
+          row("whole", "whole books: after the auction, at the end", a.books_whole)}}};
 }
 
 std::vector<report_section> sections_of(const quote_flow& flow) {

@@ -18,7 +18,8 @@ struct report_row {
     std::string key;    ///< in JSON
     std::string label;  ///< in text
     std::uint64_t value = 0;
-    std::optional<std::uint64_t> total;  ///< set: the row says "value of total"
+    std::optional<std::uint64_t> total{};  ///< set: the row says "value of total"
+    std::string words{};                   ///< not empty: stand in place of the number
 };
 
 struct report_section {
@@ -49,7 +50,8 @@ struct replay_report {
 
 /// One JSON object, with a line feed at its end: "files", "instrument", "tick", "complete", "failure", "seconds",
 /// "requests_per_second", "messages_per_second", "requests", one object per section, "differences" by cause,
-/// "unexplained" and "success". A row "value of total" is {"equal", "total"}, any other a number.
+/// "unexplained" and "success". A row "value of total" is {"equal", "total"}, one of words a string, any other a
+/// number.
 [[nodiscard]] std::string to_json(const replay_report& report, const difference_log& log);
 
 }  // namespace corro::client::replay

@@ -14,22 +14,24 @@ namespace corro::client::replay {
 
 /// One request. Orders are named by the client order id under which they were entered.
 struct request {
-    domain::command_kind kind = domain::command_kind::enter_order;     ///< enter_order, amend_order or cancel_order
+    domain::command_kind kind = domain::command_kind::enter_order;     ///< enter, amend, cancel; change_phase
     domain::side side = domain::side::buy;                             ///< enter
     domain::time_in_force time_in_force = domain::time_in_force::gtc;  ///< enter: gtc or ioc
     domain::client_order_id client_order{};
     domain::price_ticks price{};       ///< enter, amend
     domain::quantity_lots quantity{};  ///< enter: the order's; amend: the new total, counting what has been filled
+    domain::trading_phase phase = domain::trading_phase::continuous;  ///< change_phase
 
     friend bool operator==(const request&, const request&) = default;
 };
 
-/// One fill of an aggressor, as the venue reported it.
+/// One fill of a resting order, as the venue reported it.
 struct fill {
     domain::client_order_id resting{};  ///< 0 where the resting order is not one of the replay's
     domain::price_ticks price{};
     domain::quantity_lots quantity{};
-    domain::quantity_lots open{};  ///< what it leaves of the resting order
+    domain::quantity_lots open{};           ///< what it leaves of the resting order
+    domain::side side = domain::side::buy;  ///< of the resting order
 
     friend bool operator==(const fill&, const fill&) = default;
 };
@@ -45,7 +47,9 @@ struct outcome {
     domain::quantity_lots filled{};     ///< by this request, as the aggressor
     domain::quantity_lots open{};       ///< after it
     domain::quantity_lots cancelled{};  ///< taken out by it
-    std::vector<fill> fills;            ///< in the order in which the venue reported them
+    std::vector<fill> fills;            ///< in the order in which the venue reported them; of both sides in an auction
+    domain::price_ticks uncross_price{};  ///< of the auction that the request ended, as the feed announced it
+    domain::volume_lots uncross_lots{};   ///< likewise
 };
 
 }  // namespace corro::client::replay
