@@ -108,10 +108,10 @@ void follow(collecting_venue& venue, std::map<std::uint64_t, domain::price_ticks
     if (r.action != record_action::cancel) prices[r.order] = r.price;
 }
 
-/// Seven orders trade that the feed never showed, and a fill of an auction has no side. Six of them stood before the
-/// session, by their numbers among its oldest, and stand in the list of fills where buyers have their turn, between the
-/// buyers at 4805 and the one at 4802. The seventh is of the pre-open and has the sellers' turn between 4790 and
-/// 4799.50. With it on the sellers' side, and only so, both sides trade the 44 lots of the record.
+/// Seven orders trade that the feed never showed, and a fill of an auction has no side. Six of them came before the
+/// session, for their numbers are between those of the snapshot, and stand in the list of fills where buyers have their
+/// turn, between the buyers at 4805 and the one at 4802. The seventh has a number of the pre-open and the sellers' turn
+/// between 4790 and 4799.50. With one lot more on the sellers' side, and only so, both sides trade the 44 lots.
 void enter_unseen(collecting_venue& venue, const order_record& fill) {
     constexpr std::uint64_t seller = 6'412'777'265'240;
     const bool sells = fill.order == seller;
