@@ -83,6 +83,10 @@ int serve(const serve_options& options) {
     if (const node::host_journal* journal = exchange.journal()) {
         fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", configuration.journal_directory,
                    journal::name_of(configuration.durability), journal->replayed_count(), exchange.state_hash());
+        if (journal->snapshot_sequence() != 0) {
+            fmt::print("  snapshot     of command {}\n", journal->snapshot_sequence());
+        }
+        for (const std::string& notice : journal->notices()) fmt::print("  notice       {}\n", notice);
     }
     for (const std::string& line : configuration.lines) fmt::print("  line         {}\n", line);
     if (const auto depth = exchange.depth_endpoint()) fmt::print("  depth        {}\n", depth->to_string());

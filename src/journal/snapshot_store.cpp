@@ -221,13 +221,19 @@ io::task<std::expected<newest_snapshot, problem>> snapshot_store::load_newest(st
     co_return result;
 }
 
+io::task<std::expected<void, problem>> snapshot_store::remove(std::uint64_t sequence) {
+    const std::string path = path_of(sequence);
+    const std::error_code error = co_await files_->remove(path);
+    if (error) co_return std::unexpected(system_said(error, path, "cannot be removed"));
+    co_return std::expected<void, problem>();
+}
+
 io::task<std::expected<void, problem>> snapshot_store::keep(std::size_t count) {
     const auto all = list();
     if (!all) co_return std::unexpected(all.error());
     for (std::size_t i = 0; i + count < all->size(); ++i) {
-        const std::string path = path_of((*all)[i]);
-        const std::error_code error = co_await files_->remove(path);
-        if (error) co_return std::unexpected(system_said(error, path, "cannot be removed"));
+        auto removed = co_await remove((*all)[i]);
+        if (!removed) co_return removed;
     }
     co_return std::expected<void, problem>();
 }

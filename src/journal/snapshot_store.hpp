@@ -98,6 +98,9 @@ class snapshot_store {
     [[nodiscard]] io::task<std::expected<newest_snapshot, problem>> load_newest(
         std::uint64_t sequence = std::numeric_limits<std::uint64_t>::max());
 
+    /// Removes one; it is there.
+    [[nodiscard]] io::task<std::expected<void, problem>> remove(std::uint64_t sequence);
+
     /// Removes the oldest, so that `count` stay.
     [[nodiscard]] io::task<std::expected<void, problem>> keep(std::size_t count);
 

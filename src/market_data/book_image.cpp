@@ -61,6 +61,34 @@ image_status book_image::apply(const domain::event& event) {
     }
 }
 
+void book_image::transfer(base::archive& a) {
+    const std::uint32_t count = a.count(index_.size(), UINT32_MAX);
+    const auto transfer_order = [&a](domain::side& side, domain::public_order& o) {
+        auto side_number = static_cast<std::uint8_t>(side);
+        a.value(side_number, o.price, o.order, o.quantity);
+        a.require(side_number <= 1);
+        side = static_cast<domain::side>(side_number & 1U);
+    };
+    if (a.loads()) {
+        for (std::uint32_t i = 0; i < count && !a.failed(); ++i) {
+            domain::side side{};
+            domain::public_order o{};
+            transfer_order(side, o);
+            a.require(add(side, o) == image_status::applied);
+        }
+    } else {
+        for_each_order(
+            [&](domain::side side, domain::price_ticks price, domain::order_id order, domain::quantity_lots quantity) {
+                domain::public_order o{};
+                o.order = order;
+                o.price = price;
+                o.quantity = quantity;
+                transfer_order(side, o);
+            });
+    }
+    a.value(top_, prices_, volumes_);
+}
+
 image_status book_image::add(domain::side side, const domain::public_order& o) {
     std::uint32_t slot = free_;
     if (slot == none) {

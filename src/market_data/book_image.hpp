@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "base/flat_map.hpp"
 #include "domain/event.hpp"
 #include "domain/types.hpp"
@@ -47,6 +48,9 @@ class book_image {
 
     /// Forgets everything, keeps the memory.
     void clear();
+
+    /// Saves the image, or loads it into one that is empty; what cannot be fails the archive.
+    void transfer(base::archive& a);
 
     [[nodiscard]] std::size_t orders_count() const noexcept { return index_.size(); }
 

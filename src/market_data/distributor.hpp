@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_stream.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "io/context.hpp"
@@ -76,6 +77,13 @@ class distributor {
     void begin_at(std::uint64_t next_sequence, std::uint64_t last_command) noexcept;
     /// The book of an instrument as it is at that moment. False for an unknown instrument.
     [[nodiscard]] bool adopt(domain::instrument_id id, const book_image& book);
+
+    /// Writes the books, the number of the next message, and the newest messages as far as they fit `log_bytes_max`, so
+    /// that another distributor can go on. False when the sink would not take it all.
+    [[nodiscard]] bool save(base::byte_sink& sink, std::size_t log_bytes_max);
+    /// Goes on where the one that was saved stood. False, and nothing has changed, when the bytes are not what `save`
+    /// writes for the same instruments. @pre Nothing was published yet (asserted).
+    [[nodiscard]] bool load(base::byte_source& source);
 
     /// Serves the live feed until `close`; ends when every subscriber has left.
     [[nodiscard]] io::task<void> serve_feed(io::tcp_acceptor acceptor);

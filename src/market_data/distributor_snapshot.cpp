@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "io/timer.hpp"
 #include "market_data/distributor.hpp"
 #include "market_data/subscriber.hpp"
@@ -92,6 +96,54 @@ std::vector<std::byte> distributor::snapshot() const {
     end.instruments_count = begin.instruments_count;
     to.append(end);
     return bytes;
+}
+
+bool distributor::save(base::byte_sink& sink, std::size_t log_bytes_max) {
+    base::archive a(sink);
+    std::uint64_t next = log_.next_sequence();
+    std::uint64_t first = log_.first_sequence();
+    // Who reads a log that begins in the middle begins with an indexed message.
+    while (first != next && log_.end_position() - log_.position_of(first) > log_bytes_max) {
+        first = std::min(next, first + feed_log::index_every - (first - 1) % feed_log::index_every);
+    }
+    a.value(next, first, last_command_);
+    std::uint64_t position = log_.position_of(first);
+    for (std::span<const std::byte> packet = log_.packet_at(position); !packet.empty();
+         packet = log_.packet_at(position)) {
+        static_cast<void>(a.count(packet.size(), feed_log::message_bytes_max));
+        for (std::byte each : packet) a.value(each);
+        position += packet.size();
+    }
+    instruments_.for_each([&](const domain::instrument& i) { books_[i.id.value].transfer(a); });
+    return a.finish();
+}
+
+bool distributor::load(base::byte_source& source) {
+    base::archive a(source);
+    std::uint64_t next = 0;
+    std::uint64_t first = 0;
+    std::uint64_t last_command = 0;
+    a.value(next, first, last_command);
+    a.require(first != 0 && first <= next);
+    std::vector<std::byte> bytes;
+    std::vector<std::size_t> sizes;
+    for (std::uint64_t at = first; at < next && !a.failed(); ++at) {
+        sizes.push_back(a.count(0, feed_log::message_bytes_max));
+        a.require(sizes.back() >= soup::header_bytes);
+        for (std::size_t i = 0; i < sizes.back(); ++i) a.value(bytes.emplace_back());
+    }
+    std::vector<book_image> books(books_.size());
+    instruments_.for_each([&](const domain::instrument& i) { books[i.id.value].transfer(a); });
+    if (!a.finish()) return false;
+    begin_at(first, last_command);
+    std::span<const std::byte> left(bytes);
+    for (const std::size_t size : sizes) {
+        std::memcpy(log_.reserve().data(), left.data(), size);
+        log_.commit(size);
+        left = left.subspan(size);
+    }
+    books_ = std::move(books);
+    return true;
 }
 
 std::vector<std::byte> distributor::definitions() const {

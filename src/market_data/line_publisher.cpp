@@ -78,6 +78,11 @@ std::optional<io::endpoint> line_publisher::retransmission_endpoint() const noex
     return local ? std::optional(*local) : std::nullopt;
 }
 
+void line_publisher::begin_at_end() noexcept {
+    position_ = log_.end_position();
+    next_sequence_ = log_.next_sequence();
+}
+
 void line_publisher::close() noexcept {
     closing_ = true;
     more_.set();

@@ -69,6 +69,10 @@ class line_publisher {
     /// Starts sending what was published: once per batch of events.
     void flush() noexcept { more_.set(); }
 
+    /// Leaves out what the log holds already: it was sent in another life of the venue. Who missed it asks for it.
+    /// @pre `run` has not begun.
+    void begin_at_end() noexcept;
+
     /// Ends `run`.
     void close() noexcept;
 

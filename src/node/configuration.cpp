@@ -359,6 +359,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
         if (c.journal_segment_bytes % journal::sector_bytes != 0) {
             r.fail("journal_segment_bytes", fmt::format("expected a multiple of {}", journal::sector_bytes));
         }
+        c.snapshots_kept = r.number("snapshots_kept", c.snapshots_kept, 1, 1'000'000);
         c.busy_poll = std::chrono::microseconds{
             r.number("busy_poll_us", static_cast<std::uint64_t>(c.busy_poll.count()), 0, 1'000'000'000)};
     });

@@ -63,6 +63,7 @@ struct configuration {
     std::string journal_directory;           ///< empty: nothing is journaled
     journal::durability durability = journal::durability::group;
     std::uint64_t journal_segment_bytes = journal::segment_bytes_default;
+    std::size_t snapshots_kept = snapshots_kept_default;  ///< beside the journal; older ones are removed
     threading_mode threading = threading_mode::inline_;
     std::chrono::microseconds busy_poll = busy_poll_default;  ///< how long an idle facility thread looks for commands
     std::string depth_listen;  ///< where pictures of the best levels are served; empty: nowhere

@@ -1,5 +1,9 @@
 #include "node/exchange.hpp"
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 #include "io/block_on.hpp"
 #include "io/scope.hpp"
 #include "io/yield.hpp"
@@ -39,8 +43,8 @@ exchange::exchange(io::context& context, const configuration& c)
     host_.throttle(throttle, orders_.sessions_count());
     if (!c.journal_directory.empty()) {
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
-        journal_ = std::make_unique<host_journal>(own, c);
-        io::block_on(own, journal_->recover(host_, [this](const domain::command& each) { orders_.note(each); }));
+        journal_ = std::make_unique<host_journal>(own, context_, c);
+        io::block_on(own, journal_->recover(parts()));
     }
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     // What the recovery repeated has been told before.
@@ -83,9 +87,19 @@ io::task<void> exchange::run() {
         journal_->close();
     }
     co_await journaling.join();
+    co_await save_last_snapshot();
     metrics_.close();
     co_await measuring.join();
     say(telemetry::happening_kind::stopped, host_.sequence());
+}
+
+// The venue is at rest: the journal is sealed, and every answer is where it belongs. Nothing has to be saved when
+// nothing has happened since the last snapshot, and nothing can be when the journal has failed.
+io::task<void> exchange::save_last_snapshot() {
+    if (journal_ == nullptr || host_.failed() || host_.released_count() != host_.emitted_count()) co_return;
+    if (host_.sequence() == journal_->snapshot_sequence()) co_return;
+    std::vector<std::byte> state = save_venue(parts());
+    co_await journal_->save_snapshot(std::move(state));
 }
 
 // Everything on this thread: commands out of the queue, through the host, and the events where they belong.
@@ -99,7 +113,6 @@ io::task<void> exchange::pump_inline() {
                 orders_.turn_away(command);
                 continue;
             }
-            orders_.note(command);
             if (host_.released_count() == host_.emitted_count()) orders_.answered(taken_count_);
         }
         if (journal_ != nullptr) marks_.note(taken_count_, host_.emitted_count());

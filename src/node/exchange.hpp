@@ -24,6 +24,7 @@
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
 #include "node/order_entry_side.hpp"
+#include "node/venue_snapshot.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -74,6 +75,8 @@ class exchange {
     [[nodiscard]] const market_data::line_publisher_statistics* line_statistics() const noexcept {
         return feed_.lines() == nullptr ? nullptr : &feed_.lines()->statistics();
     }
+    /// The number of the feed's next message.
+    [[nodiscard]] std::uint64_t feed_next_sequence() const noexcept { return feed_.distributor().next_sequence(); }
     [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
         return feed_.distributor().book(id);
     }
@@ -84,6 +87,8 @@ class exchange {
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
 
  private:
+    [[nodiscard]] venue_parts parts() noexcept { return {&host_, &orders_, &feed_}; }
+    io::task<void> save_last_snapshot();
     io::task<void> pump_inline();
     io::task<void> pump_split();
     io::task<void> follow_journal();

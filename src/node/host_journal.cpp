@@ -1,10 +1,11 @@
 #include "node/host_journal.hpp"
 
+#include <chrono>
+#include <limits>
 #include <span>
 #include <utility>
 
 #include "journal/identity.hpp"
-#include "journal/reader.hpp"
 
 namespace corro::node {
 namespace {
@@ -24,30 +25,126 @@ journal::writer_options options_of(const configuration& c) {
 
 }  // namespace
 
-host_journal::host_journal(io::context& context, const configuration& c)
-    : files_(context), directory_(c.journal_directory), options_(options_of(c)) {}
+host_journal::host_journal(io::context& context, io::context& edge, const configuration& c)
+    : files_(context),
+      snapshot_files_(edge),
+      edge_(edge),
+      directory_(c.journal_directory),
+      snapshots_kept_(c.snapshots_kept),
+      options_(options_of(c)) {}
 
-io::task<void> host_journal::recover(matching_host& host, std::function<void(const domain::command&)> note) {
-    auto lock = co_await journal::directory_lock::take(&files_, directory_);
-    if (!lock) refuse(lock.error());
+io::task<host_journal::tail> host_journal::open_tail(std::uint64_t from) {
     journal::reader_options reading;
     reading.venue = options_.venue;
+    reading.from_sequence = from;
     auto reader = co_await journal::reader::open(&files_, directory_, reading);
-    if (!reader) refuse(reader.error());
+    tail found;
+    if (reader) {
+        found.reader = std::move(*reader);
+    } else if (from == 1 || reader.error().code != journal::journal_errc::out_of_reach) {
+        refuse(reader.error());
+    }
+    co_return found;
+}
+
+// The commands behind a snapshot, or nothing if it is not one of this journal's commands. Its last command is looked
+// at: the journal must say the same of it.
+io::task<host_journal::tail> host_journal::find_tail(const journal::stored_snapshot* snapshot) {
+    const std::uint64_t sequence = snapshot->about.sequence;
+    const std::string name = directory_ + "/" + journal::snapshot_name(sequence);
+    tail none;
+    tail found = co_await open_tail(sequence);
+    // The command itself may have gone with its segment.
+    if (found.reader == nullptr) {
+        found = co_await open_tail(sequence + 1);
+        co_return found;
+    }
+    const auto commands = co_await found.reader->next();
+    if (!commands && commands.error().code != journal::journal_errc::out_of_reach) refuse(commands.error());
+    if (!commands || commands->empty()) {
+        const bool may_be_lost =
+            options_.mode == journal::durability::none || options_.mode == journal::durability::async;
+        if (!may_be_lost) {
+            throw recovery_error(name +
+                                 ": the journal ends before the last command of this snapshot; its end is missing");
+        }
+        notices_.push_back(name + ": removed, because the journal has lost the last commands of this snapshot");
+        journal::snapshot_store store(&files_, directory_, options_.venue);
+        const auto removed = co_await store.remove(sequence);
+        if (!removed) refuse(removed.error());
+        co_return none;
+    }
+    if (commands->front().time.value != facility_header_of(snapshot->bytes).time) {
+        notices_.push_back(name + ": passed over, because the journal has another command in the place of its last");
+        co_return none;
+    }
+    found.commands = commands->subspan(1);
+    co_return found;
+}
+
+// The newest snapshot that is sound and fits, and the commands behind it; without one, all commands.
+io::task<host_journal::tail> host_journal::load_newest(venue_parts parts) {
+    journal::snapshot_store store(&files_, directory_, options_.venue);
+    std::uint64_t newest = std::numeric_limits<std::uint64_t>::max();
+    while (newest != 0) {
+        const auto found = co_await store.load_newest(newest);
+        if (!found) refuse(found.error());
+        for (const journal::problem& each : found->passed_over) notices_.push_back(each.text);
+        if (!found->snapshot) break;
+        const std::uint64_t sequence = found->snapshot->about.sequence;
+        newest = sequence == 0 ? 0 : sequence - 1;
+        tail behind = co_await find_tail(&*found->snapshot);
+        if (behind.reader == nullptr) continue;
+        const load_failure failure = load_venue(parts, found->snapshot->bytes);
+        const std::string name = directory_ + "/" + journal::snapshot_name(sequence);
+        if (!failure.problem.empty()) {
+            throw recovery_error(name + ": " + failure.problem + "; without this file the journal is replayed instead");
+        }
+        if (failure.unfit) {
+            notices_.push_back(name + ": passed over: " + failure.unfit.message());
+            continue;
+        }
+        snapshot_sequence_ = sequence;
+        co_return behind;
+    }
+    tail all = co_await open_tail(1);
+    co_return all;
+}
+
+io::task<void> host_journal::recover(venue_parts parts) {
+    auto lock = co_await journal::directory_lock::take(&files_, directory_);
+    if (!lock) refuse(lock.error());
+    tail behind = co_await load_newest(parts);
     while (true) {
-        const auto commands = co_await (*reader)->next();
+        for (const domain::command& command : behind.commands) parts.host->replay(command);
+        replayed_count_ += behind.commands.size();
+        const auto commands = co_await behind.reader->next();
         if (!commands) refuse(commands.error());
         if (commands->empty()) break;
-        for (const domain::command& command : *commands) {
-            note(command);
-            host.replay(command);
-        }
-        replayed_count_ += commands->size();
+        behind.commands = *commands;
     }
-    auto writer = co_await journal::writer::open(std::move(*lock), (*reader)->end(), options_);
+    parts.orders->requests_were_taken(parts.host->last_requests());
+    auto writer = co_await journal::writer::open(std::move(*lock), behind.reader->end(), options_);
     if (!writer) refuse(writer.error());
     writer_ = std::move(*writer);
-    host.set_journal(*writer_);
+    parts.host->set_journal(*writer_);
+}
+
+io::task<void> host_journal::save_snapshot(std::vector<std::byte> bytes) {
+    const facility::snapshot_header state = facility_header_of(bytes);
+    journal::snapshot_header about;
+    about.sequence = state.sequence;
+    about.epoch = writer_->epoch();
+    about.state_hash = state.state_hash;
+    const auto now = edge_.wall_now().time_since_epoch();
+    about.created_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    journal::snapshot_store store(&snapshot_files_, directory_, options_.venue);
+    auto done = co_await store.save(about, bytes);
+    if (done) {
+        snapshot_sequence_ = about.sequence;
+        done = co_await store.keep(snapshots_kept_);
+    }
+    if (!done) notices_.push_back(done.error().text);
 }
 
 io::task<void> host_journal::run() {

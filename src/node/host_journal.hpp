@@ -1,24 +1,31 @@
 // The journal of a host: starting is recovering, running is writing.
 //
-// `recover` takes the journal's directory for this process, replays what is there through the host, and opens the
-// journal for what comes. Sessions and feed learn the replayed commands and events as they would have learnt them live,
-// so that their numbers go on where they ended.
+// `recover` takes the journal's directory for this process, loads the newest snapshot that is sound, replays the
+// commands behind it through the host, and opens the journal for what comes. Sessions and feed learn the replayed
+// events as they would have learnt them live, so that their numbers go on where they ended.
 //
-// Threads: the host's context. Cost: recovery reads and executes the whole journal.
+// Threads: the host's context; snapshots are saved on that of sessions and feed. Limits: the configuration's.
+// Cost: recovery reads a snapshot, and reads and executes the journal behind it.
 // Source: docs/spec/journal.md.
 #pragma once
 
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "domain/command.hpp"
 #include "io/context.hpp"
 #include "io/task.hpp"
+#include "journal/reader.hpp"
+#include "journal/snapshot_store.hpp"
 #include "journal/storage.hpp"
 #include "journal/writer.hpp"
 #include "node/configuration.hpp"
-#include "node/matching_host.hpp"
+#include "node/venue_snapshot.hpp"
 
 namespace corro::node {
 
@@ -30,12 +37,18 @@ class recovery_error : public std::runtime_error {
 
 class host_journal {
  public:
+    /// @param context        The host's.
+    /// @param edge           The context of sessions and feed; the same one unless the host has its own.
     /// @param configuration  Has a journal directory.
-    host_journal(io::context& context, const configuration& configuration);
+    host_journal(io::context& context, io::context& edge, const configuration& configuration);
 
-    /// Replays the journal through `host`, tells `note` each command before its events, and lets the host journal from
-    /// then on. Fails with recovery_error.
-    [[nodiscard]] io::task<void> recover(matching_host& host, std::function<void(const domain::command&)> note);
+    /// Brings the venue to where the journal ends, and lets the host journal from then on. Fails with recovery_error.
+    [[nodiscard]] io::task<void> recover(venue_parts parts);
+
+    /// Writes what `save_venue` made, removes snapshots beyond those that are kept, and lets the journal's oldest
+    /// segments go as configured. What goes wrong is a notice: without a snapshot the next start takes longer.
+    /// @pre  Nothing waits for the journal that the state has in it. Not while another one is being saved.
+    [[nodiscard]] io::task<void> save_snapshot(std::vector<std::byte> bytes);
 
     /// Writes until `close`, or until the journal fails; `writer().progressed()` is set a last time then. @pre
     /// Recovered.
@@ -47,13 +60,32 @@ class host_journal {
 
     [[nodiscard]] journal::writer& writer() noexcept { return *writer_; }
     [[nodiscard]] const journal::writer& writer() const noexcept { return *writer_; }
-    /// Commands that `recover` replayed.
+    /// Commands that `recover` replayed, behind the snapshot.
     [[nodiscard]] std::uint64_t replayed_count() const noexcept { return replayed_count_; }
+    /// The last command in the newest snapshot that was loaded or saved; 0 if none was.
+    [[nodiscard]] std::uint64_t snapshot_sequence() const noexcept { return snapshot_sequence_; }
+    /// What the operator should know although it does not hinder the venue, in sentences.
+    [[nodiscard]] const std::vector<std::string>& notices() const noexcept { return notices_; }
 
  private:
+    /// Where the commands behind a snapshot come from.
+    struct tail {
+        std::unique_ptr<journal::reader> reader;
+        std::span<const domain::command> commands;  ///< the first of them
+    };
+
+    io::task<tail> open_tail(std::uint64_t from);
+    io::task<tail> find_tail(const journal::stored_snapshot* snapshot);
+    io::task<tail> load_newest(venue_parts parts);
+
     journal::disk_storage files_;
+    journal::disk_storage snapshot_files_;  ///< on the edge's context
+    io::context& edge_;
     std::string directory_;
+    std::size_t snapshots_kept_;
     journal::writer_options options_;
+    std::vector<std::string> notices_;
+    std::uint64_t snapshot_sequence_ = 0;
     std::unique_ptr<journal::writer> writer_;
     std::uint64_t replayed_count_ = 0;
     bool ended_ = false;

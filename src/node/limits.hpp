@@ -28,6 +28,14 @@ inline constexpr std::size_t backlog_events_max = 1U << 17U;
 /// pauses of a busy venue, shorter than what a quiet one should cost.
 inline constexpr std::chrono::microseconds busy_poll_default{50};
 
+/// How much of the feed's recent past goes into a snapshot: some 60,000 messages, so that subscribers who were not that
+/// far behind go on without a gap after a restart.
+inline constexpr std::size_t snapshot_feed_bytes_max = std::size_t{4} << 20U;
+
+/// Snapshots that stay beside the journal unless configured otherwise: one to start from, and two more in case it is
+/// damaged.
+inline constexpr std::size_t snapshots_kept_default = 3;
+
 static_assert(facility::events_buffered_max < backlog_events_max / 2);
 
 }  // namespace corro::node

@@ -32,6 +32,13 @@ class market_data_side {
     /// Ends the feed; nothing may be published any more.
     void close() noexcept;
 
+    /// Goes on where the feed of another life ended; see market_data::distributor::load.
+    [[nodiscard]] bool load(base::byte_source& source) {
+        if (!distributor_.load(source)) return false;
+        if (lines_ != nullptr) lines_->begin_at_end();
+        return true;
+    }
+
     /// Where the feed begins, when it is not the first of its kind.
     [[nodiscard]] market_data::distributor& distributor() noexcept { return distributor_; }
 

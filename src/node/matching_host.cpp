@@ -48,6 +48,7 @@ void matching_host::replay(const domain::command& command) noexcept {
     sequence_ = command.sequence.value;
     last_ns_ = command.time.value;
     static_cast<void>(throttle_.judge(command));  // the verdict stands in it; the count goes on
+    note_request(command);
     facility_.apply(command);
 }
 
@@ -63,8 +64,52 @@ bool matching_host::execute(domain::command& command) noexcept {
         return false;
     sequence_ = command.sequence.value;
     last_ns_ = now_ns;
+    note_request(command);
     facility_.apply(command);
     return true;
+}
+
+void matching_host::note_request(const domain::command& command) noexcept {
+    if (command.session.value >= last_requests_.size()) return;
+    std::uint32_t& last = last_requests_[command.session.value];
+    last = std::max(last, command.request);
+}
+
+void matching_host::transfer(base::archive& a) {
+    const std::uint32_t count = a.count(last_requests_.size(), UINT32_MAX);
+    for (std::uint32_t i = 0; i < count && !a.failed(); ++i) {
+        std::uint32_t last = i < last_requests_.size() ? last_requests_[i] : 0;
+        a.value(last);
+        if (i < last_requests_.size()) last_requests_[i] = last;
+    }
+    throttle_.transfer(a);
+}
+
+bool matching_host::save(base::byte_sink& sink) {
+    CORRO_ASSERT(backlog_.empty(), "what waits for the journal is in no snapshot");
+    if (!facility_.save(sink)) return false;
+    base::archive a(sink);
+    transfer(a);
+    return a.finish();
+}
+
+std::error_code matching_host::load(base::byte_source& source) {
+    CORRO_ASSERT(sequence_ == 0, "a host begins once");
+    if (const std::error_code error = facility_.load(source)) return error;
+    const std::vector<std::uint32_t> no_requests(last_requests_.size());
+    const risk::throttle no_counts = throttle_;
+    base::archive a(source);
+    transfer(a);
+    if (!a.finish()) {
+        last_requests_ = no_requests;
+        throttle_ = no_counts;
+        facility_.clear();
+        return facility::snapshot_errc::damaged;
+    }
+    const facility::snapshot_position position = facility_.position();
+    sequence_ = position.sequence.value;
+    last_ns_ = position.time.value;
+    return {};
 }
 
 bool matching_host::journal_takes(const domain::command& command) const noexcept {

@@ -11,7 +11,11 @@
 
 #include <cstdint>
 #include <span>
+#include <system_error>
+#include <vector>
 
+#include "base/archive.hpp"
+#include "base/byte_stream.hpp"
 #include "base/tsc_clock.hpp"
 #include "domain/command.hpp"
 #include "facility/facility.hpp"
@@ -32,7 +36,18 @@ class matching_host final : private facility::event_consumer {
     /// command, so that whoever executes it again refuses it too.
     void throttle(const risk::throttle_options& options, std::uint32_t sessions_count) {
         throttle_ = risk::throttle(options, sessions_count);
+        last_requests_.resize(std::size_t{sessions_count} + 1);
     }
+
+    /// The number of the last request of each session that was sequenced, by id; 0 for none.
+    [[nodiscard]] std::span<const std::uint32_t> last_requests() const noexcept { return last_requests_; }
+
+    /// Writes everything that a host must know to go on from here. False when the sink would not take it all.
+    [[nodiscard]] bool save(base::byte_sink& sink);
+    /// Becomes the host that was saved, as far as a facility of the same options and instruments was in it.
+    /// @return  What is wrong, as the facility says it; then the host is as newly made.
+    /// @pre     Nothing was executed yet (asserted).
+    [[nodiscard]] std::error_code load(base::byte_source& source);
 
     /// Executes a command that was sequenced before, in another life of the host. Its events go out at once.
     void replay(const domain::command& command) noexcept;
@@ -69,6 +84,8 @@ class matching_host final : private facility::event_consumer {
     void consume(std::span<const domain::event> events) noexcept override;
     [[nodiscard]] bool journal_takes(const domain::command& command) const noexcept;
     [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
+    void note_request(const domain::command& command) noexcept;
+    void transfer(base::archive& a);
 
     const base::tsc_clock& clock_;
     event_outlet* outlet_;
@@ -78,6 +95,7 @@ class matching_host final : private facility::event_consumer {
     std::int64_t last_ns_ = 0;
     std::uint64_t sequence_ = 0;
     std::uint64_t emitted_count_ = 0;
+    std::vector<std::uint32_t> last_requests_;
     risk::throttle throttle_{risk::throttle_options{}, 0};
     event_backlog backlog_;
     facility::facility facility_;

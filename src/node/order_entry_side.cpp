@@ -48,6 +48,15 @@ order_entry_side::order_entry_side(io::context& context, const configuration& c,
       listeners_(open_order_entry(context, c)),
       endpoint_(*listeners_.front().local_endpoint()) {}
 
+void order_entry_side::requests_were_taken(std::span<const std::uint32_t> last_requests) noexcept {
+    domain::command last;
+    for (std::uint32_t id = 1; id < last_requests.size(); ++id) {
+        last.session = domain::session_id{id};
+        last.request = last_requests[id];
+        answers_.note(last);
+    }
+}
+
 io::task<void> order_entry_side::run() {
     co_await gateway_.serve(std::move(listeners_));
     // The last sessions may have left cancels behind.

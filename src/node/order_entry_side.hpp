@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "base/tsc_clock.hpp"
 #include "domain/event.hpp"
@@ -40,8 +42,11 @@ class order_entry_side {
     [[nodiscard]] gateway::command_queue& commands() noexcept { return commands_; }
     [[nodiscard]] const gateway::command_queue& commands() const noexcept { return commands_; }
 
-    /// A command that was sequenced.
-    void note(const domain::command& command) noexcept { answers_.note(command); }
+    /// What the venue has said to each session; for recovery, and to be saved while no answer is under way.
+    [[nodiscard]] gateway::answer_log& answers() noexcept { return answers_; }
+
+    /// After recovery: the last request of each session that the journal has, by id; 0 for none.
+    void requests_were_taken(std::span<const std::uint32_t> last_requests) noexcept;
 
     /// A private event for the session that it concerns.
     void deliver(const domain::event& event) noexcept { gateway_.deliver(event); }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/archive.hpp"
 #include "domain/command.hpp"
 
 namespace corro::risk {
@@ -42,6 +43,19 @@ class throttle {
         if (options_.requests_end != 0 && s.count > options_.requests_end) return domain::reject_reason::flooded;
         if (s.count <= options_.requests_max || lessens_risk(c.kind)) return domain::reject_reason::none;
         return domain::reject_reason::throttled;
+    }
+
+    /// Saves or loads what was counted. Counts of another length of window, and of sessions that there are no longer,
+    /// mean nothing here and are left out.
+    void transfer(base::archive& a) {
+        std::int64_t window_ns = options_.window_ns;
+        a.value(window_ns);
+        const std::uint32_t count = a.count(sessions_.size(), UINT32_MAX);
+        for (std::uint32_t i = 0; i < count && !a.failed(); ++i) {
+            state s = i < sessions_.size() ? sessions_[i] : state();
+            a.value(s.window, s.count, s.request);
+            if (i < sessions_.size() && window_ns == options_.window_ns) sessions_[i] = s;
+        }
     }
 
  private:

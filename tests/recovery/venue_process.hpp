@@ -96,7 +96,7 @@ class venue_process {
         report r;
         r.commands_count = exchange.commands_count();
         r.state_hash = exchange.state_hash();
-        r.feed_messages = exchange.feed_statistics().messages;
+        r.feed_messages = exchange.feed_next_sequence() - 1;
         r.order_entry_port = exchange.order_entry_endpoint().port();
         r.feed_port = exchange.feed_endpoint().port();
         r.snapshot_port = exchange.snapshot_endpoint().port();

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -115,33 +117,85 @@ node::configuration venue_with_journal(const std::string& directory, const mode&
     return c;
 }
 
+/// The snapshots beside a journal, oldest first.
+std::vector<std::filesystem::path> snapshots_in(const std::string& journal) {
+    std::vector<std::filesystem::path> found;
+    if (!std::filesystem::exists(journal)) return found;
+    for (const auto& each : std::filesystem::directory_iterator(journal)) {
+        if (each.path().extension() == ".snapshot") found.push_back(each.path());
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
+/// What everybody outside can see of a venue, in numbers.
+struct venue_numbers {
+    explicit venue_numbers(const node::exchange& e)
+        : hash(e.state_hash()), commands_count(e.commands_count()), feed_next(e.feed_next_sequence()) {
+        for (const std::uint32_t id : {1U, 2U}) books.push_back(e.book(domain::instrument_id{id})->digest());
+    }
+    venue_numbers() = default;
+    std::uint64_t hash = 0;
+    std::uint64_t commands_count = 0;
+    std::uint64_t feed_next = 1;
+    std::vector<std::uint64_t> books;
+    friend bool operator==(const venue_numbers&, const venue_numbers&) = default;
+};
+
 TEST_P(restart, keeps_books_numbers_and_answers) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     const scratch directory;
     const node::configuration c = venue_with_journal(directory.path() + "/journal", GetParam());
     lasting_client trader;
-    std::uint64_t hash = 0;
-    std::uint64_t commands_count = 0;
-    std::uint64_t messages_count = 0;
+    venue_numbers before;
+    // Life 1 begins with a snapshot, life 2 with an older one and the commands behind it, life 3 with commands only.
     for (int life = 0; life < 4; ++life) {
+        const auto snapshots = snapshots_in(c.journal_directory);
+        EXPECT_EQ(snapshots.size(), life == 3 ? 2U : static_cast<std::size_t>(life)) << "each life ends with one";
+        if (life == 2) std::filesystem::remove(snapshots.back());
+        for (std::size_t i = 0; life == 3 && i < snapshots.size(); ++i) std::filesystem::remove(snapshots[i]);
         io::context context;
         node::exchange exchange(context, c);
-        EXPECT_EQ(exchange.commands_count(), commands_count);
-        EXPECT_EQ(exchange.journal()->replayed_count(), commands_count);
-        EXPECT_EQ(exchange.feed_statistics().messages, messages_count) << "the feed goes on with the next number";
         if (life != 0) {
-            EXPECT_EQ(exchange.state_hash(), hash);
+            EXPECT_EQ(venue_numbers(exchange), before);
         }
+        const std::uint64_t replayed = exchange.journal()->replayed_count();
+        EXPECT_EQ(replayed == 0, life < 2);
+        EXPECT_EQ(replayed == before.commands_count, life == 0 || life == 3);
+        EXPECT_EQ(exchange.journal()->snapshot_sequence() + replayed, before.commands_count);
         const int requests_count = life == 3 ? 0 : GetParam().durability == journal::durability::each ? 100 : 600;
         io::block_on(context, live(&context, &exchange, &trader, seed, requests_count));
-        hash = exchange.state_hash();
-        commands_count = exchange.commands_count();
-        messages_count = exchange.feed_statistics().messages;
+        before = venue_numbers(exchange);
     }
     ASSERT_NE(trader.trader, nullptr);
     EXPECT_EQ(trader.trader->outstanding_count(), 0U) << "every request is answered once, over four lives";
-    EXPECT_EQ(commands_count, trader.trader->statistics().requests);
+    EXPECT_EQ(before.commands_count, trader.trader->statistics().requests);
+}
+
+TEST(restart_from_snapshot, passes_over_what_is_damaged_or_half_written) {
+    const scratch directory;
+    const node::configuration c = venue_with_journal(directory.path() + "/journal",
+                                                     mode{node::threading_mode::inline_, journal::durability::group});
+    lasting_client trader;
+    venue_numbers before;
+    for (int life = 0; life < 3; ++life) {
+        io::context context;
+        node::exchange exchange(context, c);
+        if (life != 0) {
+            EXPECT_EQ(venue_numbers(exchange), before);
+            EXPECT_EQ(exchange.journal()->notices().size(), 1U) << "the operator is told";
+        }
+        EXPECT_EQ(exchange.journal()->replayed_count(), before.commands_count);
+        io::block_on(context, live(&context, &exchange, &trader, 7, 200));
+        before = venue_numbers(exchange);
+        const auto snapshots = snapshots_in(c.journal_directory);
+        for (std::size_t i = 0; i + 1 < snapshots.size(); ++i) std::filesystem::remove(snapshots[i]);
+        std::fstream file(snapshots.back(), std::ios::binary | std::ios::in | std::ios::out);
+        file.seekp(1'000);
+        file.put('?').put('!');
+        std::ofstream(c.journal_directory + "/snapshot.unfinished") << "CORROSNP and nothing else";
+    }
 }
 
 TEST(restart_refused, when_another_exchange_has_the_journal) {

@@ -1,0 +1,52 @@
+#include "node/venue_snapshot.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "base/byte_order.hpp"
+#include "base/byte_stream.hpp"
+#include "node/limits.hpp"
+
+namespace corro::node {
+namespace {
+
+using size_bytes = std::array<std::byte, sizeof(std::uint64_t)>;
+
+}  // namespace
+
+std::vector<std::byte> save_venue(const venue_parts& parts) {
+    std::vector<std::byte> bytes;
+    base::memory_sink sink(bytes);
+    const bool host_saved = parts.host->save(sink);
+    const std::size_t size_at = bytes.size();
+    bytes.resize(size_at + sizeof(size_bytes));
+    parts.orders->answers().save(bytes);
+    base::store_le<std::uint64_t>(bytes.data() + size_at, bytes.size() - size_at - sizeof(size_bytes));
+    const bool feed_saved = parts.feed->distributor().save(sink, snapshot_feed_bytes_max);
+    CORRO_ASSERT(host_saved && feed_saved, "memory takes everything");
+    return bytes;
+}
+
+load_failure load_venue(const venue_parts& parts, std::span<const std::byte> saved) {
+    base::memory_source source(saved);
+    if (const std::error_code unfit = parts.host->load(source)) return {unfit, {}};
+    size_bytes size{};
+    if (!source.read(size)) return {{}, "it ends before the answers"};
+    const std::uint64_t answers_bytes = base::load_le<std::uint64_t>(size.data());
+    if (answers_bytes > source.left()) return {{}, "it ends in the answers"};
+    const std::span<const std::byte> answers = saved.last(source.left()).first(static_cast<std::size_t>(answers_bytes));
+    if (std::string problem = parts.orders->answers().load(answers); !problem.empty()) return {{}, problem};
+    base::memory_source rest(saved.last(source.left()).subspan(answers.size()));
+    if (!parts.feed->load(rest)) return {{}, "the feed's part is not one of these instruments"};
+    return {};
+}
+
+facility::snapshot_header facility_header_of(std::span<const std::byte> saved) noexcept {
+    facility::snapshot_header header;
+    if (saved.size() >= sizeof header) std::memcpy(&header, saved.data(), sizeof header);
+    return header;
+}
+
+}  // namespace corro::node

@@ -1,0 +1,49 @@
+// What a snapshot of a venue holds: the host with its facility, the answers to sessions, the feed with its books.
+//
+// Saved between two commands, while nothing is on its way from the host to the sessions and the feed. Who loads it goes
+// on with the same state hash and the same numbers of orders, sessions, answers and feed messages as who executes all
+// commands from the first.
+//
+// Layout: docs/spec/journal.md, what is in a snapshot. Threads: that of all three, or all of them at rest.
+// Limits: snapshot_feed_bytes_max. Cost: the facility's snapshot, 64 bytes for each answer that is kept, about 32 for
+//         each order of the books, and the newest messages of the feed.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "facility/snapshot.hpp"
+#include "node/market_data_side.hpp"
+#include "node/matching_host.hpp"
+#include "node/order_entry_side.hpp"
+
+namespace corro::node {
+
+/// The parts of a venue that go on after a restart. They outlive whoever has this.
+struct venue_parts {
+    matching_host* host = nullptr;
+    order_entry_side* orders = nullptr;
+    market_data_side* feed = nullptr;
+};
+
+/// Why a snapshot was not loaded.
+struct load_failure {
+    std::error_code unfit;  ///< the facility does not take it, and nothing has changed
+    std::string problem;    ///< the rest does not fit the configuration, as a sentence; the venue cannot be used
+
+    [[nodiscard]] bool failed() const noexcept { return unfit || !problem.empty(); }
+};
+
+/// @pre  Every event of the host has arrived where it belongs (asserted).
+[[nodiscard]] std::vector<std::byte> save_venue(const venue_parts& parts);
+
+/// @pre  The parts are as newly made.
+[[nodiscard]] load_failure load_venue(const venue_parts& parts, std::span<const std::byte> saved);
+
+/// The header of the facility's part, which stands first; all zeros when there is no room for one.
+[[nodiscard]] facility::snapshot_header facility_header_of(std::span<const std::byte> saved) noexcept;
+
+}  // namespace corro::node
