@@ -16,6 +16,8 @@
 #include "node/configuration.hpp"
 #include "node/distributor_role.hpp"
 #include "node/exchange.hpp"
+#include "node/facility_role.hpp"
+#include "node/gateway_role.hpp"
 #include "node/ports.hpp"
 #include "process.hpp"
 #include "report.hpp"
@@ -104,16 +106,17 @@ int serve(const serve_options& options) {
     return 0;
 }
 
-// The first signal closes the distributor.
-io::task<void> distribute_until_closed(node::distributor_role* distributor, io::context* context) {
-    const auto close_when_told = [](node::distributor_role* what, io::signal_set* signals) -> io::task<void> {
+// The first signal closes the role.
+template <class Role>
+io::task<void> run_until_closed(Role* role, io::context* context) {
+    const auto close_when_told = [](Role* what, io::signal_set* signals) -> io::task<void> {
         const auto signal = co_await signals->wait();
         if (signal) what->close();
     };
     io::signal_set signals(*context, {SIGINT, SIGTERM});
     io::task_scope watching(*context);
-    watching.spawn(close_when_told(distributor, &signals));
-    co_await distributor->run();
+    watching.spawn(close_when_told(role, &signals));
+    co_await role->run();
     watching.request_stop();
     co_await watching.join();
 }
@@ -129,9 +132,59 @@ int distribute(const serve_options& options) {
                distributor.snapshot_endpoint().to_string());
     fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
-    io::block_on(context, distribute_until_closed(&distributor, &context));
+    io::block_on(context, run_until_closed(&distributor, &context));
     if (!distributor.failure().empty()) fmt::print(stderr, "{}\n", distributor.failure());
     return distributor.failure().empty() ? 0 : 1;
+}
+
+int serve_facility(const serve_options& options) {
+    raise_descriptor_limit();
+    const node::configuration configuration = node::load_configuration(options.config);
+    if (configuration.link_listen.empty())
+        throw node::configuration_error(options.config + ":0: link.listen: a facility needs a place for its gateway");
+    io::context context(io::context_options(backend_named(options.io)));
+    node::facility_role facility(context, configuration);
+    fmt::print("corro {} is the facility of venue {} on {}\n  link         {}\n  feed         {}\n  snapshots    {}\n",
+               CORRO_VERSION, configuration.venue_name, context.backend_name(), facility.link_address(),
+               facility.feed_endpoint().to_string(), facility.snapshot_endpoint().to_string());
+    if (const node::host_journal* journal = facility.journal()) {
+        fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", configuration.journal_directory,
+                   journal::name_of(configuration.durability), journal->replayed_count(), facility.state_hash());
+    }
+    if (const auto metrics = facility.metrics_endpoint())
+        fmt::print("  metrics      http://{}/metrics\n", metrics->to_string());
+    fmt::print("Ctrl-C closes it.\n");
+    std::fflush(stdout);
+    io::block_on(context, run_until_closed(&facility, &context));
+    fmt::print("{} commands, state hash {:016x}; cancelled for {} sessions whose gateway died\n",
+               facility.commands_count(), facility.state_hash(), facility.wills_executed());
+    return 0;
+}
+
+int serve_gateway(const serve_options& options) {
+    raise_descriptor_limit();
+    node::configuration configuration = node::load_configuration(options.config);
+    if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
+    if (configuration.link_connect.empty())
+        throw node::configuration_error(options.config + ":0: link.connect: a gateway needs a facility");
+    io::context context(io::context_options(backend_named(options.io)));
+    node::gateway_role gateway(context, configuration, [](io::endpoint where) {
+        fmt::print("  order entry  {}\n", where.to_string());
+        std::fflush(stdout);
+    });
+    fmt::print("corro {} is a gateway of venue {} on {}, linked to {}\nCtrl-C closes it.\n", CORRO_VERSION,
+               configuration.venue_name, context.backend_name(), configuration.link_connect);
+    std::fflush(stdout);
+    io::block_on(context, run_until_closed(&gateway, &context));
+    if (!gateway.failure().empty()) fmt::print(stderr, "{}\n", gateway.failure());
+    return gateway.failure().empty() ? 0 : 1;
+}
+
+int serve_role(const serve_options& options) {
+    if (options.role == "distributor") return distribute(options);
+    if (options.role == "facility") return serve_facility(options);
+    if (options.role == "gateway") return serve_gateway(options);
+    return serve(options);
 }
 
 }  // namespace
@@ -148,9 +201,10 @@ void add_serve_command(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command
         ->add_option("--role", options->role,
-                     "all: the exchange; distributor: publishes the feed of a venue that runs elsewhere, on the "
-                     "configuration's market-data ports")
-        ->check(CLI::IsMember({"all", "distributor"}))
+                     "all: the exchange; facility: matching, journal and feed, for a gateway that connects; gateway: "
+                     "order entry for a facility; distributor: publishes the feed of a venue that runs elsewhere, on "
+                     "the configuration's market-data ports")
+        ->check(CLI::IsMember({"all", "facility", "gateway", "distributor"}))
         ->capture_default_str();
     command->add_option("--venue-feed", options->venue_feed, "The venue's feed port, for a distributor");
     command->add_option("--venue-snapshots", options->venue_snapshots, "The venue's snapshot port, for a distributor");
@@ -158,7 +212,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                                               "Time one request of so many; 0: none (default: the configuration's)");
     command->callback([options, sample, &exit_code] {
         options->sample_given = sample->count() != 0;
-        exit_code = options->role == "distributor" ? distribute(*options) : serve(*options);
+        exit_code = serve_role(*options);
     });
 }
 

@@ -7,6 +7,16 @@
 
 namespace corro::gateway {
 
+void set_copies(const account_directory& accounts, answer_log& answers) {
+    for (const account& a : accounts.accounts()) {
+        for (const domain::account_id copied : a.copies_of) {
+            for (std::uint32_t i = 0; i < a.sessions_count; ++i) {
+                answers.copy(copied, domain::session_id{a.first_session.value + i});
+            }
+        }
+    }
+}
+
 order_entry_gateway::order_entry_gateway(io::context& context, const gateway_options& options,
                                          std::span<const domain::instrument> instruments,
                                          const account_directory& accounts, command_queue& commands,
@@ -19,13 +29,7 @@ order_entry_gateway::order_entry_gateway(io::context& context, const gateway_opt
       clock_(clock),
       sessions_(accounts.sessions_count() + 1) {
     CORRO_ASSERT(answers.sessions_count() == accounts.sessions_count());
-    for (const account& a : accounts.accounts()) {
-        for (const domain::account_id copied : a.copies_of) {
-            for (std::uint32_t i = 0; i < a.sessions_count; ++i) {
-                answers.copy(copied, domain::session_id{a.first_session.value + i});
-            }
-        }
-    }
+    set_copies(accounts, answers);
     for (const domain::instrument& i : instruments) instruments_.define(i);
     pending_.reserve(options_.connections_max);
     connections_.reserve(options_.connections_max);

@@ -30,6 +30,7 @@
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
+#include "gateway/last_wills.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/listener.hpp"
 #include "io/context.hpp"
@@ -56,6 +57,7 @@ struct gateway_options {
     std::uint32_t strangers_max = gateway::strangers_max;
     std::uint32_t timing_sample_every = 0;  ///< stamp one request of so many; 0: none
     telemetry::producer* log = nullptr;     ///< of the gateway's thread; outlives the gateway; nullptr: no log
+    last_wills* wills = nullptr;            ///< outlive the gateway; nullptr: nobody is told
 };
 
 /// Counts since the gateway was made.
@@ -79,6 +81,10 @@ struct gateway_statistics {
     std::uint32_t sessions_now = 0;
     std::uint32_t connections_now = 0;
 };
+
+/// Has the log give copies to the accounts that ask for them: before the first answer, wherever a log of these accounts
+/// is kept.
+void set_copies(const account_directory& accounts, answer_log& answers);
 
 class order_entry_gateway {
  public:
@@ -150,6 +156,7 @@ class order_entry_gateway {
     void hand_over(domain::session_id to, const domain::event& event, std::uint64_t number) noexcept;
     void overflow(connection& c) noexcept;
     void end(connection& c, wire::logout_reason reason) noexcept;
+    [[nodiscard]] static domain::command cancel_of(const connection& c) noexcept;
     void log(const connection& c, telemetry::happening_kind what, std::int64_t number) const;
     template <class Message>
     void put(connection& c, const Message& message);

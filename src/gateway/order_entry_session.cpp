@@ -9,6 +9,17 @@
 
 namespace corro::gateway {
 
+// What cancels everything of a connection's session.
+domain::command order_entry_gateway::cancel_of(const connection& c) noexcept {
+    domain::command cancel;
+    cancel.kind = domain::command_kind::cancel_orders;
+    cancel.scope = domain::cancel_scope::session;
+    cancel.flags = domain::cancel_flag::quotes_too;
+    cancel.session = c.session_id;
+    cancel.account = c.account;
+    return cancel;
+}
+
 // One connection, from accept to the end.
 io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
     connections_.push_back(c.get());
@@ -27,6 +38,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
         ++statistics_.logons;
         ++statistics_.sessions_now;
         log(*c, telemetry::happening_kind::logged_on, static_cast<std::int64_t>(c->first_answer));
+        if (c->cancel_on_disconnect && options_.wills != nullptr) options_.wills->made(cancel_of(*c));
         io::task_scope active(context_);
         c->scope = &active;
         active.spawn(write_pending(c.get()));
@@ -39,14 +51,9 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
     if (c->session != nullptr) {
         if (opened && c->cancel_on_disconnect && !c->peer_logged_out) {
             ++statistics_.cancels_on_disconnect;
-            domain::command cancel;
-            cancel.kind = domain::command_kind::cancel_orders;
-            cancel.scope = domain::cancel_scope::session;
-            cancel.flags = domain::cancel_flag::quotes_too;
-            cancel.session = c->session_id;
-            cancel.account = c->account;
-            static_cast<void>(co_await submit(cancel, 0, 0));
+            static_cast<void>(co_await submit(cancel_of(*c), 0, 0));
         }
+        if (opened && c->cancel_on_disconnect && options_.wills != nullptr) options_.wills->revoked(cancel_of(*c));
         if (opened && !c->peer_gone && !c->overflowed) {
             const auto settled = co_await io::with_timeout(farewell_timeout, settle(c.get()));
             if (!settled) c->peer_gone = true;

@@ -335,7 +335,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     configuration c;
     table_reader top(root, file, "");
     for (const char* key :
-         {"venue", "facility", "order_entry", "market_data", "event_log", "metrics", "instrument", "account"}) {
+         {"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics", "instrument", "account"}) {
         top.allow(key);
     }
     top.finish();
@@ -409,6 +409,10 @@ configuration parse_configuration(std::string_view text, const std::string& file
         c.event_log.directory = r.text("directory");
         c.event_log.file_bytes_max = r.number("file_bytes_max", c.event_log.file_bytes_max, 4'096, UINT64_MAX >> 1U);
         c.event_log.files_max = static_cast<std::uint32_t>(r.number("files_max", c.event_log.files_max, 1, 1'000'000));
+    });
+    read_table(root, "link", file, [&](table_reader& r) {
+        c.link_listen = r.text("listen", "");
+        c.link_connect = r.text("connect", c.link_listen);
     });
     read_table(root, "metrics", file, [&](table_reader& r) { c.metrics_listen = r.text("listen"); });
     std::set<std::uint32_t> instrument_ids;

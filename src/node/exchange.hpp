@@ -87,7 +87,7 @@ class exchange {
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
 
  private:
-    [[nodiscard]] venue_parts parts() noexcept { return {&host_, &orders_, &feed_}; }
+    [[nodiscard]] venue_parts parts() noexcept { return {&host_, &orders_.answers(), &feed_}; }
     io::task<void> save_last_snapshot();
     io::task<void> pump_inline();
     io::task<void> pump_split();

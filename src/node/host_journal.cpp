@@ -123,7 +123,12 @@ io::task<void> host_journal::recover(venue_parts parts) {
         if (commands->empty()) break;
         behind.commands = *commands;
     }
-    parts.orders->requests_were_taken(parts.host->last_requests());
+    domain::command last;
+    for (std::uint32_t id = 1; id < parts.host->last_requests().size(); ++id) {
+        last.session = domain::session_id{id};
+        last.request = parts.host->last_requests()[id];
+        parts.answers->note(last);
+    }
     auto writer = co_await journal::writer::open(std::move(*lock), behind.reader->end(), options_);
     if (!writer) refuse(writer.error());
     writer_ = std::move(*writer);

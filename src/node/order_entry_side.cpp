@@ -8,9 +8,8 @@
 #include "node/ports.hpp"
 
 namespace corro::node {
-namespace {
 
-gateway::account_directory directory_of(const configuration& c) {
+gateway::account_directory account_directory_of(const configuration& c) {
     gateway::account_directory directory;
     for (const gateway::account& a : c.accounts) {
         if (const std::string problem = directory.add(a); !problem.empty()) {
@@ -20,14 +19,19 @@ gateway::account_directory directory_of(const configuration& c) {
     return directory;
 }
 
-gateway::gateway_options options_of(const configuration& c, telemetry::producer* log) {
+namespace {
+
+gateway::gateway_options options_of(const configuration& c, telemetry::producer* log, gateway::last_wills* wills) {
     gateway::gateway_options options;
     options.logon_timeout = c.logon_timeout;
     options.output_buffer_bytes = c.output_buffer_bytes;
     options.timing_sample_every = c.timing_sample_every;
     options.log = log;
+    options.wills = wills;
     return options;
 }
+
+}  // namespace
 
 gateway::answer_log_options answer_options_of(const configuration& c) {
     gateway::answer_log_options options;
@@ -36,26 +40,15 @@ gateway::answer_log_options answer_options_of(const configuration& c) {
     return options;
 }
 
-}  // namespace
-
 order_entry_side::order_entry_side(io::context& context, const configuration& c, const base::tsc_clock& clock,
-                                   telemetry::producer* log)
+                                   telemetry::producer* log, gateway::last_wills* wills)
     : clock_(clock),
-      accounts_(directory_of(c)),
+      accounts_(account_directory_of(c)),
       commands_(gateway::command_queue_capacity),
       answers_(accounts_.sessions_count(), answer_options_of(c)),
-      gateway_(context, options_of(c, log), c.instruments, accounts_, commands_, answers_, clock),
+      gateway_(context, options_of(c, log, wills), c.instruments, accounts_, commands_, answers_, clock),
       listeners_(open_order_entry(context, c)),
       endpoint_(*listeners_.front().local_endpoint()) {}
-
-void order_entry_side::requests_were_taken(std::span<const std::uint32_t> last_requests) noexcept {
-    domain::command last;
-    for (std::uint32_t id = 1; id < last_requests.size(); ++id) {
-        last.session = domain::session_id{id};
-        last.request = last_requests[id];
-        answers_.note(last);
-    }
-}
 
 io::task<void> order_entry_side::run() {
     co_await gateway_.serve(std::move(listeners_));

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/tsc_clock.hpp"
@@ -25,12 +26,17 @@
 
 namespace corro::node {
 
+/// The accounts of a configuration, with their sessions. @throws configuration_error
+[[nodiscard]] gateway::account_directory account_directory_of(const configuration& c);
+/// How much a configuration lets the answer log keep.
+[[nodiscard]] gateway::answer_log_options answer_options_of(const configuration& c);
+
 class order_entry_side {
  public:
-    /// Opens the port. `clock` outlives the side.
+    /// Opens the port. `clock`, `log` and `wills` outlive the side; the latter two may be nullptr.
     /// @throws std::system_error, configuration_error as `exchange`.
     order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock,
-                     telemetry::producer* log);
+                     telemetry::producer* log, gateway::last_wills* wills = nullptr);
 
     /// Serves until `close` and until every session has said goodbye; then waits until every command is answered.
     [[nodiscard]] io::task<void> run();
@@ -44,9 +50,6 @@ class order_entry_side {
 
     /// What the venue has said to each session; for recovery, and to be saved while no answer is under way.
     [[nodiscard]] gateway::answer_log& answers() noexcept { return answers_; }
-
-    /// After recovery: the last request of each session that the journal has, by id; 0 for none.
-    void requests_were_taken(std::span<const std::uint32_t> last_requests) noexcept;
 
     /// A private event for the session that it concerns.
     void deliver(const domain::event& event) noexcept { gateway_.deliver(event); }

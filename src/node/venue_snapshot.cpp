@@ -22,7 +22,7 @@ std::vector<std::byte> save_venue(const venue_parts& parts) {
     const bool host_saved = parts.host->save(sink);
     const std::size_t size_at = bytes.size();
     bytes.resize(size_at + sizeof(size_bytes));
-    parts.orders->answers().save(bytes);
+    parts.answers->save(bytes);
     base::store_le<std::uint64_t>(bytes.data() + size_at, bytes.size() - size_at - sizeof(size_bytes));
     const bool feed_saved = parts.feed->distributor().save(sink, snapshot_feed_bytes_max);
     CORRO_ASSERT(host_saved && feed_saved, "memory takes everything");
@@ -37,7 +37,7 @@ load_failure load_venue(const venue_parts& parts, std::span<const std::byte> sav
     const std::uint64_t answers_bytes = base::load_le<std::uint64_t>(size.data());
     if (answers_bytes > source.left()) return {{}, "it ends in the answers"};
     const std::span<const std::byte> answers = saved.last(source.left()).first(static_cast<std::size_t>(answers_bytes));
-    if (std::string problem = parts.orders->answers().load(answers); !problem.empty()) return {{}, problem};
+    if (std::string problem = parts.answers->load(answers); !problem.empty()) return {{}, problem};
     base::memory_source rest(saved.last(source.left()).subspan(answers.size()));
     if (!parts.feed->load(rest)) return {{}, "the feed's part is not one of these instruments"};
     return {};

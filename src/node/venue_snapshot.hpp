@@ -16,16 +16,16 @@
 #include <vector>
 
 #include "facility/snapshot.hpp"
+#include "gateway/answer_log.hpp"
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
-#include "node/order_entry_side.hpp"
 
 namespace corro::node {
 
 /// The parts of a venue that go on after a restart. They outlive whoever has this.
 struct venue_parts {
     matching_host* host = nullptr;
-    order_entry_side* orders = nullptr;
+    gateway::answer_log* answers = nullptr;
     market_data_side* feed = nullptr;
 };
 

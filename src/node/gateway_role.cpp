@@ -1,0 +1,215 @@
+#include "node/gateway_role.hpp"
+
+#include <utility>
+
+#include "domain/private_event.hpp"
+#include "io/timer.hpp"
+#include "io/with_timeout.hpp"
+#include "io/yield.hpp"
+#include "node/limits.hpp"
+
+namespace corro::node {
+
+gateway_role::gateway_role(io::context& context, const configuration& c, std::function<void(io::endpoint)> opened)
+    : context_(context),
+      configuration_(c),
+      facility_(link_address_of(c.link_connect, "link.connect")),
+      opened_(std::move(opened)) {}
+
+io::task<void> gateway_role::run() {
+    io::task_scope finding(context_);
+    finding_ = &finding;
+    finding.spawn(find_facility());
+    co_await finding.join();
+    finding_ = nullptr;
+}
+
+void gateway_role::close() noexcept {
+    closing_ = true;
+    if (orders_ != nullptr) {
+        orders_->close();
+    } else if (finding_ != nullptr) {
+        finding_->request_stop();
+    }
+}
+
+io::task<void> gateway_role::find_facility() {
+    while (!closing_ && failure_.empty()) {
+        auto connected = co_await connect_link(&context_, facility_);
+        if (connected) co_await serve_link(std::move(*connected));
+        if (closing_ || !failure_.empty()) break;
+        const std::error_code stopped = co_await io::sleep_for(link_retry_interval);
+        if (stopped) break;
+    }
+}
+
+// One link, from the greeting until it breaks or the gateway leaves.
+io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
+    const auto channel = std::make_unique<link_channel>(std::move(stream));
+    io::task_scope writing(context_);
+    writing.spawn(channel->write());
+    std::vector<std::byte> answers;
+    std::exception_ptr not_opened;
+    const bool fits = co_await greet(channel.get(), &answers);
+    if (fits && !closing_) {
+        wills_.clear();
+        taken_count_ = 0;
+        broken_ = served_ = false;
+        not_opened = open_orders(answers);
+        answers = {};
+        if (orders_ != nullptr) co_await serve_sessions(channel.get());
+        orders_.reset();
+    }
+    if (broken_) channel->close();
+    channel->finish();
+    const auto written = co_await io::with_timeout(link_patience, writing.join());
+    if (!written) channel->close();
+    co_await writing.join();
+    if (not_opened) std::rethrow_exception(not_opened);
+}
+
+// Opens the ports for sessions that know what was answered so far; the error when that fails.
+std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers) {
+    try {
+        orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, nullptr, this);
+    } catch (const std::exception&) {
+        return std::current_exception();
+    }
+    // A port that the system chose is kept, so that clients find it again.
+    configuration_.order_entry_listen = orders_->endpoint().to_string();
+    if (const std::string problem = orders_->answers().load(answers); !problem.empty()) {
+        failure_ = "the facility's answers cannot be taken over: " + problem;
+        orders_.reset();
+    }
+    return nullptr;
+}
+
+// Exchanges greetings and collects what the facility has answered so far.
+io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>* answers) {
+    const link_greeting ours = greeting_of(configuration_);
+    channel->put_record(link_message::greeting, ours);
+    channel->flush();
+    link_frame frame;
+    bool greeted = false;
+    while (true) {
+        const auto came = co_await io::with_timeout(link_patience, channel->read(&frame));
+        if (!came || !*came) co_return false;
+        if (frame.kind == link_message::greeting && frame.count<link_greeting>() == 1) {
+            failure_ = mismatch(ours, frame.record<link_greeting>(0));
+            if (!failure_.empty()) co_return false;
+            greeted = true;
+        } else if (frame.kind == link_message::refusal) {
+            failure_ = "the facility refuses this gateway: " + frame.text();
+            co_return false;
+        } else if (greeted && frame.kind == link_message::answers) {
+            answers->insert(answers->end(), frame.payload.begin(), frame.payload.end());
+        } else {
+            co_return greeted&& frame.kind == link_message::answers_end;
+        }
+    }
+}
+
+io::task<void> gateway_role::serve_sessions(link_channel* channel) {
+    io::task_scope pumping(context_);
+    pumping.spawn(send_commands(channel));
+    pumping.spawn(receive(channel));
+    if (opened_) opened_(orders_->endpoint());
+    co_await orders_->run();
+    served_ = true;
+    pumping.request_stop();
+    co_await pumping.join();
+    put_wills(*channel);
+}
+
+void gateway_role::tell(link_message kind, const domain::command& cancel) {
+    wills_.push_back({orders_->commands().pushed_count(), kind, cancel});
+    orders_->commands().filled().set();
+}
+
+// Those whose turn has come: between the same commands as in the queue.
+void gateway_role::put_wills(link_channel& channel) {
+    for (; !wills_.empty() && wills_.front().position <= taken_count_; wills_.pop_front())
+        channel.put_record(wills_.front().kind, wills_.front().cancel);
+}
+
+// Commands out of the queue into the link.
+io::task<void> gateway_role::send_commands(link_channel* channel) {
+    gateway::command_queue& commands = orders_->commands();
+    domain::command command;
+    while (true) {
+        std::size_t count = 0;
+        put_wills(*channel);
+        while (!broken_ && count < commands_batch_max && !channel->is_full() && commands.try_pop(command)) {
+            channel->put_record(link_message::commands, command);
+            ++taken_count_;
+            ++count;
+            if (!wills_.empty()) put_wills(*channel);
+        }
+        channel->flush();
+        if (broken_) forget_commands();
+        if (count != 0) commands.room().set();
+        std::error_code stopped;
+        if (count == commands_batch_max) {
+            co_await io::yield();
+        } else if (!broken_ && channel->is_full()) {
+            channel->drained().reset();
+            stopped = co_await channel->drained().wait();
+        } else {
+            stopped = co_await commands.filled().wait();
+        }
+        if (stopped) co_return;
+    }
+}
+
+// Nobody will ever answer: sessions that say goodbye shall not wait for it.
+void gateway_role::forget_commands() {
+    domain::command command;
+    while (orders_->commands().try_pop(command)) ++taken_count_;
+    wills_.clear();
+    orders_->answered(taken_count_);
+    orders_->flush();
+}
+
+// Answers out of the link to the sessions.
+io::task<void> gateway_role::receive(link_channel* channel) {
+    link_frame frame;
+    while (true) {
+        const bool came = co_await channel->read(&frame);
+        if (!came || !take(frame)) break;
+        if (channel->has_frame()) continue;
+        orders_->flush();
+        co_await io::yield();
+    }
+    if (served_) co_return;
+    broken_ = true;
+    channel->close();
+    orders_->close();
+    orders_->commands().filled().set();
+}
+
+// False: this is nothing that a facility says.
+bool gateway_role::take(const link_frame& frame) {
+    switch (frame.kind) {
+        case link_message::events:
+            for (std::size_t i = 0; i < frame.count<domain::event>(); ++i) {
+                const auto event = frame.record<domain::event>(i);
+                if (domain::is_public(event.kind)) return false;
+                const std::uint32_t session = domain::session_of(event).value;
+                if (session == 0 || session > orders_->sessions_count()) return false;
+                orders_->deliver(event);
+            }
+            return true;
+        case link_message::turned_away:
+            for (std::size_t i = 0; i < frame.count<domain::command>(); ++i) {
+                orders_->turn_away(frame.record<domain::command>(i));
+            }
+            return true;
+        case link_message::answered:
+            if (frame.count<std::uint64_t>() == 0) return false;
+            orders_->answered(frame.record<std::uint64_t>(frame.count<std::uint64_t>() - 1));
+            return true;
+        default: return false;
+    }
+}
+
+}  // namespace corro::node

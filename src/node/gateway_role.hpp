@@ -1,0 +1,90 @@
+// Order entry in a process of its own: sessions here, the facility at the other end of a link.
+//
+// The sessions are those of `order_entry_side`, which does not notice: its commands leave by the link instead of by a
+// ring, and private events come back. Before it serves anybody the facility has told what each session was told so
+// far. When the link breaks, every session is told goodbye, and the clients come back by their numbers when the
+// facility is there again: what was under way is either in the facility, and then `next_request` is beyond it, or was
+// never taken.
+//
+// Threads: one context. Limits: the configuration's, node/link_messages.hpp.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/tsc_clock.hpp"
+#include "gateway/last_wills.hpp"
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/scope.hpp"
+#include "io/task.hpp"
+#include "node/configuration.hpp"
+#include "node/link_channel.hpp"
+#include "node/order_entry_side.hpp"
+
+namespace corro::node {
+
+class gateway_role final : public gateway::last_wills {
+ public:
+    /// Opens nothing yet. @param opened  Called with the TCP address whenever the ports are opened.
+    /// @throws configuration_error
+    gateway_role(io::context& context, const configuration& configuration, std::function<void(io::endpoint)> opened);
+    gateway_role(const gateway_role&) = delete;
+    gateway_role& operator=(const gateway_role&) = delete;
+
+    /// Serves whenever the facility is there, until `close` or until the facility refuses this gateway for good.
+    /// Fails as `exchange` when a port cannot be opened.
+    [[nodiscard]] io::task<void> run();
+
+    /// Begins to leave.
+    void close() noexcept;
+
+    void made(const domain::command& cancel) override { tell(link_message::last_will, cancel); }
+    void revoked(const domain::command& cancel) override { tell(link_message::will_revoked, cancel); }
+
+    /// Why the gateway ended by itself; empty if it did not.
+    [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+
+ private:
+    /// A will, or its end, to be told once so many commands of the queue are.
+    struct told_will {
+        std::uint64_t position = 0;
+        link_message kind{};
+        domain::command cancel;
+    };
+
+    void tell(link_message kind, const domain::command& cancel);
+
+    io::task<void> find_facility();
+    io::task<void> serve_link(gateway::transport_stream stream);
+    [[nodiscard]] std::exception_ptr open_orders(std::span<const std::byte> answers);
+    io::task<bool> greet(link_channel* channel, std::vector<std::byte>* answers);
+    io::task<void> serve_sessions(link_channel* channel);
+    io::task<void> send_commands(link_channel* channel);
+    io::task<void> receive(link_channel* channel);
+    [[nodiscard]] bool take(const link_frame& frame);
+    void put_wills(link_channel& channel);
+    void forget_commands();
+
+    io::context& context_;
+    base::tsc_clock clock_;
+    configuration configuration_;
+    link_address facility_;
+    std::function<void(io::endpoint)> opened_;
+    std::unique_ptr<order_entry_side> orders_;  ///< while the link stands
+    std::deque<told_will> wills_;
+    std::uint64_t taken_count_ = 0;  ///< commands of the queue that are put into the link
+    bool broken_ = false;            ///< the link
+    bool served_ = false;            ///< every session has ended
+    io::task_scope* finding_ = nullptr;
+    std::string failure_;
+    bool closing_ = false;
+};
+
+}  // namespace corro::node

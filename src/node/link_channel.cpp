@@ -1,0 +1,170 @@
+#include "node/link_channel.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/byte_order.hpp"
+#include "node/ports.hpp"
+
+namespace corro::node {
+
+link_channel::link_channel(gateway::transport_stream stream)
+    : stream_(std::move(stream)), input_(link_head_bytes + 2 * link_frame_bytes_max) {}
+
+void link_channel::put(link_message kind, std::span<const std::byte> record) {
+    CORRO_ASSERT(record.size() <= link_frame_bytes_max);
+    if (closed_) return;
+    const auto kind_number = static_cast<std::uint32_t>(kind);
+    const bool joins = open_frame_ != no_frame &&
+                       base::load_le<std::uint32_t>(filling_.data() + open_frame_ + 4) == kind_number &&
+                       filling_.size() - open_frame_ - link_head_bytes + record.size() <= link_frame_bytes_max;
+    if (!joins) {
+        open_frame_ = filling_.size();
+        filling_.resize(filling_.size() + link_head_bytes);
+        base::store_le<std::uint32_t>(filling_.data() + open_frame_ + 4, kind_number);
+    }
+    filling_.insert(filling_.end(), record.begin(), record.end());
+    base::store_le<std::uint32_t>(filling_.data() + open_frame_,
+                                  static_cast<std::uint32_t>(filling_.size() - open_frame_ - link_head_bytes));
+}
+
+io::task<void> link_channel::write() {
+    while (true) {
+        if (filling_.empty()) {
+            if (finished_) break;
+            const std::error_code stopped = co_await ready_.wait();
+            if (stopped) co_return;
+            continue;
+        }
+        std::swap(filling_, leaving_);
+        open_frame_ = no_frame;
+        const io::io_result sent = co_await stream_.socket()->write_all(leaving_);
+        leaving_.clear();
+        // What one large answer log needed is not kept for the ordinary batches.
+        if (leaving_.capacity() > 2 * link_waiting_bytes_max) leaving_ = {};
+        drained_.set();
+        if (!sent) co_return close();
+    }
+    if (!closed_) static_cast<void>(stream_.socket()->shutdown_send());
+}
+
+void link_channel::finish() noexcept {
+    finished_ = true;
+    ready_.set();
+}
+
+void link_channel::close() noexcept {
+    closed_ = true;
+    filling_.clear();
+    open_frame_ = no_frame;
+    finish();
+    stream_.socket()->close();
+    drained_.set();
+}
+
+// The size of the frame that begins the input, head included; 0 while it is not known.
+std::size_t link_channel::buffered_frame_bytes() const noexcept {
+    if (input_end_ - input_begin_ < link_head_bytes) return 0;
+    return link_head_bytes + base::load_le<std::uint32_t>(input_.data() + input_begin_);
+}
+
+bool link_channel::has_frame() const noexcept {
+    const std::size_t bytes = buffered_frame_bytes();
+    return bytes != 0 && input_end_ - input_begin_ >= bytes;
+}
+
+bool link_channel::next_frame(link_frame& into) noexcept {
+    if (!has_frame()) return false;
+    const std::span<const std::byte> frame = std::span(input_).subspan(input_begin_, buffered_frame_bytes());
+    into.kind = static_cast<link_message>(base::load_le<std::uint32_t>(frame.data() + 4));
+    into.payload = frame.subspan(link_head_bytes);
+    input_begin_ += frame.size();
+    return true;
+}
+
+io::task<bool> link_channel::read(link_frame* into) {
+    while (!next_frame(*into)) {
+        if (buffered_frame_bytes() > link_head_bytes + link_frame_bytes_max) co_return false;
+        if (input_begin_ != 0) {
+            std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
+            input_end_ -= std::exchange(input_begin_, 0);
+        }
+        const io::io_result got = co_await stream_.socket()->read_some(std::span(input_).subspan(input_end_));
+        if (!got) co_return false;
+        input_end_ += got.bytes;
+    }
+    co_return true;
+}
+
+link_address link_address_of(const std::string& text, const char* key) {
+    if (const auto endpoint = io::endpoint::parse(text)) return *endpoint;
+    if (const auto path = io::unix_endpoint::parse(text)) return *path;
+    throw configuration_error(
+        fmt::format("{}: expected a path, a name such as \"@corro\", or an address such as \"127.0.0.1:7010\"", key));
+}
+
+namespace {
+
+io::unix_acceptor open_unix(io::context& context, const io::unix_endpoint& where) {
+    std::error_code ignored;
+    if (!where.is_abstract() && std::filesystem::is_socket(std::filesystem::path(where.path()), ignored)) {
+        std::filesystem::remove(std::filesystem::path(where.path()), ignored);
+    }
+    auto acceptor = io::unix_acceptor::open(context, where);
+    if (!acceptor) {
+        throw std::system_error(acceptor.error(), fmt::format("link.listen: cannot listen on {}", where.to_string()));
+    }
+    return std::move(*acceptor);
+}
+
+}  // namespace
+
+link_acceptor::link_acceptor(io::context& context, const std::string& address) : text_(address) {
+    const link_address where = link_address_of(address, "link.listen");
+    if (const auto* const path = std::get_if<io::unix_endpoint>(&where)) {
+        held_ = open_unix(context, *path);
+        return;
+    }
+    io::tcp_acceptor tcp = open_port(context, address, "link.listen");
+    text_ = tcp.local_endpoint()->to_string();
+    held_ = std::move(tcp);
+}
+
+io::task<std::expected<gateway::transport_stream, std::error_code>> link_acceptor::accept() {
+    if (auto* const tcp = std::get_if<io::tcp_acceptor>(&held_)) {
+        auto accepted = co_await tcp->accept();
+        if (!accepted) co_return std::unexpected(accepted.error());
+        static_cast<void>(accepted->set_option(io::no_delay(true)));
+        co_return gateway::transport_stream(std::move(*accepted));
+    }
+    auto accepted = co_await std::get_if<io::unix_acceptor>(&held_)->accept();
+    if (!accepted) co_return std::unexpected(accepted.error());
+    co_return gateway::transport_stream(std::move(*accepted));
+}
+
+void link_acceptor::close() noexcept {
+    std::visit([](auto& acceptor) { acceptor.close(); }, held_);
+}
+
+std::string link_acceptor::address() const {
+    return text_;
+}
+
+io::task<std::expected<gateway::transport_stream, std::error_code>> connect_link(io::context* context,
+                                                                                 link_address address) {
+    if (const auto* const where = std::get_if<io::endpoint>(&address)) {
+        auto connected = co_await io::tcp_stream::connect(*context, *where);
+        if (!connected) co_return std::unexpected(connected.error());
+        static_cast<void>(connected->set_option(io::no_delay(true)));
+        co_return gateway::transport_stream(std::move(*connected));
+    }
+    auto connected = co_await io::unix_stream::connect(*context, *std::get_if<io::unix_endpoint>(&address));
+    if (!connected) co_return std::unexpected(connected.error());
+    co_return gateway::transport_stream(std::move(*connected));
+}
+
+}  // namespace corro::node

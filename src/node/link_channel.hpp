@@ -1,0 +1,126 @@
+// One end of the link between a facility's process and a gateway's: frames in, frames out.
+//
+// What is put waits in one buffer while another is on its way, so that a batch costs one system call; neighbours of one
+// kind share a frame.
+//
+// Threads: one context. Limits: node/link_messages.hpp; who puts asks `is_full`, because nothing is ever lost here.
+// Cost: a copy per record and side; no allocation but when a buffer grows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <expected>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "gateway/transport.hpp"
+#include "io/context.hpp"
+#include "io/event.hpp"
+#include "io/task.hpp"
+#include "node/link_messages.hpp"
+
+namespace corro::node {
+
+struct link_frame {
+    link_frame() noexcept {}
+
+    link_message kind{};
+    std::span<const std::byte> payload;
+
+    [[nodiscard]] std::string text() const { return {reinterpret_cast<const char*>(payload.data()), payload.size()}; }
+    /// How many whole records of this type the payload has.
+    template <class Record>
+    [[nodiscard]] std::size_t count() const noexcept {
+        return payload.size() / sizeof(Record);
+    }
+    template <class Record>
+    [[nodiscard]] Record record(std::size_t index) const noexcept {
+        Record r;
+        std::memcpy(static_cast<void*>(&r), payload.data() + index * sizeof r, sizeof r);
+        return r;
+    }
+};
+
+class link_channel {
+ public:
+    explicit link_channel(gateway::transport_stream stream);
+    link_channel(const link_channel&) = delete;
+    link_channel& operator=(const link_channel&) = delete;
+
+    /// Appends a record of at most link_frame_bytes_max bytes; it leaves after the next `flush`,
+    /// unless the connection has ended.
+    void put(link_message kind, std::span<const std::byte> record);
+    template <class Record>
+    void put_record(link_message kind, const Record& record) {
+        put(kind, std::as_bytes(std::span(&record, 1)));
+    }
+    void flush() noexcept { ready_.set(); }
+
+    /// Bytes that wait are so many that nothing should be put that can wait elsewhere.
+    [[nodiscard]] bool is_full() const noexcept { return !closed_ && filling_.size() > link_waiting_bytes_max; }
+    /// Set whenever a buffer has left, and when nothing leaves any more.
+    [[nodiscard]] io::manual_event& drained() noexcept { return drained_; }
+
+    /// Sends what is put until `finish` or until the connection breaks. To be spawned, once.
+    [[nodiscard]] io::task<void> write();
+    /// Lets `write` end when all is sent, and tells the peer that nothing follows.
+    void finish() noexcept;
+
+    /// The next frame; `into` is valid until the next call. False: the connection has ended, or what came is no frame.
+    [[nodiscard]] io::task<bool> read(link_frame* into);
+    /// Whether a whole frame is there, so that `read` will not wait.
+    [[nodiscard]] bool has_frame() const noexcept;
+
+    /// Ends it at once.
+    void close() noexcept;
+
+ private:
+    [[nodiscard]] bool next_frame(link_frame& into) noexcept;
+    [[nodiscard]] std::size_t buffered_frame_bytes() const noexcept;
+
+    static constexpr std::size_t no_frame = SIZE_MAX;
+
+    gateway::transport_stream stream_;
+    std::vector<std::byte> filling_;
+    std::vector<std::byte> leaving_;
+    std::size_t open_frame_ = no_frame;  ///< where the last frame in `filling_` begins
+    io::auto_event ready_;
+    io::manual_event drained_;
+    bool finished_ = false;
+    bool closed_ = false;
+    std::vector<std::byte> input_;
+    std::size_t input_begin_ = 0;
+    std::size_t input_end_ = 0;
+};
+
+/// Where a link is listened on or found: a Unix socket or a TCP address.
+using link_address = std::variant<io::endpoint, io::unix_endpoint>;
+
+/// An address with a colon and a port is TCP's, everything else a path or a name after an '@'.
+/// @throws configuration_error when it is neither.
+[[nodiscard]] link_address link_address_of(const std::string& text, const char* key);
+
+/// Listens for links.
+class link_acceptor {
+ public:
+    /// A path that a dead process left behind is taken over.
+    /// @throws configuration_error; std::system_error when the address cannot be listened on.
+    link_acceptor(io::context& context, const std::string& address);
+
+    [[nodiscard]] io::task<std::expected<gateway::transport_stream, std::error_code>> accept();
+    void close() noexcept;
+    /// Where; with the port that the system chose.
+    [[nodiscard]] std::string address() const;
+
+ private:
+    std::variant<io::tcp_acceptor, io::unix_acceptor> held_;
+    std::string text_;
+};
+
+[[nodiscard]] io::task<std::expected<gateway::transport_stream, std::error_code>> connect_link(io::context* context,
+                                                                                               link_address address);
+
+}  // namespace corro::node

@@ -1,0 +1,59 @@
+#include "node/link_messages.hpp"
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/fingerprint.hpp"
+
+namespace corro::node {
+namespace {
+
+constexpr std::uint64_t magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
+constexpr std::uint32_t version = 1;
+
+std::uint64_t layout_of_records() noexcept {
+    base::hasher hasher;
+    hasher.add(sizeof(domain::command)).add(sizeof(domain::event));
+    hasher.add(offsetof(domain::command, session)).add(offsetof(domain::command, request));
+    hasher.add(offsetof(domain::command, verdict)).add(offsetof(domain::event, command));
+    hasher.add(offsetof(domain::event, kind)).add(offsetof(domain::event, flags));
+    return hasher.value();
+}
+
+std::uint64_t fingerprint_of(const std::vector<gateway::account>& accounts) noexcept {
+    base::hasher hasher;
+    for (const gateway::account& a : accounts) {
+        hasher.add(a.id).add(a.sessions_count).add(a.is_operator).add(a.copies_of.size());
+        for (const domain::account_id copied : a.copies_of) hasher.add(copied);
+    }
+    return hasher.value();
+}
+
+}  // namespace
+
+link_greeting greeting_of(const configuration& c) {
+    link_greeting greeting;
+    greeting.magic = magic;
+    greeting.version = version;
+    for (const gateway::account& a : c.accounts) greeting.sessions_count += a.sessions_count;
+    greeting.layout = layout_of_records();
+    greeting.instruments = domain::fingerprint_of(c.instruments);
+    greeting.accounts = fingerprint_of(c.accounts);
+    std::copy_n(c.venue_name.begin(), std::min(c.venue_name.size(), greeting.venue.size()), greeting.venue.begin());
+    return greeting;
+}
+
+std::string mismatch(const link_greeting& ours, const link_greeting& theirs) {
+    if (theirs.magic != ours.magic) return "the other end of the link is no facility and no gateway of Corro";
+    if (theirs.version != ours.version || theirs.layout != ours.layout)
+        return "the two ends of the link are of different versions of Corro";
+    if (theirs.venue != ours.venue) return "the two ends of the link are of different venues";
+    if (theirs.instruments != ours.instruments) return "the two ends of the link have different instruments";
+    if (theirs.accounts != ours.accounts || theirs.sessions_count != ours.sessions_count)
+        return "the two ends of the link have different accounts";
+    return {};
+}
+
+}  // namespace corro::node

@@ -1,0 +1,64 @@
+// What the processes of a facility and of a gateway say to each other over their link.
+//
+// Both run on one machine and are of one build, or they refuse each other: records are what they are in memory, and
+// the greeting says how that is laid out, for which venue, instruments and sessions.
+//
+// Layout: a frame is its payload's size (4 bytes) and kind (4 bytes), little-endian, and the payload: any number of
+//         records of that kind.
+// Limits: link_frame_bytes_max.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "node/configuration.hpp"
+
+namespace corro::node {
+
+enum class link_message : std::uint32_t {
+    greeting = 1,      ///< link_greeting; the first in both directions, the gateway's before the facility's
+    refusal = 2,       ///< a sentence; the link ends. The configurations do not fit
+    busy = 3,          ///< a sentence; the link ends. Another gateway is there; try again
+    answers = 4,       ///< to the gateway: a piece of gateway::answer_log, saved
+    answers_end = 5,   ///< to the gateway: that was all of it; what follows comes after it
+    commands = 6,      ///< to the facility: domain::command
+    last_will = 7,     ///< to the facility: a domain::command to be executed if the gateway dies
+    will_revoked = 8,  ///< to the facility: the same command, which is not to be executed any more
+    events = 9,        ///< to the gateway: private domain::event
+    answered = 10,     ///< to the gateway: 8 bytes, so many of the link's commands are answered
+    turned_away = 11,  ///< to the gateway: domain::command that was not taken
+};
+
+inline constexpr std::size_t link_head_bytes = 8;
+
+/// The largest payload. One read of the kernel's buffer brings about as much.
+inline constexpr std::size_t link_frame_bytes_max = 256 * 1024;
+
+/// Bytes that wait to leave before a process takes no more of what would cause more.
+inline constexpr std::size_t link_waiting_bytes_max = 4 * 1024 * 1024;
+
+/// How long a peer may take to greet, and the last bytes to leave.
+inline constexpr std::chrono::milliseconds link_patience{2'000};
+
+/// How long a gateway waits between two attempts to reach the facility.
+inline constexpr std::chrono::milliseconds link_retry_interval{50};
+
+struct link_greeting {
+    std::uint64_t magic = 0;
+    std::uint32_t version = 0;
+    std::uint32_t sessions_count = 0;
+    std::uint64_t layout = 0;       ///< of the records
+    std::uint64_t instruments = 0;  ///< domain::fingerprint_of
+    std::uint64_t accounts = 0;     ///< who has which sessions
+    std::array<char, 16> venue{};
+};
+
+/// What a process with this configuration says.
+[[nodiscard]] link_greeting greeting_of(const configuration& c);
+
+/// Why the two cannot work together, as a sentence; empty when they can.
+[[nodiscard]] std::string mismatch(const link_greeting& ours, const link_greeting& theirs);
+
+}  // namespace corro::node

@@ -1,0 +1,107 @@
+// Test support: a role of the venue in a process of its own, to be killed at any moment.
+//
+// The process is a fork of the test, which therefore must not run threads. It serves until its parent closes the wire
+// between them.
+#pragma once
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/unix_socket.hpp"
+
+namespace corro::testing {
+
+/// `make(context, say)` makes the role in the new process, with `say(Report)`; `Report` is plain bytes.
+template <class Report>
+class role_process {
+ public:
+    template <class Make, class Last>
+    role_process(Make make, Last last) {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
+        id_ = ::fork();
+        if (id_ == 0) {
+            ::dup2(ends[1], 3);
+            ::close_range(4, ~0U, 0);
+            serve(make, last);
+        }
+        ::close(ends[1]);
+        wire_ = ends[0];
+    }
+    ~role_process() {
+        if (id_ > 0) kill();
+    }
+    role_process(const role_process&) = delete;
+    role_process& operator=(const role_process&) = delete;
+
+    void kill() noexcept {
+        ::kill(id_, SIGKILL);
+        finish();
+    }
+    /// Lets it close in order. @return What it said last.
+    [[nodiscard]] Report close() noexcept {
+        ::shutdown(wire_, SHUT_WR);
+        const Report last = read();
+        finish();
+        return last;
+    }
+    /// What it says next; empty when it has ended.
+    [[nodiscard]] Report read() const noexcept {
+        Report r;
+        if (::recv(wire_, &r, sizeof r, MSG_WAITALL) != static_cast<ssize_t>(sizeof r)) return Report();
+        return r;
+    }
+    static void say(const Report& r) {
+        if (::write(3, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
+    }
+
+ private:
+    void finish() noexcept {
+        ::waitpid(id_, nullptr, 0);
+        ::close(wire_);
+        id_ = -1;
+    }
+    template <class Role>
+    static io::task<void> close_when_told(Role* role, io::unix_stream* wire) {
+        std::byte nothing{};
+        static_cast<void>(co_await wire->read_some(std::span(&nothing, 1)));
+        role->close();
+    }
+    template <class Role>
+    static io::task<void> serve_all(io::context* context, Role* role) {
+        auto wire = io::unix_stream::adopt(*context, ::dup(3));
+        if (!wire) ::_exit(4);
+        io::task_scope listening(*context);
+        listening.spawn(close_when_told(role, &*wire));
+        co_await role->run();
+        listening.request_stop();
+        co_await listening.join();
+    }
+    template <class Make, class Last>
+    [[noreturn]] static void serve(Make make, Last last) noexcept {
+        try {
+            io::context context;
+            const auto role = make(context);
+            io::block_on(context, serve_all(&context, role.get()));
+            say(last(*role));
+            ::_exit(0);
+        } catch (const std::exception& e) {
+            static_cast<void>(!::write(2, e.what(), std::char_traits<char>::length(e.what())));
+            ::_exit(1);
+        }
+    }
+
+    int id_ = -1;
+    int wire_ = -1;
+};
+
+}  // namespace corro::testing

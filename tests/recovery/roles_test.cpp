@@ -1,0 +1,263 @@
+// Facility, gateway and distributor in processes of their own, each killed under load again and again: every request is
+// answered once or was never taken, sessions go on with their numbers, books agree (D1, S2).
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "base/test_seed.hpp"
+#include "node/distributor_role.hpp"
+#include "node/facility_role.hpp"
+#include "node/gateway_role.hpp"
+#include "role_process.hpp"
+#include "survivors.hpp"
+
+namespace corro {
+namespace {
+
+using testing::market;
+using testing::scratch;
+using testing::survivor;
+
+struct report {
+    std::uint64_t commands_count = 0;
+    std::uint64_t state_hash = 0;
+    std::uint64_t wills_executed = 0;
+    std::uint16_t port = 0;
+    std::uint16_t snapshot_port = 0;
+};
+using process = testing::role_process<report>;
+
+std::string loopback(std::uint16_t port) {
+    return "127.0.0.1:" + std::to_string(port);
+}
+
+/// The three processes of one venue. Whoever is started again listens where he did before.
+struct venue {
+    venue(const std::string& directory, const std::string& link) {
+        at_facility = testing::small_venue();
+        at_facility.journal_directory = directory + "/journal";
+        at_facility.journal_segment_bytes = 512U * 1024;
+        at_facility.link_listen = link;
+        at_gateway = at_distributor = testing::small_venue();
+        at_gateway.link_connect = link;
+    }
+
+    report start_facility() {
+        facility = std::make_unique<process>(
+            [this](io::context& context) {
+                auto role = std::make_unique<node::facility_role>(context, at_facility);
+                process::say(say(*role));
+                return role;
+            },
+            say);
+        const report r = facility->read();
+        at_facility.feed_listen = loopback(r.port);
+        at_facility.snapshot_listen = loopback(r.snapshot_port);
+        return r;
+    }
+    void start_gateway() {
+        gateway = std::make_unique<process>(
+            [this](io::context& context) {
+                return std::make_unique<node::gateway_role>(context, at_gateway, [](io::endpoint where) {
+                    report r;
+                    r.port = where.port();
+                    if (std::exchange(gateway_has_spoken, true)) return;
+                    process::say(r);
+                });
+            },
+            [](const node::gateway_role&) { return report(); });
+        at_gateway.order_entry_listen = loopback(gateway->read().port);
+    }
+    void start_distributor() {
+        distributor = std::make_unique<process>(
+            [this](io::context& context) {
+                auto role = std::make_unique<node::distributor_role>(context, at_distributor,
+                                                                     *io::endpoint::parse(at_facility.feed_listen),
+                                                                     *io::endpoint::parse(at_facility.snapshot_listen));
+                report r;
+                r.port = role->feed_endpoint().port();
+                r.snapshot_port = role->snapshot_endpoint().port();
+                process::say(r);
+                return role;
+            },
+            [](const node::distributor_role&) { return report(); });
+        const report r = distributor->read();
+        at_distributor.feed_listen = loopback(r.port);
+        at_distributor.snapshot_listen = loopback(r.snapshot_port);
+    }
+    void start() {
+        start_facility();
+        start_gateway();
+        start_distributor();
+    }
+    static report say(const node::facility_role& role) {
+        report r;
+        r.commands_count = role.commands_count();
+        r.state_hash = role.state_hash();
+        r.wills_executed = role.wills_executed();
+        r.port = role.feed_endpoint().port();
+        r.snapshot_port = role.snapshot_endpoint().port();
+        return r;
+    }
+
+    [[nodiscard]] io::endpoint order_entry() const { return *io::endpoint::parse(at_gateway.order_entry_listen); }
+    [[nodiscard]] io::endpoint feed() const { return *io::endpoint::parse(at_distributor.feed_listen); }
+    [[nodiscard]] io::endpoint snapshots() const { return *io::endpoint::parse(at_distributor.snapshot_listen); }
+
+    static inline bool gateway_has_spoken = false;
+    node::configuration at_facility;
+    node::configuration at_gateway;
+    node::configuration at_distributor;
+    std::unique_ptr<process> facility;
+    std::unique_ptr<process> gateway;
+    std::unique_ptr<process> distributor;
+};
+
+std::string link_name() {
+    static int count = 0;
+    return "@corro-roles-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+}
+
+/// Comes back as often as the connection breaks, while the market is open.
+io::task<void> keep_trading(market* m, std::uint32_t index, const venue* v, const bool* over) {
+    while (!*over && m->failure.empty()) {
+        co_await testing::trade(m, index, v->order_entry());
+        static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
+    }
+}
+
+io::task<void> wait_for_progress(market* m) {
+    const auto answered = [m] {
+        std::uint64_t count = 0;
+        for (const survivor& s : m->traders)
+            count += s.trader == nullptr ? 0 : s.trader->statistics().requests - s.trader->outstanding_count();
+        return count;
+    };
+    const std::uint64_t before = answered();
+    for (int i = 0; i < 5'000 && answered() < before + 200 && m->failure.empty(); ++i)
+        static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
+    if (answered() < before + 200) m->fail("trading does not go on");
+    static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(m->random.below(20'000))));
+}
+
+/// Kills one role after the other while everybody trades.
+io::task<void> crash_roles(market* m, venue* v, int rounds) {
+    bool over = false;
+    io::task_scope clients(m->context);
+    for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(keep_trading(m, i, v, &over));
+    for (int i = 0; i < rounds && m->failure.empty(); ++i) {
+        co_await wait_for_progress(m);
+        const std::uint64_t role = m->random.below(3);
+        if (role == 0) {
+            v->facility->kill();
+            v->start_facility();
+        } else if (role == 1) {
+            v->gateway->kill();
+            v->start_gateway();
+        } else {
+            v->distributor->kill();
+            v->start_distributor();
+        }
+    }
+    co_await wait_for_progress(m);
+    over = true;
+    m->stopping = true;
+    co_await clients.join();
+}
+
+TEST(roles, each_may_be_killed_under_load_and_nothing_is_lost_or_done_twice) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    const scratch directory;
+    venue v(directory.path(), link_name());
+    v.start();
+    market m(seed);
+    io::block_on(m.context, crash_roles(&m, &v, 12));
+    ASSERT_EQ(m.failure, "");
+    io::block_on(m.context, testing::settle(&m, &v));
+    ASSERT_EQ(m.failure, "");
+    std::uint64_t requests_count = 0;
+    for (survivor& s : m.traders) {
+        EXPECT_EQ(s.trader->outstanding_count(), 0U);
+        requests_count += s.trader->statistics().requests;
+        s.session->abandon();
+    }
+    m.feed->abandon();
+    v.gateway->kill();
+    const report last = v.facility->close();
+    EXPECT_EQ(last.commands_count, requests_count) << "every request of the clients stands in the journal once";
+    const report again = v.start_facility();
+    EXPECT_EQ(again.commands_count, last.commands_count);
+    EXPECT_EQ(again.state_hash, last.state_hash);
+}
+
+io::task<void> rest_an_order(const venue* v, std::uint32_t session, bool opted_in,
+                             std::unique_ptr<client::order_session>* into) {
+    client::credentials who = testing::who(1, session);
+    who.cancel_on_disconnect = opted_in;
+    auto logged_on = co_await client::order_session::log_on(v->order_entry(), who);
+    if (!logged_on) co_return;
+    *into = std::move(*logged_on);
+    domain::command order;
+    order.kind = domain::command_kind::enter_order;
+    order.type = domain::order_type::limit;
+    order.time_in_force = domain::time_in_force::gtc;
+    order.instrument = domain::instrument_id{1};
+    order.client_order = domain::client_order_id{session};
+    order.side = domain::side::buy;
+    order.price = domain::price_ticks{9'000};
+    order.quantity = domain::quantity_lots{5};
+    static_cast<void>((*into)->send(order));
+    static_cast<void>(co_await (*into)->flush());
+    while (true) {
+        const auto answer = (*into)->poll();
+        if (!answer || *answer) co_return;
+        const std::error_code read = co_await (*into)->fill();
+        if (read) co_return;
+    }
+}
+
+io::task<std::size_t> open_orders(const venue* v) {
+    const io::endpoint where = *io::endpoint::parse(v->at_facility.snapshot_listen);
+    const auto truth = co_await client::feed_session::fetch_snapshot(where);
+    co_return truth ? truth->book(domain::instrument_id{1})->orders_count() : 0;
+}
+
+TEST(roles, S2_the_facility_cancels_for_sessions_that_asked_for_it_when_their_gateway_dies) {
+    const scratch directory;
+    venue v(directory.path(), link_name());
+    v.start();
+    io::context context;
+    std::unique_ptr<client::order_session> leaver;
+    std::unique_ptr<client::order_session> stayer;
+    io::block_on(context, rest_an_order(&v, 1, true, &leaver));
+    io::block_on(context, rest_an_order(&v, 2, false, &stayer));
+    ASSERT_TRUE(leaver != nullptr && stayer != nullptr);
+    EXPECT_EQ(io::block_on(context, open_orders(&v)), 2U);
+    v.gateway->kill();
+    v.start_gateway();  // is served only after the cancels
+    EXPECT_EQ(io::block_on(context, open_orders(&v)), 1U) << "the one that did not ask for it stays";
+    leaver->abandon();
+    stayer->abandon();
+    v.gateway->kill();
+    EXPECT_EQ(v.facility->close().wills_executed, 1U);
+}
+
+TEST(roles, a_gateway_of_other_instruments_is_refused_by_name) {
+    const scratch directory;
+    venue v(directory.path(), link_name());
+    v.start_facility();
+    node::configuration other = v.at_gateway;
+    other.instruments.pop_back();
+    io::context context;
+    node::gateway_role gateway(context, other, nullptr);
+    io::block_on(context, gateway.run());
+    EXPECT_NE(gateway.failure().find("have different instruments"), std::string::npos) << gateway.failure();
+}
+
+}  // namespace
+}  // namespace corro

@@ -1,0 +1,196 @@
+// Test support: traders and a subscriber who outlive the venue's crashes, and what they know.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../system/exchange_under_test.hpp"
+#include "base/random.hpp"
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "client/session_errors.hpp"
+#include "client/trader.hpp"
+#include "io/context.hpp"
+#include "io/errors.hpp"
+#include "io/scope.hpp"
+#include "io/timer.hpp"
+
+namespace corro::testing {
+
+/// A directory of the test's own, gone afterwards.
+class scratch {
+ public:
+    scratch() {
+        std::string name = (std::filesystem::temp_directory_path() / "corro-crash-XXXXXX").string();
+        EXPECT_NE(::mkdtemp(name.data()), nullptr);
+        path_ = name;
+    }
+    ~scratch() { std::filesystem::remove_all(path_); }
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+    [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+    std::filesystem::path path_;
+};
+
+inline constexpr std::size_t outstanding_max = 16;
+
+/// A trader who outlives the venue's crashes, and what he knows.
+struct survivor {
+    std::unique_ptr<client::order_session> session;
+    std::unique_ptr<client::trader> trader;
+};
+
+/// One market: the survivors and a subscriber of the feed.
+struct market {
+    explicit market(std::uint64_t with_seed) : random(with_seed), seed(with_seed) {}
+
+    io::context context;
+    base::prng random;
+    std::uint64_t seed;
+    std::vector<survivor> traders = std::vector<survivor>(4);
+    std::unique_ptr<client::feed_session> feed;
+    bool stopping = false;  ///< no new requests; what is under way is waited for
+    std::string failure;    ///< the first thing that must not happen
+    bool lost = false;      ///< a client knows more than the venue: something acknowledged is gone
+
+    void fail(const std::string& what) {
+        if (failure.empty()) failure = what;
+    }
+};
+
+/// Whether an error says that the connection broke, which is what a crash does, and not that the venue refuses.
+inline bool is_broken_connection(const std::error_code& error) {
+    return error.category() == std::system_category() || error.category() == std::generic_category() ||
+           error == io::condition::end_of_stream;
+}
+
+inline io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endpoint venue) {
+    if (s->session != nullptr) {
+        const std::error_code error = co_await s->session->reconnect(venue);
+        if (error && is_broken_connection(error)) co_return false;
+        if (error == client::logged_out(wire::logout_reason::sequence_unknown)) m->lost = true;
+        if (error) m->fail("a session cannot go on: " + error.message());
+        if (!error && !s->session->resend_untaken()) m->fail("requests that were not taken are no longer kept");
+        co_return m->failure.empty();
+    }
+    client::credentials credentials = who(1 + index % 2, 1 + index / 2);
+    credentials.cancel_on_disconnect = false;
+    auto session = co_await client::order_session::log_on(venue, credentials);
+    if (!session) {
+        if (!is_broken_connection(session.error())) m->fail("logon: " + session.error().message());
+        co_return false;
+    }
+    s->session = std::move(*session);
+    std::vector<domain::instrument> instruments;
+    s->session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+    const std::vector<domain::price_ticks> middles(2, domain::price_ticks{9'000});
+    s->trader = std::make_unique<client::trader>(client::trader_options(), instruments, middles,
+                                                 1 + index * 1'000'000'000ULL, m->seed + index);
+    co_return true;
+}
+
+/// Takes the answers that are there. False: the session is over.
+inline bool take_answers(market* m, survivor* s) {
+    while (true) {
+        const auto answer = s->session->poll();
+        if (!answer) {
+            // A gateway that has lost its facility says goodbye; the client comes back as after a crash.
+            if (answer.error() != client::logged_out(wire::logout_reason::shutting_down))
+                m->fail("answers: " + answer.error().message());
+            return false;
+        }
+        if (!*answer) return true;
+        if ((*answer)->reject || (*answer)->gap) m->fail("a request was refused, or answers are missing");
+        static_cast<void>(s->trader->on_event((*answer)->event));
+    }
+}
+
+/// Trades until the venue is gone, or until everything is answered when the market stops.
+inline io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
+    survivor& s = m->traders[index];
+    const bool there = co_await come(m, &s, index, venue);
+    if (!there) co_return;
+    // Answers may have come together with the welcome.
+    while (take_answers(m, &s) && (!m->stopping || s.trader->outstanding_count() != 0)) {
+        while (!m->stopping && s.trader->outstanding_count() < outstanding_max) {
+            if (s.session->send(s.trader->next_request()) == 0) m->fail("the output buffer is full");
+        }
+        const std::error_code written = co_await s.session->flush();
+        if (written) co_return;
+        const std::error_code read = co_await s.session->fill();
+        if (read) co_return;
+    }
+}
+
+/// Reads what others' requests have caused, up to the answer to a test.
+inline io::task<void> catch_up(market* m, survivor* s) {
+    static_cast<void>(s->session->send_test(4711));
+    while (s->session->last_echo() != 4711 && m->failure.empty()) {
+        const std::error_code written = co_await s->session->flush();
+        const std::error_code read = co_await s->session->fill();
+        if (written || read || !take_answers(m, s)) co_return m->fail("a session ended before its test was answered");
+    }
+}
+
+inline io::task<void> follow(market* m, io::endpoint feed, io::endpoint snapshots) {
+    if (m->feed == nullptr) {
+        auto joined = co_await client::feed_session::join(feed, snapshots);
+        if (!joined) {
+            if (!is_broken_connection(joined.error())) m->fail("feed: " + joined.error().message());
+            co_return;
+        }
+        m->feed = std::move(*joined);
+    } else {
+        const std::error_code error = co_await m->feed->resume(feed);
+        if (error && is_broken_connection(error)) co_return;
+        if (error) co_return m->fail("the feed has a gap: " + error.message());
+    }
+    while (true) {
+        const auto event = m->feed->poll();
+        if (!event) co_return m->fail("the feed contradicts itself: " + event.error().message());
+        if (*event) continue;
+        const std::error_code read = co_await m->feed->fill();
+        if (read) co_return;
+    }
+}
+
+/// Lets everything be answered and read, and compares what the clients and the venue hold.
+template <class Venue>
+io::task<void> settle(market* m, const Venue* venue) {
+    m->stopping = true;
+    io::task_scope clients(m->context);
+    for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
+    io::task_scope following(m->context);
+    following.spawn(follow(m, venue->feed(), venue->snapshots()));
+    co_await clients.join();
+    for (survivor& s : m->traders) {
+        if (m->failure.empty()) co_await catch_up(m, &s);
+    }
+    const auto truth = co_await client::feed_session::fetch_snapshot(venue->snapshots());
+    if (!truth) m->fail("snapshot: " + truth.error().message());
+    for (int i = 0; truth && m->failure.empty() && m->feed->next_sequence() < truth->next_sequence() && i < 5'000; ++i)
+        static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
+    following.request_stop();
+    co_await following.join();
+    if (!m->failure.empty()) co_return;
+    std::size_t orders_count = 0;
+    for (const std::uint32_t id : {1U, 2U}) {
+        const auto* ours = m->feed->book(domain::instrument_id{id});
+        const auto* venues = truth->book(domain::instrument_id{id});
+        EXPECT_EQ(ours->digest(), venues->digest()) << "the book that followed every crash is the venue's";
+        orders_count += venues->orders_count();
+    }
+    std::size_t known_count = 0;
+    for (const survivor& s : m->traders) known_count += s.trader->open_orders_count();
+    EXPECT_EQ(known_count, orders_count) << "clients and venue agree on which orders are open";
+}
+
+}  // namespace corro::testing
