@@ -71,6 +71,9 @@ class scratch_venue final : facility::event_consumer {
         c.price = r.price;
         c.quantity = r.quantity;
         c.request = static_cast<std::uint32_t>(sequence.value);
+        // The recording opens with an auction, which the replay's own session calls.
+        c.is_operator = 1;
+        if (r.kind == domain::command_kind::change_phase) c.phase = r.phase;
         return c;
     }
     void consume(std::span<const domain::event> events) noexcept override {
@@ -92,6 +95,8 @@ workload workload_of(const std::vector<replay::request>& requests) {
     writer.into(w.measured);
     std::unordered_map<std::uint64_t, known> orders;
     for (const replay::request& r : requests) {
+        // The bare engine knows no phases: what was collected for the auction trades as it comes.
+        if (r.kind == domain::command_kind::change_phase) continue;
         if (r.kind == domain::command_kind::enter_order) {
             if (r.time_in_force == domain::time_in_force::ioc) {
                 writer.take(r.side, r.price.value, r.quantity.value, account);
