@@ -176,8 +176,11 @@ io::task<void> settle(market* m, const Venue* venue) {
     }
     const auto truth = co_await client::feed_session::fetch_snapshot(venue->snapshots());
     if (!truth) m->fail("snapshot: " + truth.error().message());
-    for (int i = 0; truth && m->failure.empty() && m->feed->next_sequence() < truth->next_sequence() && i < 5'000; ++i)
+    // Who begins to follow only now may not have joined yet.
+    const auto is_behind = [&] { return m->feed == nullptr || m->feed->next_sequence() < truth->next_sequence(); };
+    for (int i = 0; truth && m->failure.empty() && is_behind() && i < 5'000; ++i)
         static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
+    if (m->feed == nullptr) m->fail("nobody could join the feed");
     following.request_stop();
     co_await following.join();
     if (!m->failure.empty()) co_return;
