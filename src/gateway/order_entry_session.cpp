@@ -70,9 +70,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
 
 void order_entry_gateway::log(const connection& c, telemetry::happening_kind what, std::int64_t number) const {
     if (options_.log == nullptr) return;
-    telemetry::happening said(telemetry::component::gateway, what, number);
-    const auto now = context_.wall_now().time_since_epoch();
-    said.time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+    telemetry::happening said(telemetry::component::gateway, what, number, context_.wall_now());
     said.session = c.session_id;
     said.account = c.account;
     if (what == telemetry::happening_kind::logon_refused) said.severity = telemetry::severity::warning;

@@ -74,9 +74,7 @@ bool order_entry_gateway::admit() noexcept {
         ++statistics_.connections_refused;
         if (options_.log != nullptr) {
             telemetry::happening refused(telemetry::component::gateway, telemetry::happening_kind::connection_refused,
-                                         statistics_.connections_now);
-            const auto now = context_.wall_now().time_since_epoch();
-            refused.time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+                                         statistics_.connections_now, context_.wall_now());
             refused.severity = telemetry::severity::warning;
             options_.log->note(refused);
         }

@@ -328,9 +328,7 @@ void distributor::flush() noexcept {
 
 void distributor::log(telemetry::happening_kind what, std::uint64_t number) const noexcept {
     if (options_.log == nullptr) return;
-    telemetry::happening said(telemetry::component::feed, what, static_cast<std::int64_t>(number));
-    const auto now = context_.wall_now().time_since_epoch();
-    said.time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+    telemetry::happening said(telemetry::component::feed, what, static_cast<std::int64_t>(number), context_.wall_now());
     if (what == telemetry::happening_kind::subscriber_cut) said.severity = telemetry::severity::warning;
     options_.log->note(said);
 }

@@ -160,10 +160,7 @@ io::task<void> exchange::pump_split() {
 
 void exchange::say(telemetry::happening_kind what, std::uint64_t number) const {
     if (events_log_ == nullptr) return;
-    telemetry::happening said(telemetry::component::venue, what, static_cast<std::int64_t>(number));
-    const auto now = context_.wall_now().time_since_epoch();
-    said.time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
-    events_log_->note(said);
+    events_log_->note({telemetry::component::venue, what, static_cast<std::int64_t>(number), context_.wall_now()});
 }
 
 void exchange::collect(telemetry::metrics_page& page) const {

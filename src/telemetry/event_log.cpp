@@ -12,15 +12,6 @@
 #include "telemetry/text.hpp"
 
 namespace corro::telemetry {
-namespace {
-
-domain::time_ns wall_now(const io::context& context) {
-    return domain::time_ns{
-        std::chrono::duration_cast<std::chrono::nanoseconds>(context.wall_now().time_since_epoch()).count()};
-}
-
-}  // namespace
-
 // What the log's thread owns. Only the counters, the error and the list of producers are seen by others.
 class event_log::writer {
  public:
@@ -123,8 +114,7 @@ class event_log::writer {
         std::size_t taken = from->happenings_.consume([this](const happening& what) { text_.append(what, lines_); });
         if (const std::uint64_t lost = from->lost_count(); lost != from->lost_reported_) {
             happening said(component::venue, happening_kind::events_lost,
-                           static_cast<std::int64_t>(lost - from->lost_reported_));
-            said.time = wall_now(context_);
+                           static_cast<std::int64_t>(lost - from->lost_reported_), context_.wall_now());
             said.severity = severity::warning;
             text_.append(said, lines_);
             from->lost_reported_ = lost;

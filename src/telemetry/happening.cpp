@@ -6,7 +6,6 @@ std::string_view to_string(component c) noexcept {
     switch (c) {
         case component::venue: return "venue";
         case component::gateway: return "gateway";
-        case component::facility: return "facility";
         case component::feed: return "feed";
     }
     return "unknown";
@@ -16,7 +15,6 @@ std::string_view to_string(severity s) noexcept {
     switch (s) {
         case severity::info: return "info";
         case severity::warning: return "warning";
-        case severity::error: return "error";
     }
     return "unknown";
 }

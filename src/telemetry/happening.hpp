@@ -4,20 +4,18 @@
 // Units: nanoseconds since the epoch.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
 #include "domain/types.hpp"
-#include "telemetry/limits.hpp"
 
 namespace corro::telemetry {
 
-enum class component : std::uint8_t { venue, gateway, facility, feed };
+enum class component : std::uint8_t { venue, gateway, feed };
 
-enum class severity : std::uint8_t { info, warning, error };
+enum class severity : std::uint8_t { info, warning };
 
 /// One word per thing that can happen. `number` means what stands here.
 enum class happening_kind : std::uint8_t {
@@ -41,21 +39,14 @@ struct happening {
     happening_kind kind = happening_kind::started;
     telemetry::component component = telemetry::component::venue;
     telemetry::severity severity = telemetry::severity::info;
-    std::array<char, happening_text_max> text{};  ///< padded with NUL
 
     constexpr happening() noexcept = default;
-    constexpr happening(telemetry::component who, happening_kind what, std::int64_t n = 0) noexcept
-        : number(n), kind(what), component(who) {}
-
-    /// Keeps the first characters.
-    constexpr void set_text(std::string_view from) noexcept {
-        for (std::size_t i = 0; i < text.size(); ++i) text[i] = i < from.size() ? from[i] : '\0';
-    }
-    [[nodiscard]] constexpr std::string_view text_view() const noexcept {
-        std::size_t size = 0;
-        while (size < text.size() && text[size] != '\0') ++size;
-        return {text.data(), size};
-    }
+    happening(telemetry::component who, happening_kind what, std::int64_t n,
+              std::chrono::system_clock::time_point when) noexcept
+        : time(std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count()),
+          number(n),
+          kind(what),
+          component(who) {}
 };
 static_assert(std::is_trivially_copyable_v<happening>);
 

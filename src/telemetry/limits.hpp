@@ -26,7 +26,4 @@ inline constexpr std::uint32_t files_max = 8;
 /// Text that is collected before it is written.
 inline constexpr std::size_t write_bytes = std::size_t{1} << 18U;
 
-/// Characters of a happening's free text.
-inline constexpr std::size_t happening_text_max = 24;
-
 }  // namespace corro::telemetry

@@ -241,9 +241,7 @@ void event_text::append(const happening& what, std::string& to) {
                                      {"number", what.number}};
     if (what.session.value != 0) object["session"] = what.session.value;
     if (what.account.value != 0) object["account"] = what.account.value;
-    if (!what.text_view().empty()) object["text"] = what.text_view();
-    // Text may come from outside: what is not UTF-8 is replaced, never an exception.
-    to += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    to += object.dump();
     to += '\n';
 }
 
