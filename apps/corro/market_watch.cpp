@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "client/feed_session.hpp"
 #include "client/session_errors.hpp"
+#include "io/errors.hpp"
 #include "io/scope.hpp"
 #include "io/timer.hpp"
 #include "screen.hpp"
@@ -19,8 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds frame_interval{100};
 constexpr std::uint32_t frames_per_second = 10;
-constexpr std::chrono::milliseconds rejoin_delay{500};
-constexpr std::uint32_t failed_joins_max = 20;
+constexpr std::chrono::milliseconds return_interval{100};
 
 /// What reader and painter share.
 struct watching {
@@ -30,28 +31,85 @@ struct watching {
     std::optional<screen> picture;
     watch_result result;
     bool leaving = false;
-    io::task_scope* scope = nullptr;
+    std::error_code lost;  ///< what the feed ended with
 };
 
+// Until the feed ends; `lost` says how.
 io::task<void> read_feed(watching* w) {
     while (true) {
         const auto event = w->feed->poll();
-        if (event && *event) {
+        if (!event) {
+            w->lost = event.error();
+            co_return;
+        }
+        if (*event) {
             w->view.on_event(**event);
             continue;
         }
-        std::error_code error;
-        if (!event) {
-            error = event.error();
-        } else {
-            error = co_await w->feed->fill();
-        }
-        if (!error) continue;
-        if (error != io::condition::canceled) w->result.error = error.message();
-        if (error == client::session_errc::end_of_session) w->leaving = true;
-        w->scope->request_stop();
-        co_return;
+        w->lost = co_await w->feed->fill();
+        if (w->lost) co_return;
     }
+}
+
+void say(watching& w, const std::string& what) {
+    if (w.picture) {
+        w.picture->say(what);
+    } else {
+        fmt::print(stderr, "{}\n", what);
+    }
+}
+
+// One attempt to go on: with the next message where it left off, or from a snapshot.
+io::task<std::error_code> find_feed_again(watching* w, bool* resuming) {
+    if (*resuming) {
+        const std::error_code error = co_await w->feed->resume(w->settings.feed);
+        if (client::may_come_back(error) || error == io::condition::canceled || !error) co_return error;
+        *resuming = false;
+    }
+    auto joined = co_await client::feed_session::join(w->settings.feed, w->settings.snapshot);
+    if (!joined) co_return joined.error();
+    w->feed = std::move(*joined);
+    co_return std::error_code();
+}
+
+// Until the feed is there again. False: it is not to be had.
+io::task<bool> come_back(watching* w) {
+    const auto began = std::chrono::steady_clock::now();
+    say(*w, "feed lost: " + w->lost.message());
+    bool resuming = client::may_come_back(w->lost);
+    while (true) {
+        const std::error_code error = co_await find_feed_again(w, &resuming);
+        const double away_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+        if (!error) {
+            w->result.away_s_max = std::max(w->result.away_s_max, away_s);
+            ++(resuming ? w->result.resumes : w->result.joins);
+            say(*w, resuming ? fmt::format("feed back after {:.3f} s, nothing missed", away_s)
+                             : fmt::format("feed back after {:.3f} s, from a snapshot: messages were missed", away_s));
+            co_return true;
+        }
+        w->lost = error;
+        if (away_s >= w->settings.patience_s) co_return false;
+        const std::error_code stopped = co_await io::sleep_for(return_interval);
+        if (stopped) co_return false;
+    }
+}
+
+// The feed, connection after connection; ends the watching when there is none to be had.
+io::task<void> follow(watching* w, io::task_scope* all) {
+    io::context& context = co_await io::this_context();
+    while (!w->leaving) {
+        io::task_scope beating(context);
+        beating.spawn(w->feed->keep_alive());
+        co_await read_feed(w);
+        beating.request_stop();
+        co_await beating.join();
+        w->leaving = w->leaving || w->lost == client::session_errc::end_of_session;
+        if (w->leaving || w->lost == io::condition::canceled) break;
+        const bool back = co_await come_back(w);
+        if (!back) break;
+    }
+    w->result.error = w->lost.message();
+    all->request_stop();
 }
 
 void print_line(const watching& w) {
@@ -65,7 +123,7 @@ void print_line(const watching& w) {
     std::fflush(stdout);
 }
 
-io::task<void> paint(watching* w) {
+io::task<void> paint(watching* w, io::task_scope* all) {
     std::uint32_t frames = 0;
     while (!co_await io::sleep_for(frame_interval)) {
         if (++frames % frames_per_second == 0) {
@@ -77,7 +135,7 @@ io::task<void> paint(watching* w) {
             w->picture->draw(*w->feed, w->view, w->settings.headline);
         }
         if (w->settings.seconds > 0 && frames >= w->settings.seconds * frames_per_second) w->leaving = true;
-        if (w->leaving) w->scope->request_stop();
+        if (w->leaving) all->request_stop();
     }
 }
 
@@ -108,35 +166,23 @@ io::task<watch_result> watch_market(watch_settings settings) {
     const io::stop_token stop = co_await io::this_stop_token();
     watching w;
     w.settings = std::move(settings);
-    std::uint32_t failed_joins = 0;
-    while (!w.leaving && !stop.stop_requested()) {
-        auto joined = co_await client::feed_session::join(w.settings.feed, w.settings.snapshot);
-        if (!joined) {
-            if (joined.error() == io::condition::canceled) break;
-            w.result.error = joined.error().message();
-            if (w.picture) w.picture->say("Joining the feed again: " + w.result.error);
-            if (++failed_joins == failed_joins_max || w.result.joins == 0) break;
-            if (co_await io::sleep_for(rejoin_delay)) break;
-            continue;
-        }
-        failed_joins = 0;
+    auto joined = co_await client::feed_session::join(w.settings.feed, w.settings.snapshot);
+    if (joined) {
         w.feed = std::move(*joined);
-        w.result.error.clear();
-        if (++w.result.joins == 1) {
-            w.result.error = check_symbol(w);
-            if (!w.result.error.empty()) break;
-            if (w.settings.picture) {
-                w.picture.emplace();
-                choose_symbol(w);
-            }
+        w.result.joins = 1;
+        w.result.error = check_symbol(w);
+    } else {
+        w.result.error = joined.error().message();
+    }
+    if (w.result.error.empty()) {
+        if (w.settings.picture) {
+            w.picture.emplace();
+            choose_symbol(w);
         }
-        io::task_scope following(context);
-        w.scope = &following;
-        following.spawn(read_feed(&w));
-        following.spawn(w.feed->keep_alive());
-        following.spawn(paint(&w));
-        co_await following.join();
-        w.scope = nullptr;
+        io::task_scope all(context);
+        all.spawn(follow(&w, &all));
+        all.spawn(paint(&w, &all));
+        co_await all.join();
     }
     w.picture.reset();
     w.result.messages = w.view.messages_count();

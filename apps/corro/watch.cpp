@@ -25,6 +25,7 @@ struct watch_options {
     std::string symbol;
     bool plain = false;
     double seconds = 0;
+    double patience_s = 30;
 };
 
 io::task<void> stop_on_signal(io::task_scope* watching, io::signal_set* signals) {
@@ -69,11 +70,16 @@ int watch(const watch_options& options) {
     settings.snapshot = parse_address(snapshot);
     settings.symbol = options.symbol;
     settings.seconds = options.seconds;
+    settings.patience_s = options.patience_s;
     settings.picture = !options.plain && is_terminal();
     settings.headline = fmt::format("corro watch  {}", feed);
     io::context context;
     const watch_result result = io::block_on(context, watch_until_signal(std::move(settings)));
     fmt::print("saw {} messages and {} trades\n", result.messages, result.trades);
+    if (result.resumes + result.joins > 1) {
+        fmt::print("the feed was lost {} times, {} of them with nothing missed; away {:.3f} s at the longest\n",
+                   result.resumes + result.joins - 1, result.resumes, result.away_s_max);
+    }
     if (result.error.empty()) return 0;
     fmt::print(stderr, "corro watch: {}\n", result.error);
     if (result.joins == 0) fmt::print(stderr, "Is the exchange running? Start one with: corro demo\n");
@@ -90,6 +96,9 @@ void add_watch_command(CLI::App& app, int& exit_code) {
     command->add_option("--feed", options->feed, "Address of the feed")->capture_default_str();
     command->add_option("--snapshot", options->snapshot, "Address of the snapshots")->capture_default_str();
     command->add_flag("--plain", options->plain, "A line a second, also on a terminal");
+    command->add_option("--patience", options->patience_s, "Seconds that it tries to come back when the feed is lost")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
     command->add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C")->capture_default_str();
     command->callback([options, &exit_code] { exit_code = watch(*options); });
 }

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "io/errors.hpp"
+
 namespace corro::client {
 namespace {
 
@@ -32,6 +34,14 @@ class category final : public std::error_category {
 const std::error_category& session_category() noexcept {
     static const category instance;
     return instance;
+}
+
+bool may_come_back(const std::error_code& error) noexcept {
+    if (!error || error == io::condition::canceled) return false;
+    return error.category() == std::system_category() || error.category() == std::generic_category() ||
+           error == io::condition::end_of_stream || error == io::condition::timed_out ||
+           error == logged_out(wire::logout_reason::shutting_down) ||
+           error == logged_out(wire::logout_reason::already_logged_on);
 }
 
 }  // namespace corro::client

@@ -32,6 +32,11 @@ enum class session_errc {
     return {static_cast<int>(session_errc::logout_base) + static_cast<int>(reason), session_category()};
 }
 
+/// Whether a session that ended with this goes on by `reconnect` or `resume`, now or a little later: the connection
+/// broke or could not be made, the venue is on its way out, or has not noticed yet that the old connection is gone.
+/// Anything else, a stop of the task among it, will not change by trying again.
+[[nodiscard]] bool may_come_back(const std::error_code& error) noexcept;
+
 }  // namespace corro::client
 
 template <>

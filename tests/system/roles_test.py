@@ -1,141 +1,171 @@
 #!/usr/bin/env python3
-"""Runs facility, gateway and distributor as three processes, as a person would, and kills each.
+"""Runs facility, gateway and distributor as three processes, with the commands that the howto prints, and kills each.
 
 usage: roles_test.py CORRO SOURCE_FOLDER
 """
 
+import os
+import random
 import re
+import shlex
 import signal
+import socket
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-from running_exchange import CORRO, TIME_LIMIT_S, demo_configuration, run
+from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, demo_configuration, run
+
+HOWTO = os.path.join(SOURCE, "docs", "howto", "three_processes.md")
+ROLES = ("facility", "gateway", "distributor")
 
 
-class Role:
-    """`corro serve --role ...`; its addresses are those that it prints up to the last that is expected."""
+def commands_of(block):
+    """The lines of one of the howto's blocks."""
+    with open(HOWTO, encoding="utf-8") as file:
+        return re.search(rf"^```{block}\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)[1].splitlines()
 
-    def __init__(self, config, role, last, *options):
-        self.process = subprocess.Popen([CORRO, "serve", "--role", role, "--config", config, *options],
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        stdin=subprocess.DEVNULL)
-        self.addresses = {}
-        while last not in self.addresses:
-            line = self.process.stdout.readline()
-            if not line:
-                raise AssertionError(f"{role} ended early")
-            match = re.match(r" +(order entry|feed|snapshots|link) +(\S+)$", line.rstrip())
-            if match:
-                self.addresses[match[1]] = match[2]
+
+def free_ports(count):
+    """Ports below those that the system gives out, so that whoever is started again finds his own free."""
+    ports = []
+    while len(ports) < count:
+        port = random.randrange(15_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
+    return ports
+
+
+class Running:
+    """A program in the background, whose words go to a file."""
+
+    def __init__(self, command, folder):
+        arguments = shlex.split(command)
+        assert arguments[0] == "corro"
+        self.said = tempfile.NamedTemporaryFile("w+", dir=folder, encoding="utf-8")
+        self.process = subprocess.Popen([CORRO, *arguments[1:]], stdout=self.said, stderr=subprocess.STDOUT,
+                                        stdin=subprocess.DEVNULL, cwd=folder)
+
+    def words(self):
+        with open(self.said.name, encoding="utf-8") as file:
+            return file.read()
+
+    def await_words(self, pattern, count=1):
+        """Until it has said something so often."""
+        end = time.monotonic() + TIME_LIMIT_S
+        while len(re.findall(pattern, self.words())) < count:
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise AssertionError(f"{pattern!r} was not said {count} times: {self.words()}")
+            time.sleep(0.02)
 
     def end(self, how):
         self.process.send_signal(how)
-        output, _ = self.process.communicate(timeout=TIME_LIMIT_S)
-        return output
+        self.process.wait(timeout=TIME_LIMIT_S)
+        return self.words()
 
 
 class Roles(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        path = demo_configuration(folder.name, f'[link]\nlisten = "{folder.name}/link"\n')
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        self.assertIn("[venue]", text)
-        self.own = path
-        if "[facility]" in text:
-            text = text.replace("[facility]\n", f'[facility]\njournal = "{folder.name}/journal"\n')
-        else:
-            text += f'[facility]\njournal = "{folder.name}/journal"\n'
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        self.roles = {}
+        self.folder = folder.name
+        self.running = {}
         self.addCleanup(self.end_all)
+        self.ports = dict(zip(("7001", "7002", "7003", "7102", "7103"), free_ports(5)))
+        os.symlink(os.path.join(SOURCE, "config"), os.path.join(self.folder, "config"))
+        for command in commands_of("setup"):
+            subprocess.run(["sh", "-c", command], check=True, cwd=self.folder)
+        for name in ("venue.toml", "distributor.toml"):
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                text = self.with_free_ports(file.read())
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        self.start_commands = dict(zip(ROLES, commands_of("start")))
+        self.load_command, self.watch_command = commands_of("use")
+
+    def with_free_ports(self, text):
+        return re.sub(r"(?<=127\.0\.0\.1:)\d+", lambda port: str(self.ports[port[0]]), text)
+
+    def start(self, name, command):
+        self.running[name] = Running(self.with_free_ports(command), self.folder)
+        return self.running[name]
+
+    def start_role(self, role):
+        self.assertIn(f"--role {role}", self.start_commands[role])
+        self.start(role, self.start_commands[role]).await_words("order entry" if role == "gateway" else "snapshots")
 
     def end_all(self):
-        for role in self.roles.values():
-            if role.process.poll() is None:
-                role.process.kill()
-            role.process.stdout.close()
-            role.process.wait()
-
-    def fixed(self, port, address):
-        """From now on the address is configured, so that whoever starts again listens there."""
-        with open(self.own, encoding="utf-8") as file:
-            text = file.read()
-        with open(self.own, "w", encoding="utf-8") as file:
-            file.write(re.sub(rf'^{port} = ".*"$', f'{port} = "{address}"', text, flags=re.MULTILINE))
-
-    def start_facility(self):
-        self.roles["facility"] = Role(self.own, "facility", "snapshots")
-
-    def start_gateway(self):
-        self.roles["gateway"] = Role(self.own, "gateway", "order entry")
-
-    def start_distributor(self):
-        facility = self.roles["facility"].addresses
-        other = self.own.replace("corro.toml", "distributor.toml")
-        with open(self.own, encoding="utf-8") as file:
-            text = re.sub(r'^(feed_listen|snapshot_listen) = ".*"$', r'\1 = "127.0.0.1:0"', file.read(), flags=re.MULTILINE)
-        with open(other, "w", encoding="utf-8") as file:
-            file.write(text)
-        self.roles["distributor"] = Role(other, "distributor", "snapshots", "--venue-feed", facility["feed"],
-                                         "--venue-snapshots", facility["snapshots"])
-
-    def check(self):
-        load = run("load", "--config", self.own, "--venue", self.roles["gateway"].addresses["order entry"], "--clients",
-                   "10", "--messages", "5000", "--outstanding", "4")
-        self.assertEqual(load.returncode, 0, load.stdout + load.stderr)
-        self.assertIn("answered once 5000, lost 0", load.stdout)
-        distributor = self.roles["distributor"].addresses
-        watch = run("watch", "CLF7", "--plain", "--seconds", "1", "--feed", distributor["feed"], "--snapshot",
-                    distributor["snapshots"])
-        self.assertEqual(watch.returncode, 0, watch.stdout + watch.stderr)
-        self.assertIn("CLF7", watch.stdout)
+        for each in self.running.values():
+            if each.process.poll() is None:
+                each.process.kill()
+                each.process.wait()
+            each.said.close()
 
     def test_each_of_three_processes_is_killed_under_load_and_started_again(self):
-        self.start_facility()
-        self.fixed("feed_listen", self.roles["facility"].addresses["feed"])
-        self.fixed("snapshot_listen", self.roles["facility"].addresses["snapshots"])
-        self.start_gateway()
-        self.fixed("listen", self.roles["gateway"].addresses["order entry"])
-        # The line above has moved the link's place too.
-        folder = self.own.replace("/corro.toml", "")
-        with open(self.own, encoding="utf-8") as file:
-            text = file.read()
-        with open(self.own, "w", encoding="utf-8") as file:
-            file.write(re.sub(r'\[link\]\nlisten = ".*"', f'[link]\nlisten = "{folder}/link"', text))
-        self.start_distributor()
-        self.check()
-        for name in ("facility", "gateway", "distributor"):
-            with self.subTest(killed=name):
-                load = subprocess.Popen([CORRO, "load", "--config", self.own, "--venue",
-                                         self.roles["gateway"].addresses["order entry"], "--clients", "10", "--messages",
-                                         "10000000"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                time.sleep(0.5)
-                role = self.roles[name]
-                role.end(signal.SIGKILL)
-                if name == "facility":
-                    self.start_facility()
-                    # The gateway opens its port again once it has found the facility.
-                    for line in self.roles["gateway"].process.stdout:
-                        if "order entry" in line:
-                            break
-                elif name == "gateway":
-                    self.start_gateway()
+        for role in ROLES:
+            self.start_role(role)
+        load = self.start("load", self.load_command)
+        watch = self.start("watch", self.watch_command)
+        answering = r"10 of 10 clients logged on +\d+ answered +[1-9]\d*/s"
+        trading = r"CLF7 .* [1-9]\d* messages/s"
+        load.await_words(answering)
+        watch.await_words(trading)
+        for role in ROLES:
+            with self.subTest(killed=role):
+                self.running[role].end(signal.SIGKILL)
+                if role == "distributor":
+                    watch.await_words("feed lost")
+                    self.start_role(role)
+                    watch.await_words(r"feed back after \d+\.\d+ s, from a snapshot")
                 else:
-                    self.start_distributor()
-                load.send_signal(signal.SIGINT)
-                load.communicate(timeout=TIME_LIMIT_S)
-                self.check()
-        output = self.roles["gateway"].end(signal.SIGTERM)
-        self.assertEqual(self.roles["gateway"].process.returncode, 0, output)
-        output = self.roles["facility"].end(signal.SIGTERM)
-        self.assertEqual(self.roles["facility"].process.returncode, 0, output)
-        self.assertRegex(output, r"\d+ commands, state hash")
+                    load.await_words("connection lost", 1 + ROLES.index(role))
+                    self.start_role(role)
+                    load.await_words(r"10 back after \d+\.\d+ s, \d+ requests sent again", 1 + ROLES.index(role))
+                load.await_words(answering, 1 + len(re.findall(answering, load.words())))
+                watch.await_words(trading, 1 + len(re.findall(trading, watch.words())))
+        output = load.end(signal.SIGINT)
+        self.assertEqual(load.process.returncode, 0, output)
+        sent = re.search(r"10 clients sent (\d+) requests", output)[1]
+        self.assertIn(f"answered once {sent}, lost 0", output)
+        self.assertRegex(output, r"connections lost 20 in 2 outages, back 20; away \d+\.\d+ s at the median")
+        output = watch.end(signal.SIGINT)
+        self.assertEqual(watch.process.returncode, 0, output)
+        self.assertIn("the feed was lost 1 times, 0 of them with nothing missed", output)
+        for role in ("gateway", "facility"):
+            output = self.running[role].end(signal.SIGTERM)
+            self.assertEqual(self.running[role].process.returncode, 0, output)
+        self.assertRegex(output, r"\d+ commands, state hash [0-9a-f]{16}; cancelled for 10 sessions whose gateway died")
+
+    def test_goes_on_with_the_next_message_when_the_one_who_feeds_keeps_them(self):
+        for role in ("facility", "gateway"):
+            self.start_role(role)
+        self.start("load", self.load_command).await_words("answered +[1-9]")
+        watch = self.start("watch", self.watch_command.replace("distributor.toml", "venue.toml"))
+        watch.await_words("messages/s")
+        self.running["facility"].end(signal.SIGKILL)
+        watch.await_words("feed lost")
+        self.start_role("facility")
+        watch.await_words(r"feed back after \d+\.\d+ s, nothing missed")
+        output = watch.end(signal.SIGINT)
+        self.assertIn("the feed was lost 1 times, 1 of them with nothing missed", output)
+
+    def test_notices_a_client_that_does_not_come_back(self):
+        """The control: the same load, with a client that gives up, loses what was under way."""
+        for role in ("facility", "gateway"):
+            self.start_role(role)
+        load = self.start("load", self.load_command + " --patience 0")
+        load.await_words("answered +[1-9]")
+        self.running["gateway"].end(signal.SIGKILL)
+        load.process.wait(timeout=TIME_LIMIT_S)
+        self.assertEqual(load.process.returncode, 1)
+        self.assertRegex(load.words(), r"lost [1-9]\d*, fills")
+        self.assertIn("a lost connection did not come back", load.words())
 
     def test_says_what_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -147,4 +177,4 @@ class Roles(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[__file__], verbosity=2)

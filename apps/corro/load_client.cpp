@@ -1,0 +1,266 @@
+#include "load_client.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "client/session_errors.hpp"
+#include "io/errors.hpp"
+#include "io/scope.hpp"
+#include "io/timer.hpp"
+#include "io/with_timeout.hpp"
+
+namespace corro::app {
+namespace {
+
+constexpr std::chrono::milliseconds return_interval{50};
+
+struct sent_request {
+    std::uint64_t ticks = 0;
+    domain::command_kind kind{};
+};
+
+/// One client: its session, its trader, its requests under way.
+struct load_client {
+    load_client(std::unique_ptr<client::order_session> s, client::trader t)
+        : session(std::move(s)), trader(std::move(t)) {}
+
+    /// The session ended with this: it comes back, or that was it.
+    void end(load_run& run, const std::error_code& error) {
+        if (client::may_come_back(error)) {
+            broken = error;
+        } else {
+            fail(run, error.message());
+        }
+    }
+    void fail(load_run& run, std::string why) {
+        run.errors.push_back(std::move(why));
+        failed = true;
+    }
+    [[nodiscard]] bool is_over() const noexcept { return failed || broken; }
+
+    std::unique_ptr<client::order_session> session;
+    client::trader trader;
+    std::deque<sent_request> under_way;
+    std::error_code broken;  ///< what the connection failed with; a session that comes back has none
+    bool failed = false;
+};
+
+void note_answer(load_run& run, load_client& c) {
+    const sent_request& oldest = c.under_way.front();
+    run.round_trips[static_cast<std::size_t>(oldest.kind)].record(
+        run.clock.between_ns(oldest.ticks, run.clock.now_ticks()));
+    c.under_way.pop_front();
+    ++run.answered_now;
+}
+
+// Takes every answer that has arrived.
+void take_answers(load_run& run, load_client& c) {
+    while (!c.is_over()) {
+        const auto answer = c.session->poll();
+        if (!answer) return c.end(run, answer.error());
+        if (!*answer) return;
+        if ((*answer)->gap) return c.fail(run, "the venue no longer has answers that were missed");
+        if (!(*answer)->reject && !c.trader.on_event((*answer)->event)) continue;
+        if ((*answer)->reject) c.trader.on_reject();
+        if (c.under_way.empty()) return c.fail(run, "an answer came that belongs to no request");
+        note_answer(run, c);
+    }
+}
+
+void send_one(load_run& run, load_client& c, std::uint64_t intended_ticks) {
+    const domain::command request = c.trader.next_request();
+    --run.quota_left;
+    if (c.session->send(request) == 0) {
+        return c.fail(run, "the client's own output buffer is full; lower --rate or --outstanding");
+    }
+    c.under_way.push_back({intended_ticks, request.kind});
+}
+
+// As many requests as allowed at once, then the answers, and again: the rate follows the venue.
+io::task<void> closed_loop(load_run* run, load_client* c) {
+    while (!c->is_over() && ((run->quota_left > 0 && !run->stop_now) || !c->under_way.empty())) {
+        while (!c->failed && !run->stop_now && run->quota_left > 0 &&
+               c->under_way.size() < run->options.outstanding_max) {
+            send_one(*run, *c, run->clock.now_ticks());
+        }
+        std::error_code error = co_await c->session->flush();
+        if (!error && !c->under_way.empty()) error = co_await c->session->fill();
+        // What has arrived counts, whatever became of the connection behind it.
+        take_answers(*run, *c);
+        if (error && !c->is_over()) c->end(*run, error);
+    }
+}
+
+// Requests at their intended times, whatever the venue does; the wait of a late one counts as latency. What cannot be
+// sent again after a lost connection is not sent before earlier ones are answered.
+struct pace {
+    pace(const load_run& run, std::uint32_t index)
+        : gap(std::chrono::duration_cast<std::chrono::nanoseconds>(
+              std::chrono::duration<double>(run.options.clients_count / run.options.rate))),
+          begin_ticks(run.clock.now_ticks()),
+          begin(std::chrono::steady_clock::now()),
+          due(gap * index / run.options.clients_count) {}
+
+    [[nodiscard]] std::chrono::nanoseconds wait() const { return begin + due - std::chrono::steady_clock::now(); }
+    [[nodiscard]] std::uint64_t due_ticks(const load_run& run) const {
+        return begin_ticks + static_cast<std::uint64_t>(static_cast<double>(due.count()) *
+                                                        run.clock.calibration().ticks_per_second / 1e9);
+    }
+
+    std::chrono::nanoseconds gap;
+    std::uint64_t begin_ticks;
+    std::chrono::steady_clock::time_point begin;
+    std::chrono::nanoseconds due;
+};
+
+io::task<void> paced_sender(load_run* run, load_client* c, pace* p) {
+    while (!run->stop_now && run->quota_left > 0 && !c->is_over()) {
+        std::chrono::nanoseconds wait = p->wait();
+        if (c->under_way.size() >= client::sent_requests::capacity)
+            wait = std::max<std::chrono::nanoseconds>(wait, std::chrono::milliseconds(1));
+        if (wait.count() > 0) {
+            const std::error_code error = co_await c->session->flush();
+            if (error) co_return c->end(*run, error);
+            const std::error_code stopped = co_await io::sleep_for(wait);
+            if (stopped) co_return;
+            continue;
+        }
+        send_one(*run, *c, p->due_ticks(*run));
+        p->due += p->gap;
+    }
+    const std::error_code error = co_await c->session->flush();
+    if (error && !c->is_over()) c->end(*run, error);
+}
+
+io::task<void> paced_receiver(load_run* run, load_client* c) {
+    while (true) {
+        take_answers(*run, *c);
+        if (c->is_over()) co_return;
+        const std::error_code error = co_await c->session->fill();
+        if (!error) continue;
+        take_answers(*run, *c);
+        if (!c->is_over() && error != io::condition::canceled) c->end(*run, error);
+        co_return;
+    }
+}
+
+io::task<void> paced_loop(load_run* run, load_client* c, pace* p) {
+    io::task_scope receiving(run->context);
+    receiving.spawn(paced_receiver(run, c));
+    co_await paced_sender(run, c, p);
+    for (int i = 0; i < 1'000 && !c->under_way.empty() && !c->is_over(); ++i) {
+        const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(5));
+        if (stopped) break;
+    }
+    receiving.request_stop();
+    co_await receiving.join();
+}
+
+// Until the session goes on, or will not.
+io::task<void> come_back(load_run* run, load_client* c) {
+    const std::uint64_t since = run->outages.lost(c->broken);
+    std::error_code error = std::exchange(c->broken, {});
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(run->options.patience_s);
+    while (true) {
+        const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now());
+        if (left.count() <= 0 || !client::may_come_back(error)) break;
+        const auto tried = co_await io::with_timeout(left, c->session->reconnect(run->venue));
+        error = tried ? *tried : tried.error();
+        if (!error) break;
+        const std::error_code stopped = co_await io::sleep_for(return_interval);
+        if (stopped) error = stopped;
+    }
+    const std::uint32_t untaken = error ? 0 : c->session->untaken_count();
+    if (!error && c->session->resend_untaken()) {
+        run->outages.back(since, untaken);
+        co_return take_answers(*run, *c);  // some came with the welcome
+    }
+    run->outages.gave_up();
+    c->fail(*run, error ? "a lost connection did not come back: " + error.message()
+                        : "requests that the venue has not taken are no longer kept");
+}
+
+io::task<void> trade(load_run* run, load_client* c, std::uint32_t index) {
+    pace p(*run, index);
+    while (!c->failed) {
+        io::task_scope beating(run->context);
+        beating.spawn(c->session->keep_alive());
+        if (run->options.rate > 0) {
+            co_await paced_loop(run, c, &p);
+        } else {
+            co_await closed_loop(run, c);
+        }
+        beating.request_stop();
+        co_await beating.join();
+        if (!c->broken) break;
+        co_await come_back(run, c);
+    }
+}
+
+// Somebody else, a demonstration's own traffic for instance, may sit on the first seat: the next free one will do.
+io::task<std::unique_ptr<client::order_session>> take_seat(load_run* run, std::uint32_t index, seat* where) {
+    while (true) {
+        *where = run->seats[run->seats_tried++];
+        auto session = co_await client::order_session::log_on(run->venue, where->who);
+        if (session) co_return std::move(*session);
+        if (session.error() == client::logged_out(wire::logout_reason::already_logged_on) &&
+            run->seats_tried < run->seats.size()) {
+            continue;
+        }
+        run->errors.push_back(fmt::format("client {}: logon failed: {}", index, session.error().message()));
+        co_return nullptr;
+    }
+}
+
+client::trader make_trader(const load_run& run, const client::order_session& session, const seat& where,
+                           std::uint32_t index) {
+    std::vector<domain::instrument> instruments;
+    session.instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+    std::vector<domain::price_ticks> middles;
+    for (const domain::instrument& i : instruments) {
+        // The middle of the band; without a band, a price that is good for anything.
+        const bool banded = i.price_high.value - i.price_low.value < domain::price_ticks_max;
+        middles.push_back(domain::price_ticks{banded ? (i.price_low.value + i.price_high.value) / 2 : 10'000});
+    }
+    return client::trader(run.options.mix, std::move(instruments), std::move(middles), where.client_order_base,
+                          run.options.seed * 1'000'003 + index);
+}
+
+}  // namespace
+
+io::task<void> run_client(load_run* run, std::uint32_t index) {
+    seat where;
+    auto session = co_await take_seat(run, index, &where);
+    if (session == nullptr) {
+        run->stop_now = true;
+        run->all_logged_on.set();
+        co_return;
+    }
+    client::trader trader = make_trader(*run, *session, where, index);
+    load_client c(std::move(session), std::move(trader));
+    if (++run->logged_on_count == run->options.clients_count) {
+        run->started = run->clock.now_ticks();
+        run->all_logged_on.set();
+    }
+    // Others may take their time to log on.
+    io::task_scope beating(run->context);
+    beating.spawn(c.session->keep_alive());
+    const std::error_code stopped = co_await run->all_logged_on.wait();
+    beating.request_stop();
+    co_await beating.join();
+    if (!stopped && !run->stop_now) co_await trade(run, &c, index);
+    run->lost += c.under_way.size();
+    if (!c.failed) {
+        const std::error_code error = co_await c.session->log_out();
+        // Everything is answered: a connection that breaks now has nothing to come back for.
+        if (error && !client::may_come_back(error)) run->errors.push_back("logout: " + error.message());
+    }
+    run->totals.add(c.trader.statistics());
+}
+
+}  // namespace corro::app

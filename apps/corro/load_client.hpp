@@ -1,0 +1,70 @@
+// The clients of `corro load`: each logs on, sends its share, takes its answers, and comes back when its connection
+// breaks: under its old numbers, with the requests that the venue had not taken.
+//
+// Threads: one context for all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/histogram.hpp"
+#include "base/tsc_clock.hpp"
+#include "client/order_session.hpp"
+#include "client/trader.hpp"
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/event.hpp"
+#include "io/task.hpp"
+#include "load_outages.hpp"
+
+namespace corro::app {
+
+struct load_options {
+    std::string config = "corro.toml";
+    std::string venue;
+    std::uint32_t clients_count = 10;
+    std::uint64_t messages_count = 100'000;
+    std::uint32_t outstanding_max = 1;
+    double rate = 0;
+    double seconds_max = 600;
+    double patience_s = 30;  ///< how long a client tries to come back
+    std::uint64_t seed = 1;
+    client::trader_options mix;
+};
+
+/// Where one client may log on.
+struct seat {
+    client::credentials who;
+    std::uint64_t client_order_base = 0;
+};
+
+/// What all clients share.
+struct load_run {
+    load_run(io::context& on, const load_options& o)
+        : context(on), options(o), started(), stop_now(false), outages(clock) {}
+
+    io::context& context;
+    const load_options& options;
+    base::tsc_clock clock;
+    io::endpoint venue;
+    std::vector<seat> seats;      ///< all that the configuration has, those of this run's clients first
+    std::size_t seats_tried = 0;  ///< from the front
+    io::manual_event all_logged_on;
+    std::uint32_t logged_on_count = 0;
+    std::uint64_t quota_left = 0;  ///< requests that nobody has taken yet
+    std::uint64_t started;
+    bool stop_now;
+    std::array<base::latency_histogram, 5> round_trips;  ///< by kind of request
+    client::trader_statistics totals;
+    std::uint64_t answered_now = 0;
+    std::uint64_t lost = 0;
+    std::vector<std::string> errors;
+    load_outages outages;
+};
+
+/// One client from its logon to its logout.
+[[nodiscard]] io::task<void> run_client(load_run* run, std::uint32_t index);
+
+}  // namespace corro::app

@@ -1,0 +1,45 @@
+#include "load_outages.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace corro::app {
+
+std::uint64_t load_outages::lost(const std::error_code& why) {
+    const std::uint64_t now = clock_.now_ticks();
+    ++lost_count_;
+    if (away_count_++ == 0) {
+        ++outages_count_;
+        began_ticks_ = now;
+        resent_in_outage_ = back_in_outage_ = 0;
+        fmt::print(stderr, "connection lost: {}\n", why.message());
+    }
+    return now;
+}
+
+void load_outages::back(std::uint64_t since_ticks, std::uint32_t resent_count) {
+    away_ns_.record(clock_.between_ns(since_ticks, clock_.now_ticks()));
+    resent_count_ += resent_count;
+    resent_in_outage_ += resent_count;
+    ++back_in_outage_;
+    if (--away_count_ == 0) {
+        fmt::print(stderr, "{} back after {:.3f} s, {} requests sent again\n", back_in_outage_,
+                   seconds_since(began_ticks_), resent_in_outage_);
+    }
+}
+
+void load_outages::print() const {
+    if (lost_count_ == 0) return;
+    fmt::print(
+        "connections lost {} in {} outages, back {}; away {:.3f} s at the median, {:.3f} s at the longest; {} "
+        "requests sent again\n",
+        lost_count_, outages_count_, away_ns_.count(), static_cast<double>(away_ns_.median()) / 1e9,
+        static_cast<double>(away_ns_.max()) / 1e9, resent_count_);
+}
+
+double load_outages::seconds_since(std::uint64_t ticks) const noexcept {
+    return static_cast<double>(clock_.between_ns(ticks, clock_.now_ticks())) / 1e9;
+}
+
+}  // namespace corro::app

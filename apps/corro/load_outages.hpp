@@ -1,0 +1,43 @@
+// What a load run tells about connections that were lost: how many, how long they were away, what was sent again.
+//
+// An outage lasts from the first client's loss to the last one's return. Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <system_error>
+
+#include "base/histogram.hpp"
+#include "base/tsc_clock.hpp"
+
+namespace corro::app {
+
+class load_outages {
+ public:
+    explicit load_outages(const base::tsc_clock& clock) noexcept : clock_(clock) {}
+
+    /// A client's connection is gone. @return When, in ticks.
+    std::uint64_t lost(const std::error_code& why);
+    /// It is there again; so many of its requests had not been taken and were sent again.
+    void back(std::uint64_t since_ticks, std::uint32_t resent_count);
+    /// It will not come back.
+    void gave_up() noexcept { --away_count_; }
+
+    [[nodiscard]] std::uint32_t away_count() const noexcept { return away_count_; }
+    /// A line for the report; nothing when no connection was lost.
+    void print() const;
+
+ private:
+    [[nodiscard]] double seconds_since(std::uint64_t ticks) const noexcept;
+
+    const base::tsc_clock& clock_;
+    std::uint64_t began_ticks_ = 0;
+    std::uint32_t away_count_ = 0;
+    std::uint32_t outages_count_ = 0;
+    std::uint64_t lost_count_ = 0;
+    std::uint64_t resent_count_ = 0;
+    std::uint64_t resent_in_outage_ = 0;
+    std::uint32_t back_in_outage_ = 0;
+    base::latency_histogram away_ns_;
+};
+
+}  // namespace corro::app
