@@ -48,8 +48,8 @@ void check_head(const message_head& head) {
     for (const field& one : head.fields) {
         CORRO_ASSERT(!one.name.empty() && one.name.find_first_of(" \t\r\n:") == std::string_view::npos);
         CORRO_ASSERT(one.value.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos);
-        lengths += same_name(one.name, "Content-Length") ? 1 : 0;
-        codings += same_name(one.name, "Transfer-Encoding") ? 1 : 0;
+        lengths += same_name(one.name, "Content-Length") ? 1U : 0U;
+        codings += same_name(one.name, "Transfer-Encoding") ? 1U : 0U;
     }
     CORRO_ASSERT(lengths + codings <= 1, "the length of a body is stated once");
     if (head.body == body_kind::chunked) CORRO_ASSERT(codings == 1 && head.version_minor == 1);
