@@ -37,6 +37,9 @@ io::task<void> show_progress(load_run* run) {
     }
 }
 
+// A venue closes connections beyond so many that have not logged on yet (gateway::strangers_max).
+constexpr std::uint32_t logging_on_max = 1'000;
+
 // The first lets what is under way be answered, the second does not wait for it.
 io::task<void> obey_signals(load_run* run, io::signal_set* signals, io::task_scope* clients) {
     const auto first = co_await signals->wait();
@@ -53,7 +56,13 @@ io::task<void> run_all(load_run* run) {
     io::task_scope watching(run->context);
     watching.spawn(show_progress(run));
     watching.spawn(obey_signals(run, &signals, &clients));
-    for (std::uint32_t i = 0; i < run->options.clients_count; ++i) clients.spawn(run_client(run, i));
+    for (std::uint32_t i = 0; i < run->options.clients_count; ++i) {
+        clients.spawn(run_client(run, i));
+        while (i + 1 >= run->logged_on_count + logging_on_max && !run->stop_now) {
+            const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(1));
+            if (stopped) break;
+        }
+    }
     co_await clients.join();
     watching.request_stop();
     co_await watching.join();

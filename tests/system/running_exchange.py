@@ -19,6 +19,17 @@ def run(*arguments):
                           stdin=subprocess.DEVNULL)
 
 
+def change_text(path, *changes):
+    """Replaces texts in a file; each must be there."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def demo_configuration(folder, more="", lines=()):
     """The demonstration's configuration on free ports, with lines for its feed and more tables behind it."""
     with open(os.path.join(SOURCE, "config", "demo.toml"), encoding="utf-8") as file:
@@ -53,6 +64,10 @@ class Exchange:
                 self.addresses[match[1]] = match[2]
             if "Ctrl-C closes it" in line:
                 return self
+
+    def resident_bytes(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
+            return 1024 * int(re.search(r"VmRSS:\s+(\d+) kB", file.read())[1])
 
     def read_until(self, text):
         lines = []
