@@ -3,9 +3,11 @@
 // which something expires, limits that are nearly reached, halts in the middle of a cascade. For tests.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -50,37 +52,15 @@ class command_generator {
         profile_.options.window_bits = windows[random_.below(windows.size())];
         profile_.operates = random_.below(2) == 0;
         profile_.auctions = random_.below(3) == 0;
-        const std::uint64_t count = 1 + random_.below(3);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            domain::instrument instrument;
-            instrument.id = domain::instrument_id{2 * i + 1};
-            instrument.name = domain::symbol{"TEST"};
-            instrument.tick_size = domain::price_nano{random_.below(2) == 0 ? 1 : 1'000'000'000};
-            instrument.product = domain::product_id{i % 2 + 1};
-            if (random_.below(8) == 0) {
-                instrument.price_low = domain::price_ticks{-profile_.price_spread / 2};
-                instrument.price_high = domain::price_ticks{profile_.price_spread};
-            }
-            if (random_.below(2) == 0) {
-                instrument.dynamic_band =
-                    1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.price_spread)));
-            }
-            if (random_.below(3) == 0) {
-                instrument.breaker_move =
-                    1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.price_spread)));
-                instrument.breaker_window = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(40));
-                instrument.breaker_halt = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(20));
-            }
-            if (random_.below(3) == 0) {
-                instrument.volatility_auction = profile_.step_ns_max * static_cast<std::int64_t>(1 + random_.below(30));
-            }
-            if (random_.below(8) == 0) instrument.product = {};
-            if (random_.below(8) == 0)
-                instrument.order_quantity_max = domain::quantity_lots{profile_.quantity_max / 2 + 1};
-            if (random_.below(2) == 0) instrument.allocation = some_policy();
-            profile_.instruments.push_back(instrument);
+        // Drawn apart: what all other seeds give stays what it is.
+        const bool has_calendars = base::prng{~seed}.below(3) == 0;
+        const std::uint64_t count = has_calendars ? 3 + random_.below(2) : 1 + random_.below(3);
+        for (std::uint32_t i = 0; i < count; ++i) profile_.instruments.push_back(some_instrument(2 * i + 1));
+        if (has_calendars) {
+            add_calendars();
+        } else if (count > 1 && one_in(2)) {
+            add_strategy();
         }
-        if (count > 1 && random_.below(2) == 0) add_strategy();
     }
 
     [[nodiscard]] const run_profile& profile() const noexcept { return profile_; }
@@ -102,6 +82,7 @@ class command_generator {
         if (profile_.walks && one_in(20))
             middle_ += one_in(2) ? 1 + profile_.price_spread / 3 : -1 - profile_.price_spread / 3;
         middle_ = middle_ > 3'000'000'000 || middle_ < -3'000'000'000 ? 0 : middle_;
+        centre_ = centre_of(c.instrument);
 
         if (profile_.auctions && one_in(40)) {
             c.is_operator = 1;
@@ -117,6 +98,7 @@ class command_generator {
             c.kind = domain::command_kind::amend_order;
             name_an_order(c);
             const domain::event& known = some_order();
+            centre_ = centre_of(known.instrument);
             c.price = one_in(2) ? known.order.price : price();
             c.quantity = one_in(3) ? known.order.quantity : quantity();
             if (one_in(2)) amend_more(c);
@@ -160,6 +142,33 @@ class command_generator {
     }
 
  private:
+    [[nodiscard]] std::int64_t up_to_the_spread() {
+        return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.price_spread)));
+    }
+    [[nodiscard]] domain::instrument some_instrument(std::uint32_t id) {
+        domain::instrument instrument;
+        instrument.id = domain::instrument_id{id};
+        instrument.name = domain::symbol{"TEST"};
+        instrument.tick_size = domain::price_nano{one_in(2) ? 1 : 1'000'000'000};
+        instrument.product = domain::product_id{id / 2 % 2 + 1};
+        if (one_in(8)) {
+            instrument.price_low = domain::price_ticks{-profile_.price_spread / 2};
+            instrument.price_high = domain::price_ticks{profile_.price_spread};
+        }
+        if (one_in(2)) instrument.dynamic_band = up_to_the_spread();
+        if (one_in(3)) {
+            instrument.breaker_move = up_to_the_spread();
+            instrument.breaker_window = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(40));
+            instrument.breaker_halt = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(20));
+        }
+        if (one_in(3)) {
+            instrument.volatility_auction = profile_.step_ns_max * static_cast<std::int64_t>(1 + random_.below(30));
+        }
+        if (one_in(8)) instrument.product = {};
+        if (one_in(8)) instrument.order_quantity_max = domain::quantity_lots{profile_.quantity_max / 2 + 1};
+        if (one_in(2)) instrument.allocation = some_policy();
+        return instrument;
+    }
     [[nodiscard]] domain::allocation_policy some_policy() {
         using enum domain::match_algorithm;
         constexpr std::array algorithms{fifo_makers, fifo_top_makers, split,           allocation,
@@ -182,6 +191,32 @@ class command_generator {
     }
     [[nodiscard]] bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
 
+    /// Calendar spreads over the instruments so far: of each two of them, or of most. Some stand in front of their
+    /// legs, some behind them.
+    void add_calendars() {
+        // Small books that often change, near each other: combinations of them are to lock and cross.
+        const domain::price_nano tick = profile_.instruments.front().tick_size;
+        const std::vector<domain::instrument> legs = profile_.instruments;
+        for (domain::instrument& i : profile_.instruments) i.tick_size = tick;
+        std::uint32_t id = 30;
+        for (std::size_t near = 0; near < legs.size(); ++near) {
+            for (std::size_t far = near + 1; far < legs.size(); ++far, ++id) {
+                if (one_in(4)) continue;
+                domain::instrument spread = some_instrument(id);
+                spread.kind = domain::instrument_kind::spread;
+                spread.tick_size = tick;
+                spread.legs_count = 2;
+                spread.legs[0] = {legs[near].id, 1, domain::side::buy};
+                spread.legs[1] = {legs[far].id, 1, domain::side::sell};
+                if (one_in(8)) std::swap(spread.legs[0].side, spread.legs[1].side);
+                const bool is_first = one_in(2);
+                profile_.instruments.insert(is_first ? profile_.instruments.begin() : profile_.instruments.end(),
+                                            spread);
+                calendars_.push_back(spread.id);
+            }
+        }
+    }
+
     /// A strategy of all the instruments so far, in front of them or behind them.
     void add_strategy() {
         domain::instrument strategy;
@@ -201,13 +236,17 @@ class command_generator {
         profile_.instruments.insert(is_first ? profile_.instruments.begin() : profile_.instruments.end(), strategy);
     }
 
+    /// What prices lie around: of a calendar spread, the difference of two prices that lie around the middle.
+    [[nodiscard]] std::int64_t centre_of(domain::instrument_id id) const {
+        return std::find(calendars_.begin(), calendars_.end(), id) != calendars_.end() ? 0 : middle_;
+    }
     [[nodiscard]] domain::price_ticks price() {
         const auto width = static_cast<std::uint64_t>(2 * profile_.price_spread + 1);
         std::int64_t offset = static_cast<std::int64_t>(random_.below(width)) - profile_.price_spread;
         if (one_in(4)) offset = static_cast<std::int64_t>(random_.below(3)) - 1;
         if (one_in(16)) offset = offset / 64 * 64 + static_cast<std::int64_t>(random_.below(3)) - 1;
         if (one_in(64)) offset *= 7;
-        return domain::price_ticks{middle_ + offset};
+        return domain::price_ticks{centre_ + offset};
     }
     [[nodiscard]] domain::quantity_lots quantity() {
         return domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(profile_.quantity_max))};
@@ -299,8 +338,8 @@ class command_generator {
         if (one_in(3)) c.self_match_group = static_cast<std::uint32_t>(1 + random_.below(2));
         c.price = price();
         // Most orders stay on their side of the middle, so that books fill up.
-        const bool is_aggressive = (c.price.value > middle_) == (c.side == domain::side::buy);
-        if (is_aggressive && !one_in(4)) c.price = domain::price_ticks{2 * middle_ - c.price.value};
+        const bool is_aggressive = (c.price.value > centre_) == (c.side == domain::side::buy);
+        if (is_aggressive && !one_in(4)) c.price = domain::price_ticks{2 * centre_ - c.price.value};
         c.quantity = quantity();
         c.client_order = domain::client_order_id{one_in(6) ? random_.below(6) : sequence_};
         c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
@@ -328,7 +367,7 @@ class command_generator {
         c.client_order = domain::client_order_id{one_in(6) ? random_.below(6) : sequence_};
         const std::int64_t width = one_in(8) ? profile_.price_spread : 2;
         c.price = domain::price_ticks{price().value - 1};
-        if (c.price.value >= middle_ && !one_in(4)) c.price = domain::price_ticks{middle_ - 1};
+        if (c.price.value >= centre_ && !one_in(4)) c.price = domain::price_ticks{centre_ - 1};
         c.ask_price = domain::price_ticks{
             c.price.value + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(width) + 1)) +
             (one_in(10) ? 0 : 1)};
@@ -395,6 +434,8 @@ class command_generator {
     std::uint64_t sequence_ = 0;
     std::int64_t time_ = 0;
     std::int64_t middle_ = 0;
+    std::int64_t centre_ = 0;  ///< of the running command's instrument
+    std::vector<domain::instrument_id> calendars_;
     std::array<domain::event, 200> known_{};
     std::size_t known_count_ = 0;
 };

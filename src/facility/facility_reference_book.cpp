@@ -254,7 +254,7 @@ void facility_reference::trade(order& incoming, order& resting, bool is_entering
                                         : static_cast<std::int64_t>(turnover);
     const bool buys = incoming.side == side::buy;
     const bool has_legs = instruments_[incoming.instrument].legs_count != 0;
-    if (!has_legs) {
+    if (!has_legs || mistake_ == defect::strategies_are_owned) {
         positions_[{(buys ? incoming : before).account.value, incoming.instrument}] += lots;
         positions_[{(buys ? before : incoming).account.value, incoming.instrument}] -= lots;
     }

@@ -23,11 +23,13 @@ void facility_reference::trade_legs(const order& incoming, const order& resting,
         const domain::quantity_lots quantity{lots * (mistake_ == defect::legs_forget_their_ratio ? 1 : leg.ratio)};
         const bool follows = leg.side == side::buy || mistake_ == defect::legs_are_all_bought;
         const auto side_of = [&](const order& o) { return follows ? o.side : domain::opposite(o.side); };
-        books_[instrument].leg_volume += quantity.value;
+        if (mistake_ != defect::leg_volume_is_forgotten) books_[instrument].leg_volume += quantity.value;
         for (const side s : {side::buy, side::sell}) {
             const order& o = side_of(incoming) == s ? incoming : resting;
-            positions_[{o.account.value, instrument}] +=
-                s == side::buy ? std::int64_t{quantity.value} : -std::int64_t{quantity.value};
+            if (s == side::buy || mistake_ != defect::legs_are_bought_from_nobody) {
+                positions_[{o.account.value, instrument}] +=
+                    s == side::buy ? std::int64_t{quantity.value} : -std::int64_t{quantity.value};
+            }
             say(event_kind::leg_capture, id_of(instrument), s, reject_reason::none,
                 &o == &incoming ? domain::event_flag::aggressor : std::uint8_t{0})
                 .leg_fill = {id, o.id, prices[i], quantity, o.account, o.session, 0};
@@ -48,7 +50,7 @@ std::vector<std::int64_t> facility_reference::leg_prices(const domain::instrumen
     std::vector<std::int64_t> prices(strategy.legs_count);
     base::int128 sum = 0;
     for (std::size_t i = 0; i < strategy.legs_count; ++i) {
-        if (i == balancing) continue;
+        if (i == balancing && mistake_ != defect::legs_cost_their_references) continue;
         const domain::leg& leg = strategy.legs[i];
         const std::uint32_t instrument = index_of(leg.instrument);
         const domain::top top = top_of(instrument);
@@ -64,6 +66,7 @@ std::vector<std::int64_t> facility_reference::leg_prices(const domain::instrumen
         prices.assign(prices.size(), 0);
         left = whole;
     }
+    if (mistake_ == defect::legs_cost_their_references) return prices;
     prices[balancing] = static_cast<std::int64_t>(strategy.legs[balancing].side == side::buy ? left : -left);
     return prices;
 }

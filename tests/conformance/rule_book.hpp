@@ -26,13 +26,15 @@
 // `A cancels all`, `A cancels all buys|sells` (behind the last two may stand `with quotes` or `quotes only`) and
 // `A kills account|session`.
 //
-// `A quotes 5 at 99 and 5 at 101` enters a quote; `none` instead of `N at P` is a side without quantity. Its sides are
-// called `A's bid` and `A's ask`; `A cancels bid` and `A amends bid to N at P` try to change one as if it were an
-// order. `A allows 3 fills in 100 ms`, `A allows 20 lots in 100 ms` or both (`3 fills 20 lots in 100 ms`) sets the
-// protection of A's quotes, `A resets` lets A quote again. `time passes 50 ms` moves the clock, which otherwise stands.
+// `A quotes 5 at 99 and 5 at 101` (`in 2`) enters a quote; `none` instead of `N at P` is a side without quantity. Its
+// sides are called `A's bid` and `A's ask`; `A cancels bid` and `A amends bid to N at P` try to change one as if it
+// were an order. `A allows 3 fills in 100 ms`, `A allows 20 lots in 100 ms` or both (`3 fills 20 lots in 100 ms`) sets
+// the protection of A's quotes, `A resets` lets A quote again. `time passes 50 ms` moves the clock, which otherwise
+// stands.
 //
 // An order may be `day`, `at-the-open` or `at-the-close`. `operator begins pre-open|opening|volatility|closing` lets an
-// auction collect (`until T`), `operator closes` ends the day, `operator settles at P` the instrument.
+// auction collect (`until T`), `operator closes` ends the day, `operator settles at P` the instrument. Behind each of
+// these, and behind `halts` and `resumes`, may stand `in 2`.
 //
 // `operator` may stand for the account in `operator limits A` (with `size N`, `position N`, `orders N`, `notional N`,
 // `firm N`), `operator halts` (`until T`), `operator resumes`, `operator kills|releases account A|session A|firm N`.
@@ -257,9 +259,8 @@ class player final : public facility::event_consumer {
         std::string word, name;
         if (verb == "halts" || verb == "resumes") {
             c.kind = domain::command_kind::change_phase;
-            c.instrument = domain::instrument_id{1};
             c.phase = verb == "halts" ? domain::trading_phase::halted : domain::trading_phase::continuous;
-            if (words >> word && (word != "until" || !(words >> c.resume_time.value))) return false;
+            if (!take_phase_words(words, c)) return false;
         } else if (verb == "begins" || verb == "closes") {
             const std::map<std::string, domain::trading_phase> phases{
                 {"pre-open", domain::trading_phase::pre_open},
@@ -267,17 +268,15 @@ class player final : public facility::event_consumer {
                 {"volatility", domain::trading_phase::volatility_auction},
                 {"closing", domain::trading_phase::closing_auction}};
             c.kind = domain::command_kind::change_phase;
-            c.instrument = domain::instrument_id{1};
             c.phase = domain::trading_phase::closed;
             if (verb == "begins") {
                 if (!(words >> name) || !phases.contains(name)) return false;
                 c.phase = phases.at(name);
             }
-            if (words >> word && (word != "until" || !(words >> c.resume_time.value))) return false;
+            if (!take_phase_words(words, c)) return false;
         } else if (verb == "settles") {
             c.kind = domain::command_kind::settle_instrument;
-            c.instrument = domain::instrument_id{1};
-            if (!(words >> word >> c.price.value) || word != "at") return false;
+            if (!(words >> word >> c.price.value) || word != "at" || !take_phase_words(words, c)) return false;
         } else if (verb == "limits") {
             c.kind = domain::command_kind::set_limits;
             if (!(words >> name) || name.size() != 1) return false;
@@ -316,6 +315,20 @@ class player final : public facility::event_consumer {
             return false;
         }
         apply(c);
+        return true;
+    }
+    static bool take_phase_words(std::istringstream& words, domain::command& c) {
+        c.instrument = domain::instrument_id{1};
+        for (std::string word; words >> word;) {
+            if (word == "until") {
+                words >> c.resume_time.value;
+            } else if (word == "in") {
+                words >> c.instrument.value;
+            } else {
+                return false;
+            }
+            if (!words) return false;
+        }
         return true;
     }
     static bool kill_own(std::istringstream& words, domain::command& c) {
@@ -474,12 +487,16 @@ class player final : public facility::event_consumer {
     bool quote(std::istringstream& words, domain::command& c) {
         c.kind = domain::command_kind::enter_quote;
         c.client_order = domain::client_order_id{quotes_from + c.account.value};
-        std::string between, prevent, mode;
+        std::string between, mode;
         if (!quote_side(words, c.price, c.quantity)) return false;
         if (!(words >> between) || between != "and" || !quote_side(words, c.ask_price, c.ask_quantity)) return false;
-        if (words >> prevent) {
-            if (prevent != "prevent" || !(words >> mode) || mode != "resting") return false;
-            c.self_match_prevention = domain::self_match_prevention::cancel_resting;
+        for (std::string word; words >> word;) {
+            if (word == "prevent") {
+                c.self_match_prevention = domain::self_match_prevention::cancel_resting;
+                if (!(words >> mode) || mode != "resting") return false;
+            } else if (word != "in" || !(words >> c.instrument.value)) {
+                return false;
+            }
         }
         return true;
     }
