@@ -40,14 +40,27 @@ std::vector<ladder_row> market_view::ladder(const client::feed_session& feed, co
     const market_data::book_image* book = feed.book(i.id);
     if (book == nullptr) return rows;
     auto asks = book->levels(domain::side::sell, depth);
-    const auto bids = book->levels(domain::side::buy, depth);
+    auto bids = book->levels(domain::side::buy, depth);
+    // A level without orders is an implied price, behind the direct ones of the same price.
+    const domain::top& implied = book->implied();
+    const auto add_implied = [&](std::vector<market_data::image_level>& to, domain::price_ticks price,
+                                 domain::volume_lots quantity, bool is_bid) {
+        if (price == domain::no_price) return;
+        const auto behind = std::find_if(to.begin(), to.end(), [&](const market_data::image_level& level) {
+            return is_bid ? level.price < price : level.price > price;
+        });
+        to.insert(behind, {price, quantity, 0});
+        if (to.size() > depth) to.pop_back();
+    };
+    add_implied(asks, implied.ask_price, implied.ask_quantity, false);
+    add_implied(bids, implied.bid_price, implied.bid_quantity, true);
     std::reverse(asks.begin(), asks.end());
     std::uint64_t most = 1;
     for (const auto& level : asks) most = std::max(most, level.quantity.value);
     for (const auto& level : bids) most = std::max(most, level.quantity.value);
     const auto row = [&](const market_data::image_level& level) {
         ladder_row r;
-        r.price = format_price(i, level.price);
+        r.price = format_price(i, level.price) + (level.orders_count == 0 ? " i" : "");
         r.orders_count = level.orders_count;
         r.bar = static_cast<double>(level.quantity.value) / static_cast<double>(most);
         return r;

@@ -43,7 +43,7 @@ class market_view {
     /// Closes the current second of the rates.
     void on_second() noexcept;
 
-    /// Asks above bids, best prices in the middle, at most `depth` levels a side.
+    /// Asks above bids, best prices in the middle, at most `depth` levels a side; implied prices among them, marked i.
     [[nodiscard]] std::vector<ladder_row> ladder(const client::feed_session& feed, const domain::instrument& i,
                                                  std::size_t depth) const;
 

@@ -99,6 +99,45 @@ TEST(instrument, refuses_an_unsound_definition_with_a_sentence) {
     }));
 }
 
+TEST(instrument, says_what_implied_matching_asks_of_a_strategy_and_its_legs) {
+    const auto leg_of = [](std::uint32_t id, side s) { return leg{instrument_id{id}, 1, s}; };
+    std::array<instrument, 4> all;
+    for (std::uint32_t n = 0; n < all.size(); ++n) {
+        all[n] = e_mini();
+        all[n].id = instrument_id{n + 1};
+        all[n].product = product_id{1};
+    }
+    for (const std::size_t n : {2U, 3U}) {
+        all[n].kind = instrument_kind::spread;
+        all[n].legs_count = 2;
+        all[n].legs = {leg_of(1, side::buy), leg_of(2, side::sell)};
+    }
+    all[2].implied = true;
+    ASSERT_EQ(validate_legs(all[2], all), "");
+    const auto refuses = [&](auto change) {
+        std::array<instrument, 4> other = all;
+        change(other);
+        return !validate_legs(other[2], other).empty();
+    };
+    EXPECT_TRUE(refuses([](auto& i) { i[2].legs[1].side = side::buy; }));
+    EXPECT_TRUE(refuses([](auto& i) { i[2].legs[0].ratio = 2; }));
+    EXPECT_TRUE(refuses([](auto& i) { i[0].product = product_id{2}; }));
+    EXPECT_TRUE(refuses([](auto& i) { i[0].product = i[1].product = i[2].product = product_id{0}; }));
+    EXPECT_TRUE(refuses([](auto& i) { i[1].tick_size = price_nano{2 * i[1].tick_size.value}; }));
+    EXPECT_TRUE(refuses([](auto& i) { i[1].allocation.algorithm = match_algorithm::pro_rata; }));
+    EXPECT_TRUE(refuses([](auto& i) { i[2].allocation.algorithm = match_algorithm::pro_rata; }));
+    EXPECT_TRUE(refuses([](auto& i) { i[3].implied = true; })) << "the same legs twice";
+    all[0].implied = true;
+    EXPECT_FALSE(validate(all[0]).empty()) << "no legs";
+}
+
+TEST(instrument, lets_the_sum_of_two_prices_that_imply_one_another_be_a_price) {
+    instrument i = e_mini();
+    EXPECT_EQ(implied_reach(i).value, implied_price_ticks_max);
+    i.tick_size = price_nano{std::int64_t{1} << 60};
+    EXPECT_EQ(implied_reach(i).value, 3) << "as far as 64 bits hold the sum in billionths";
+}
+
 TEST(symbol, keeps_as_many_characters_as_fit) {
     EXPECT_EQ(symbol{"ESH4"}.view(), "ESH4");
     EXPECT_EQ(symbol{"123456789012345678901234567890"}.view(), "123456789012345678901234");

@@ -48,6 +48,7 @@ enum class event_kind : std::uint8_t {
     auction_ended = 26,       ///< at what price how much trades now; the fills follow
     instrument_settled = 27,  ///< the instrument has ended, at this price
     leg_trade = 28,           ///< a trade of a strategy, in one of its legs
+    implied_top = 29,         ///< L1 and L2: the best implied prices of both sides after the command
 };
 
 [[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
@@ -66,6 +67,8 @@ inline constexpr std::uint8_t last_of_command = 1;
 /// unless more commands of the same request follow.
 inline constexpr std::uint8_t last_of_request = 2;
 inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, the captures: this side removed liquidity
+/// order_executed, the captures, trade: an implied fill, of three orders in three books (docs/spec/implied.md).
+inline constexpr std::uint8_t implied = 8;
 }  // namespace event_flag
 
 /// order_entered, order_amended, order_cancelled, order_rejected, order_status; request_done, whose `account` is the
@@ -155,7 +158,7 @@ struct level {
     std::array<std::byte, 16> reserved{};
 };
 
-/// top_of_book. An empty side has price no_price and quantity 0.
+/// top_of_book, implied_top. An empty side has price no_price and quantity 0.
 struct top {
     price_ticks bid_price{};
     volume_lots bid_quantity{};

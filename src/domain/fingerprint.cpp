@@ -14,6 +14,7 @@ void add_to(base::hasher& hasher, const instrument& i) noexcept {
     hasher.add(p.pro_rata_minimum);
     for (const lead_market_maker& m : p.makers) hasher.add(m.account).add(m.percent);
     hasher.add(i.right).add(i.strike).add(i.expiry).add(i.legs_count);
+    if (i.implied) hasher.add(std::uint8_t{1});
     for (const leg& l : i.legs_used()) hasher.add(l.instrument).add(l.ratio).add(l.side);
 }
 

@@ -10,6 +10,31 @@ namespace {
     return at == all.end() ? nullptr : &*at;
 }
 
+/// What implied matching asks of a strategy whose legs are sound otherwise.
+[[nodiscard]] std::string_view validate_implied(const instrument& i, std::span<const instrument> all) noexcept {
+    const std::span<const leg> legs = i.legs_used();
+    if (legs.size() != 2 || legs[0].ratio != 1 || legs[1].ratio != 1 || legs[0].side == legs[1].side) {
+        return "implied matching needs two legs of ratio 1, one bought and one sold";
+    }
+    if (i.product.value == 0) return "implied matching needs a product";
+    if (i.allocation.algorithm != match_algorithm::fifo) return "implied matching needs algorithm F";
+    for (const leg& l : legs) {
+        const instrument* other = find(all, l.instrument);
+        if (other->product != i.product) return "implied matching needs legs of the spread's product";
+        if (other->tick_size != i.tick_size) return "implied matching needs legs with the spread's tick size";
+        if (other->allocation.algorithm != match_algorithm::fifo) return "implied matching needs legs of algorithm F";
+    }
+    const auto has_its_legs = [&](const instrument& x) {
+        return x.implied && x.id != i.id && x.legs_count == 2 &&
+               std::all_of(legs.begin(), legs.end(), [&](const leg& l) {
+                   return x.legs[0].instrument == l.instrument || x.legs[1].instrument == l.instrument;
+               });
+    };
+    if (std::any_of(all.begin(), all.end(), has_its_legs))
+        return "two spreads with implied matching have the same legs";
+    return {};
+}
+
 }  // namespace
 
 std::string_view validate(const instrument& i) noexcept {
@@ -45,6 +70,7 @@ std::string_view validate(const instrument& i) noexcept {
     if (i.expiry.value < 0) return "the expiry lies before 1970";
     if (i.legs_count > legs_max) return "the strategy has more legs than the venue's limit";
     if (i.legs_count != 0 && i.kind != instrument_kind::spread) return "only an instrument of kind spread has legs";
+    if (i.implied && i.legs_count == 0) return "only an instrument with legs has implied matching";
     return validate(i.allocation);
 }
 
@@ -79,7 +105,7 @@ std::string_view validate_legs(const instrument& i, std::span<const instrument> 
     }
     // Its price is whatever the others leave, so that they always add up.
     if (!has_single) return "one leg needs the ratio 1, so that the prices of the legs can add up exactly";
-    return {};
+    return i.implied ? validate_implied(i, all) : std::string_view{};
 }
 
 }  // namespace corro::domain

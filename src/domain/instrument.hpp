@@ -80,6 +80,7 @@ struct instrument {
     // A strategy: see docs/spec/spreads.md.
     std::array<leg, legs_max> legs{};
     std::uint8_t legs_count = 0;
+    bool implied = false;  ///< takes part in implied matching: docs/spec/implied.md
 
     [[nodiscard]] constexpr std::span<const leg> legs_used() const noexcept { return {legs.data(), legs_count}; }
 };
@@ -113,6 +114,13 @@ struct conversion {
 inline constexpr price_nano no_price_nano{std::numeric_limits<std::int64_t>::min()};
 [[nodiscard]] constexpr price_nano to_nano(const instrument& i, price_ticks ticks) noexcept {
     return ticks == no_price ? no_price_nano : price_nano{ticks.value * i.tick_size.value};
+}
+
+/// The largest price magnitude in a book that takes part in implied matching: the sum of two fits the venue and the
+/// wire.
+[[nodiscard]] constexpr price_ticks implied_reach(const instrument& i) noexcept {
+    const std::int64_t of_wire = std::numeric_limits<std::int64_t>::max() / 2 / i.tick_size.value;
+    return price_ticks{of_wire < implied_price_ticks_max ? of_wire : implied_price_ticks_max};
 }
 
 /// The first thing that is wrong with a definition, as a sentence for the operator; empty when it is sound.

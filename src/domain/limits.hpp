@@ -27,6 +27,9 @@ inline constexpr std::uint32_t leg_ratio_max = 1'000;
 /// Strategies that one instrument may be a leg of: each change there looks at every one of them.
 inline constexpr std::uint32_t strategies_per_leg_max = 64;
 
+/// Largest price magnitude in a book that takes part in implied matching: the sum of two is still a price.
+inline constexpr std::int64_t implied_price_ticks_max = price_ticks_max / 2;
+
 /// Characters of a symbol, and of an account's name.
 inline constexpr std::uint32_t symbol_size_max = 24;
 

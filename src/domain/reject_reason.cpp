@@ -44,6 +44,7 @@ std::string_view to_string(reject_reason reason) noexcept {
         case reject_reason::instrument_settled: return "instrument_settled";
         case reject_reason::throttled: return "throttled";
         case reject_reason::not_authorised: return "not_authorised";
+        case reject_reason::implied_limit: return "implied_limit";
         case reject_reason::order_is_quote: return "order_is_quote";
         case reject_reason::quote_crossed: return "quote_crossed";
         case reject_reason::quote_protection: return "quote_protection";

@@ -53,6 +53,8 @@ enum class reject_reason : std::uint8_t {
     notional_limit = 61,
     open_orders_limit = 62,
     position_limit = 63,  ///< position and open orders together could exceed it
+    // Implied matching.
+    implied_limit = 86,  ///< the rest of an order that had traded as many implied prices as one order may
     // Quotes.
     order_is_quote = 50,    ///< an amend or cancel names the side of a quote, which only another quote changes
     quote_crossed = 51,     ///< the bid is not below the ask

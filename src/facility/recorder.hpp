@@ -42,6 +42,7 @@ struct recorder final : event_consumer {
         case event_kind::phase_changed: return "phase_changed";
         case event_kind::leg_capture: return "leg_capture";
         case event_kind::leg_trade: return "leg_trade";
+        case event_kind::implied_top: return "implied_top";
         case event_kind::auction_indicative: return "auction_indicative";
         case event_kind::auction_ended: return "auction_ended";
         case event_kind::instrument_settled: return "instrument_settled";

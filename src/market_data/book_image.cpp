@@ -25,6 +25,7 @@ std::uint64_t order_digest(domain::order_id order, domain::side side, domain::pr
 
 book_image::book_image() {
     top_.bid_price = top_.ask_price = domain::no_price;
+    implied_ = top_;
     prices_.last = prices_.high = prices_.low = prices_.open = domain::no_price;
 }
 
@@ -38,6 +39,7 @@ void book_image::clear() {
     prices_ = {};
     top_ = {};
     top_.bid_price = top_.ask_price = domain::no_price;
+    implied_ = top_;
     prices_.last = prices_.high = prices_.low = prices_.open = domain::no_price;
     digest_ = 0;
 }
@@ -49,6 +51,7 @@ image_status book_image::apply(const domain::event& event) {
         case domain::event_kind::order_deleted: return remove(event.side, event.book);
         case domain::event_kind::level_changed: return check_level(event.side, event.level);
         case domain::event_kind::top_of_book: top_ = event.top; return image_status::applied;
+        case domain::event_kind::implied_top: implied_ = event.top; return image_status::applied;
         case domain::event_kind::trade: return image_status::applied;
         case domain::event_kind::price_update: prices_ = event.prices; return image_status::applied;
         case domain::event_kind::statistics: volumes_ = event.volumes; return image_status::applied;
@@ -86,7 +89,7 @@ void book_image::transfer(base::archive& a) {
                 transfer_order(side, o);
             });
     }
-    a.value(top_, prices_, volumes_);
+    a.value(top_, implied_, prices_, volumes_);
 }
 
 image_status book_image::add(domain::side side, const domain::public_order& o) {

@@ -62,6 +62,8 @@ class book_image {
 
     /// The best level as the last top_of_book announced it.
     [[nodiscard]] const domain::top& top() const noexcept { return top_; }
+    /// The best implied prices as the last implied_top announced them.
+    [[nodiscard]] const domain::top& implied() const noexcept { return implied_; }
     [[nodiscard]] const domain::price_summary& prices() const noexcept { return prices_; }
     [[nodiscard]] const domain::volume_summary& volumes() const noexcept { return volumes_; }
     [[nodiscard]] bool has_traded() const noexcept { return prices_.last != domain::no_price; }
@@ -107,6 +109,7 @@ class book_image {
     std::vector<node> nodes_;
     std::uint32_t free_ = none;
     domain::top top_{};
+    domain::top implied_{};
     domain::price_summary prices_{};
     domain::volume_summary volumes_{};
     std::uint64_t digest_ = 0;

@@ -46,6 +46,21 @@ TEST(book_image, keeps_orders_in_priority_order_and_levels_best_first) {
     EXPECT_EQ(image.orders_count(), 3U);
 }
 
+TEST(book_image, keeps_what_is_implied_apart_from_what_is_there) {
+    book_image image;
+    EXPECT_EQ(image.implied().bid_price, domain::no_price);
+    domain::event e;
+    e.kind = domain::event_kind::implied_top;
+    e.top = {domain::price_ticks{99}, domain::volume_lots{3}, domain::no_price, {}, {}};
+    EXPECT_EQ(image.apply(e), image_status::applied);
+    EXPECT_EQ(image.implied().bid_price.value, 99);
+    EXPECT_EQ(image.implied().bid_quantity.value, 3U);
+    EXPECT_EQ(image.top().bid_price, domain::no_price);
+    EXPECT_TRUE(image.levels(buy).empty());
+    image.clear();
+    EXPECT_EQ(image.implied().bid_price, domain::no_price);
+}
+
 TEST(book_image, reports_increments_that_contradict_it_and_stays_as_it_was) {
     book_image image;
     EXPECT_EQ(image.apply(order_event(added, 1, buy, 100, 5, 5)), image_status::applied);

@@ -52,6 +52,11 @@ void append_summary(packets& to, domain::event& event, const domain::instrument&
     event.kind = domain::event_kind::top_of_book;
     event.top = book.top();
     to.append(event, i);
+    if (book.implied().bid_quantity.value + book.implied().ask_quantity.value != 0) {
+        event.kind = domain::event_kind::implied_top;
+        event.top = book.implied();
+        to.append(event, i);
+    }
     event.kind = domain::event_kind::price_update;
     event.prices = book.prices();
     to.append(event, i);

@@ -203,6 +203,7 @@ void read_terms(table_reader& r, domain::instrument& i) {
     if (r.has("strike")) i.strike = domain::price_nano{r.decimal("strike")};
     r.allow("strike");
     i.expiry = r.time("expiry");
+    i.implied = r.flag("implied", false);
     r.tables("legs", domain::legs_max, [&](table_reader& leg) {
         domain::leg& l = i.legs[i.legs_count++];
         l.instrument =

@@ -121,7 +121,7 @@ TEST(configuration, reads_what_protects_an_instrument) {
               "corro.toml:18: instrument.breaker_window_ms: expected a number from 0 to 1099511627776, found -1");
     EXPECT_EQ(error_of(with(protected_file, "breaker_halt_ms", "breaker_halt")),
               "corro.toml:19: instrument.breaker_halt: is not a key of this table; known are: breaker_halt_ms, "
-              "breaker_move, breaker_window_ms, dynamic_band, expiry, id, kind, legs, lot_size, matching, "
+              "breaker_move, breaker_window_ms, dynamic_band, expiry, id, implied, kind, legs, lot_size, matching, "
               "order_quantity_max, "
               "price_high, price_low, product, right, strike, symbol, tick_size, "
               "volatility_auction_ms");
@@ -198,7 +198,13 @@ TEST(configuration, reads_options_and_strategies) {
     EXPECT_EQ(c.instruments[3].right, domain::option_right::put);
     EXPECT_EQ(c.instruments[3].strike, domain::price_nano{5'000'000'000'000});
 
+    EXPECT_FALSE(spread.implied);
+
     const auto fails = [&](const char* from, const char* to) { return error_of(with(file, from, to)); };
+    EXPECT_TRUE(fails("side = \"sell\", ratio = 2 }]", "side = \"sell\" }]\nimplied = true")
+                    .ends_with("legs: implied matching needs a product"));
+    EXPECT_TRUE(fails("side = \"sell\", ratio = 2 }]", "side = \"sell\", ratio = 2 }]\nimplied = true")
+                    .ends_with("legs: implied matching needs two legs of ratio 1, one bought and one sold"));
     EXPECT_TRUE(fails("{ instrument = 1,", "{ instrument = 9,").ends_with("legs: a leg is no instrument of the venue"));
     EXPECT_TRUE(fails("{ instrument = 1,", "{ instrument = 2,").ends_with("legs: an instrument is a leg twice"));
     EXPECT_TRUE(fails("{ instrument = 1,", "{ instrument = 3,").ends_with("legs: a leg must not have legs itself"));

@@ -115,6 +115,7 @@ columns columns_of(const domain::event& e) noexcept {
             c.quantity = e.level.quantity.value;
             break;
         case event_kind::top_of_book:
+        case event_kind::implied_top:
             c.price = e.top.bid_price;
             c.quantity = e.top.bid_quantity.value;
             c.price_2 = e.top.ask_price;
@@ -143,11 +144,11 @@ columns columns_of(const domain::event& e) noexcept {
 
 bool has_side(domain::event_kind kind) noexcept {
     using domain::event_kind;
-    return kind != event_kind::top_of_book && kind != event_kind::price_update && kind != event_kind::statistics &&
-           kind != event_kind::phase_changed && kind != event_kind::protection_changed &&
-           kind != event_kind::request_done && kind != event_kind::quote_entered &&
-           kind != event_kind::auction_indicative && kind != event_kind::auction_ended &&
-           kind != event_kind::instrument_settled;
+    return kind != event_kind::top_of_book && kind != event_kind::implied_top && kind != event_kind::price_update &&
+           kind != event_kind::statistics && kind != event_kind::phase_changed &&
+           kind != event_kind::protection_changed && kind != event_kind::request_done &&
+           kind != event_kind::quote_entered && kind != event_kind::auction_indicative &&
+           kind != event_kind::auction_ended && kind != event_kind::instrument_settled;
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {

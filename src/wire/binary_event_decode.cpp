@@ -163,13 +163,21 @@ void take(const level_changed_view& view, converter& convert, domain::event& e) 
     };
 }
 
-void take(const top_of_book_view& view, converter& convert, domain::event& e) noexcept {
+template <class View>
+void take_top(const View& view, converter& convert, domain::event& e) noexcept {
     e.top = domain::top{
         .bid_price = convert.ticks(view.bid_price()),
         .bid_quantity = convert.volume(view.bid_quantity()),
         .ask_price = convert.ticks(view.ask_price()),
         .ask_quantity = convert.volume(view.ask_quantity()),
     };
+}
+
+void take(const top_of_book_view& view, converter& convert, domain::event& e) noexcept {
+    take_top(view, convert, e);
+}
+void take(const implied_top_view& view, converter& convert, domain::event& e) noexcept {
+    take_top(view, convert, e);
 }
 
 void take(const trade_view& view, converter& convert, domain::event& e) noexcept {
@@ -266,6 +274,7 @@ std::error_code decode_event(const frame& from, const instrument_table& instrume
         case template_id::phase_changed: return take_event<phase_changed_view>(from, instruments, event);
         case template_id::leg_capture: return take_event<leg_capture_view>(from, instruments, event);
         case template_id::leg_trade: return take_event<leg_trade_view>(from, instruments, event);
+        case template_id::implied_top: return take_event<implied_top_view>(from, instruments, event);
         case template_id::auction_indicative: return take_event<auction_indicative_view>(from, instruments, event);
         case template_id::auction_ended: return take_event<auction_ended_view>(from, instruments, event);
         case template_id::instrument_settled: return take_event<instrument_settled_view>(from, instruments, event);
@@ -290,6 +299,7 @@ std::expected<domain::instrument, std::error_code> decode_instrument(const frame
         .strike = message.strike,
         .expiry = message.expiry,
         .legs_count = message.legs_count,
+        .implied = message.implied == domain::switch_state::on,
     };
     if (instrument.tick_size.value <= 0 || instrument.lot_size == 0) {
         return std::unexpected(wire_errc::malformed_field);

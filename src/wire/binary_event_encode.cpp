@@ -31,6 +31,7 @@ static_assert(message_of(event_kind::request_done) == template_id::request_done)
 static_assert(message_of(event_kind::phase_changed) == template_id::phase_changed);
 static_assert(message_of(event_kind::leg_capture) == template_id::leg_capture);
 static_assert(message_of(event_kind::leg_trade) == template_id::leg_trade);
+static_assert(message_of(event_kind::implied_top) == template_id::implied_top);
 static_assert(message_of(event_kind::auction_indicative) == template_id::auction_indicative);
 static_assert(message_of(event_kind::auction_ended) == template_id::auction_ended);
 static_assert(message_of(event_kind::instrument_settled) == template_id::instrument_settled);
@@ -163,8 +164,9 @@ inline protection_changed from_protection(const domain::event& e) noexcept {
     return message;
 }
 
-[[gnu::always_inline]] inline top_of_book from_top(const domain::event& e, const domain::instrument& i) noexcept {
-    auto message = begin<top_of_book>(e);
+template <class Message>
+[[gnu::always_inline]] inline Message from_top(const domain::event& e, const domain::instrument& i) noexcept {
+    auto message = begin<Message>(e);
     message.bid_price = to_nano(i, e.top.bid_price);
     message.bid_quantity = units(i, e.top.bid_quantity);
     message.ask_price = to_nano(i, e.top.ask_price);
@@ -248,7 +250,7 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::order_reduced: return encode(from_public_order<order_reduced>(e, i), sequence, out);
         case event_kind::order_deleted: return encode(from_public_order<order_deleted>(e, i), sequence, out);
         case event_kind::level_changed: return encode(from_level(e, i), sequence, out);
-        case event_kind::top_of_book: return encode(from_top(e, i), sequence, out);
+        case event_kind::top_of_book: return encode(from_top<top_of_book>(e, i), sequence, out);
         case event_kind::trade: return encode(from_trade(e, i), sequence, out);
         case event_kind::price_update: return encode(from_prices(e, i), sequence, out);
         case event_kind::statistics: return encode(from_volumes(e, i), sequence, out);
@@ -257,6 +259,7 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::phase_changed: return encode(from_phase(e), sequence, out);
         case event_kind::leg_capture: return encode(from_leg_capture(e, i), sequence, out);
         case event_kind::leg_trade: return encode(from_leg_trade(e, i), sequence, out);
+        case event_kind::implied_top: return encode(from_top<implied_top>(e, i), sequence, out);
         case event_kind::auction_indicative: return encode(from_auction<auction_indicative>(e, i), sequence, out);
         case event_kind::auction_ended: return encode(from_auction<auction_ended>(e, i), sequence, out);
         case event_kind::instrument_settled: return encode(from_settlement(e, i), sequence, out);
@@ -280,6 +283,7 @@ std::size_t encode(const domain::instrument& instrument, std::uint64_t sequence,
         .legs_count = instrument.legs_count,
         .strike = instrument.strike,
         .expiry = instrument.expiry,
+        .implied = instrument.implied ? domain::switch_state::on : domain::switch_state::off,
     };
     return encode(message, sequence, out);
 }

@@ -163,7 +163,8 @@ class message_maker {
         if (from(0, 9) == 0) {
             return event(from(0, 1) == 0 ? domain::event_kind::leg_capture : domain::event_kind::leg_trade);
         }
-        const std::uint32_t which = from(0, 20);
+        const std::uint32_t which = from(0, 21);
+        if (which == 21) return event(domain::event_kind::implied_top);
         return event(static_cast<domain::event_kind>(which < 6 ? which + 1 : which < 9 ? which + 4 : which + 7));
     }
 
@@ -175,7 +176,7 @@ class message_maker {
         e.kind = kind;
         e.side = side();
         e.reason = reason();
-        e.flags = static_cast<std::uint8_t>(from(0, 7));
+        e.flags = static_cast<std::uint8_t>(from(0, 15));
         switch (kind) {
             case domain::event_kind::order_entered:
             case domain::event_kind::order_amended:
@@ -250,6 +251,7 @@ class message_maker {
                 e.level = {.price = price(), .quantity = volume(), .orders_count = number<std::uint64_t>()};
                 break;
             case domain::event_kind::top_of_book:
+            case domain::event_kind::implied_top:
                 e.top = {.bid_price = price_or_none(),
                          .bid_quantity = volume(),
                          .ask_price = price_or_none(),

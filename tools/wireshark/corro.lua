@@ -199,6 +199,7 @@ local reject_reason_names = {
     [63] = "position_limit",
     [70] = "not_in_this_phase",
     [71] = "instrument_settled",
+    [86] = "implied_limit",
     [50] = "order_is_quote",
     [51] = "quote_crossed",
     [52] = "quote_protection",
@@ -281,6 +282,7 @@ local template_names = {
     [58] = "auction_ended",
     [59] = "instrument_settled",
     [60] = "leg_trade",
+    [61] = "implied_top",
     [62] = "instrument_leg",
     [64] = "instrument_definition",
     [65] = "snapshot_begin",
@@ -427,6 +429,7 @@ local fields = {
     legs_count = ProtoField.uint8("corro.legs_count", "legs_count"),
     strike = ProtoField.int64("corro.strike", "strike"),
     expiry = ProtoField.absolute_time("corro.expiry", "expiry", base.UTC),
+    implied = ProtoField.uint8("corro.implied", "implied", base.DEC, switch_state_names),
     last_sequence = ProtoField.uint64("corro.last_sequence", "last_sequence"),
     last_command = ProtoField.uint64("corro.last_command", "last_command"),
 }
@@ -488,6 +491,7 @@ local event_flags_bits = {
     ProtoField.bool("corro.event_flags.last_of_command", "last_of_command", 8, nil, 0x1),
     ProtoField.bool("corro.event_flags.last_of_request", "last_of_request", 8, nil, 0x2),
     ProtoField.bool("corro.event_flags.aggressor", "aggressor", 8, nil, 0x4),
+    ProtoField.bool("corro.event_flags.implied", "implied", 8, nil, 0x8),
 }
 for _, field in ipairs(event_flags_bits) do table.insert(corro.fields, field) end
 local add_event_flags = flags_adder(event_flags_bits)
@@ -1018,6 +1022,19 @@ local messages = {
         { field = fields.leg_price, offset = 32, size = 8, add = add_price },
         { field = fields.quantity, offset = 40, size = 8, add = add_plain },
     },
+    [61] = {
+        name = "implied_top", block_bytes = 56,
+        { field = fields.command, offset = 0, size = 8, add = add_plain },
+        { field = fields.time, offset = 8, size = 8, add = add_time },
+        { field = fields.instrument, offset = 16, size = 4, add = add_plain },
+        { field = fields.side, offset = 20, size = 1, add = add_plain, values = side_names },
+        { field = fields.reason, offset = 21, size = 1, add = add_plain, values = reject_reason_names },
+        { field = fields.flags, offset = 22, size = 1, add = add_event_flags },
+        { field = fields.bid_price, offset = 24, size = 8, add = add_price },
+        { field = fields.bid_quantity, offset = 32, size = 8, add = add_plain },
+        { field = fields.ask_price, offset = 40, size = 8, add = add_price },
+        { field = fields.ask_quantity, offset = 48, size = 8, add = add_plain },
+    },
     [62] = {
         name = "instrument_leg", block_bytes = 16,
         { field = fields.instrument, offset = 0, size = 4, add = add_plain },
@@ -1042,6 +1059,7 @@ local messages = {
         { field = fields.legs_count, offset = 71, size = 1, add = add_plain },
         { field = fields.strike, offset = 72, size = 8, add = add_price },
         { field = fields.expiry, offset = 80, size = 8, add = add_time },
+        { field = fields.implied, offset = 88, size = 1, add = add_plain, values = switch_state_names },
     },
     [65] = {
         name = "snapshot_begin", block_bytes = 24,

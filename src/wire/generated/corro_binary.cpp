@@ -50,6 +50,7 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::auction_ended: return "auction_ended";
         case template_id::instrument_settled: return "instrument_settled";
         case template_id::leg_trade: return "leg_trade";
+        case template_id::implied_top: return "implied_top";
         case template_id::instrument_leg: return "instrument_leg";
         case template_id::instrument_definition: return "instrument_definition";
         case template_id::snapshot_begin: return "snapshot_begin";
@@ -142,6 +143,7 @@ refusal check(const frame& from) noexcept {
         case template_id::auction_ended: return auction_ended_view::check(from);
         case template_id::instrument_settled: return instrument_settled_view::check(from);
         case template_id::leg_trade: return leg_trade_view::check(from);
+        case template_id::implied_top: return implied_top_view::check(from);
         case template_id::instrument_leg: return instrument_leg_view::check(from);
         case template_id::instrument_definition: return instrument_definition_view::check(from);
         case template_id::snapshot_begin: return snapshot_begin_view::check(from);

@@ -74,6 +74,7 @@ enum class template_id : std::uint16_t {
     auction_ended = 58,
     instrument_settled = 59,
     leg_trade = 60,
+    implied_top = 61,
     instrument_leg = 62,
     instrument_definition = 64,
     snapshot_begin = 65,
@@ -326,6 +327,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::open_orders_limit
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::position_limit) == 63);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_in_this_phase) == 70);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::instrument_settled) == 71);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::implied_limit) == 86);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_is_quote) == 50);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_crossed) == 51);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection) == 52);
@@ -371,6 +373,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection)
         case domain::reject_reason::position_limit:
         case domain::reject_reason::not_in_this_phase:
         case domain::reject_reason::instrument_settled:
+        case domain::reject_reason::implied_limit:
         case domain::reject_reason::order_is_quote:
         case domain::reject_reason::quote_crossed:
         case domain::reject_reason::quote_protection:
@@ -519,8 +522,9 @@ inline constexpr std::uint8_t cancel_flags_mask = 3;
 static_assert(domain::event_flag::last_of_command == 1);
 static_assert(domain::event_flag::last_of_request == 2);
 static_assert(domain::event_flag::aggressor == 4);
+static_assert(domain::event_flag::implied == 8);
 /// All bits that mean something.
-inline constexpr std::uint8_t event_flags_mask = 7;
+inline constexpr std::uint8_t event_flags_mask = 15;
 
 /// What is wrong with a message whose frame is sound; goes into a `reject`.
 struct refusal {
@@ -4842,6 +4846,109 @@ class leg_trade_view {
     const std::byte* block_;
 };
 
+/// L1 and L2: the best implied price of both sides, with the quantity shown there; said when a command has changed it.
+/// A side without has no price and quantity 0. top_of_book and level_changed speak of direct orders only.
+struct implied_top {
+    static constexpr template_id message_id = template_id::implied_top;
+    static constexpr std::size_t block_bytes = 56;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    domain::price_nano bid_price{};
+    std::int64_t bid_quantity{};
+    domain::price_nano ask_price{};
+    std::int64_t ask_quantity{};
+
+    friend bool operator==(const wire::implied_top&, const wire::implied_top&) = default;
+};
+
+/// Writes header and block: implied_top::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const implied_top& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(implied_top::message_id, implied_top::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.bid_price);
+    store_field(out + 48, message.bid_quantity);
+    store_field(out + 56, message.ask_price);
+    store_field(out + 64, message.ask_quantity);
+}
+
+/// implied_top in a received buffer; valid as long as the buffer.
+class implied_top_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit implied_top_view(const frame& from) noexcept : block_(block_of<wire::implied_top>(from)) {}
+
+    /// What keeps a frame whose message is implied_top from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < implied_top::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const implied_top_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::price_nano bid_price() const noexcept { return load_field<domain::price_nano>(block_ + 24); }
+    [[nodiscard]] std::int64_t bid_quantity() const noexcept { return load_field<std::int64_t>(block_ + 32); }
+    [[nodiscard]] domain::price_nano ask_price() const noexcept { return load_field<domain::price_nano>(block_ + 40); }
+    [[nodiscard]] std::int64_t ask_quantity() const noexcept { return load_field<std::int64_t>(block_ + 48); }
+
+    [[nodiscard]] wire::implied_top value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .bid_price = bid_price(),
+            .bid_quantity = bid_quantity(),
+            .ask_price = ask_price(),
+            .ask_quantity = ask_quantity(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
 /// Server to client after the instrument_definition of a strategy: one of its legs, in their order.
 struct instrument_leg {
     static constexpr template_id message_id = template_id::instrument_leg;
@@ -4946,6 +5053,8 @@ struct instrument_definition {
     domain::price_nano strike{};
     /// When the instrument ends; 0 for one that does not.
     domain::time_ns expiry{};
+    /// Whether a strategy takes part in implied matching.
+    domain::switch_state implied = domain::switch_state::off;
 
     friend bool operator==(const wire::instrument_definition&, const wire::instrument_definition&) = default;
 };
@@ -4968,7 +5077,8 @@ struct instrument_definition {
     store_field(out + 87, message.legs_count);
     store_field(out + 88, message.strike);
     store_field(out + 96, message.expiry);
-    std::memset(out + 104, 0, 8);
+    store_field(out + 104, message.implied);
+    std::memset(out + 105, 0, 7);
 }
 
 /// instrument_definition in a received buffer; valid as long as the buffer.
@@ -4995,6 +5105,9 @@ class instrument_definition_view {
         if (view.legs_count() > 8) {
             return {session_reject_reason::out_of_range, 201};
         }
+        if (!is_known(view.implied())) {
+            return {session_reject_reason::invalid_value, 202};
+        }
         return {};
     }
 
@@ -5020,6 +5133,9 @@ class instrument_definition_view {
     [[nodiscard]] std::uint8_t legs_count() const noexcept { return load_field<std::uint8_t>(block_ + 71); }
     [[nodiscard]] domain::price_nano strike() const noexcept { return load_field<domain::price_nano>(block_ + 72); }
     [[nodiscard]] domain::time_ns expiry() const noexcept { return load_field<domain::time_ns>(block_ + 80); }
+    [[nodiscard]] domain::switch_state implied() const noexcept {
+        return load_field<domain::switch_state>(block_ + 88);
+    }
 
     [[nodiscard]] wire::instrument_definition value() const noexcept {
         return {
@@ -5037,6 +5153,7 @@ class instrument_definition_view {
             .legs_count = legs_count(),
             .strike = strike(),
             .expiry = expiry(),
+            .implied = implied(),
         };
     }
 
@@ -5046,7 +5163,8 @@ class instrument_definition_view {
 
 /// Market data: the state of every instrument follows, up to snapshot_end: first all definitions, then for each
 /// instrument its orders as order_added (bids best first, then offers best first, each level in order of priority),
-/// top_of_book, price_update and statistics. These messages and both markers have sequence 0 in their headers.
+/// top_of_book, implied_top where anything is implied, price_update and statistics. These messages and both markers
+/// have sequence 0 in their headers.
 struct snapshot_begin {
     static constexpr template_id message_id = template_id::snapshot_begin;
     static constexpr std::size_t block_bytes = 24;
