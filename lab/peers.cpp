@@ -36,6 +36,7 @@ registry make_registry(const lab_options& options) {
     declare_churn(all);
     declare_matching(all);
     declare_matching_auction(all);
+    declare_matching_implied(all);
     declare_facility(all);
     declare_venue(all);
 
@@ -51,6 +52,7 @@ registry make_registry(const lab_options& options) {
     implement_churn_corro(all);
     implement_matching(all);
     implement_matching_auction(all);
+    implement_matching_implied(all);
     implement_fan_out_corro(all);
     implement_facility_corro(all);
     implement_venue_corro(all);

@@ -21,6 +21,7 @@ void declare_timers(registry& into);
 void declare_churn(registry& into);
 void declare_matching(registry& into);
 void declare_matching_auction(registry& into);
+void declare_matching_implied(registry& into);
 void declare_facility(registry& into);
 
 // Plain code: what a call, a lock, an allocation cost without any library.
@@ -49,6 +50,7 @@ void implement_facility(registry& into, const std::string& subject, const statio
 // All subjects of the suite, which needs no network.
 void implement_matching(registry& into);
 void implement_matching_auction(registry& into);
+void implement_matching_implied(registry& into);
 
 /// An Asio: which one, and the implementations that were compiled against it.
 struct asio_peer {

@@ -19,6 +19,10 @@ inline constexpr std::uint32_t sessions_killed_max = 1024;
 /// How often an order may hold what it shows at a time. Each part shown can be one fill of one aggressor.
 inline constexpr std::uint32_t display_parts_max = 256;
 
+/// Steps that one incoming order takes at implied prices, each of which looks at every triangle of its book; with the
+/// largest number of them some hundred microseconds. What is left of the order is cancelled.
+inline constexpr std::uint32_t implied_steps_max = 1024;
+
 /// Levels that would trade in an auction, both sides together, up to which its indicative price is worked out after
 /// each command that changes them: some microseconds. Beyond, the last price stands until fewer do; the uncross itself
 /// looks at all.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "domain/instrument.hpp"
 #include "facility/event_buffer.hpp"
 #include "facility/event_words.hpp"
+#include "facility/implied_books.hpp"
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
 #include "facility/strategies.hpp"
@@ -31,10 +33,28 @@ struct tape_summary {
     std::uint64_t leg_volume = 0;  ///< lots that strategies traded in it
 };
 
+/// One fill of an implied price: three orders, of which the first has come in and the others rested in the books that
+/// implied it.
+struct implied_fill {
+    struct party {
+        domain::order_id order{};
+        std::uint32_t slot = 0;
+        std::uint32_t book = 0;
+        domain::side side = domain::side::buy;
+        domain::price_ticks price{};
+        std::uint32_t leaves = 0;
+        bool rests = true;           ///< false: an incoming order, which no book has shown
+        matching::crossing taken{};  ///< what rests: its order and level after the fill
+    };
+    std::array<party, 3> parties{};
+    std::uint32_t strategy = 0;  ///< the book of one of them
+    std::uint32_t quantity = 0;
+};
+
 class message_writer {
  public:
     message_writer(matching::engine& engine, order_directory& orders, risk::positions& positions, quote_table& quotes,
-                   risk::exposures& exposures, const strategies& strategies,
+                   risk::exposures& exposures, const strategies& strategies, implied_books& implied,
                    std::span<const domain::instrument> instruments, event_consumer& consumer)
         : engine_(engine),
           orders_(orders),
@@ -42,6 +62,8 @@ class message_writer {
           quotes_(quotes),
           exposures_(exposures),
           strategies_(strategies),
+          implied_(implied),
+          watching_(implied.any() ? watch_implied : std::uint8_t{0}),
           buffer_(consumer),
           tapes_(instruments.size()),
           is_touched_(instruments.size()) {
@@ -159,11 +181,20 @@ class message_writer {
                       domain::settlement{price, domain::volume_lots{open_interest}, {}});
     }
 
-    // --- Books in which an auction collects --------------------------------------------------------------------------
+    // --- Books in which an auction collects, and books that imply prices in others -----------------------------------
 
-    /// From now on it is noted which books change; or not any more.
-    void watch(bool on) noexcept { is_watching_ = on; }
-    [[nodiscard]] bool is_watching() const noexcept { return is_watching_; }
+    /// From now on it is noted which books change, for auctions; or not any more.
+    void watch(bool on) noexcept {
+        watching_ = static_cast<std::uint8_t>((watching_ & watch_implied) | (on ? watch_auctions : 0));
+    }
+    /// Whether changes of books are noted for anybody.
+    [[nodiscard]] bool is_watching() const noexcept { return watching_ != 0; }
+    void implied_top(std::uint32_t book, const domain::top& top) noexcept {
+        buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(domain::event_kind::implied_top), top);
+    }
+    /// The messages of an implied fill, and what it changes in tapes, positions and records. The books have changed;
+    /// what they do with orders that have nothing left to show comes afterwards.
+    void implied_filled(const implied_fill& f) noexcept;
     void touch(std::uint32_t book) noexcept {
         if (is_touched_[book] != 0) return;
         is_touched_[book] = 1;
@@ -265,7 +296,7 @@ class message_writer {
         }
         const order_record& r = orders_[change.slot];
         if ((r.flags & record_flag::counted) != 0) exposures_.shrink(r.position, r.side, change.taken);
-        if (is_watching_) touch(change.level.book);
+        if (watching_ != 0) note(change.level);
         if (change.change != 0) publish(domain::event_kind::order_reduced, change);
     }
 
@@ -334,8 +365,10 @@ class message_writer {
         out.write(active, kind_word(price_update), prices);
         out.write(active, kind_word(statistics), volumes);
         buffer_.close(out);
-        if (has_legs) [[unlikely]]
-            fill_legs(f, number, aggressor_side);
+        if (strategies_.concerns(book)) [[unlikely]] {
+            implied_.note(book);
+            if (has_legs) fill_legs(f, number, aggressor_side);
+        }
         if (((aggressor.flags | resting.flags) & quote_mark) != 0) [[unlikely]]
             quotes_traded(aggressor, resting, f.quantity);
         const bool ends = gone && f.resting_hidden == 0;
@@ -476,6 +509,14 @@ class message_writer {
     static constexpr std::size_t messages_per_cross = 12;
     static_assert(messages_per_fill <= event_buffer::run_max && messages_per_cross <= event_buffer::run_max);
 
+    static constexpr std::uint8_t watch_auctions = 1;
+    static constexpr std::uint8_t watch_implied = 2;
+    /// A book has changed that somebody may watch.
+    void note(const matching::level_state& level) noexcept {
+        if ((watching_ & watch_auctions) != 0) touch(level.book);
+        if (level.top_changed) implied_.note(level.book);
+    }
+
     /// The mark of the event that answers a command, unless it is a quote whose request goes on.
     [[nodiscard]] std::uint8_t answer_of_quote() const noexcept {
         const bool goes_on =
@@ -487,6 +528,9 @@ class message_writer {
         if ((aggressor.flags & quote_mark) != 0) quotes_.traded(aggressor, lots, command_->time);
         if ((resting.flags & quote_mark) != 0) quotes_.traded(resting, lots, command_->time);
     }
+    void say_implied(const implied_fill& f, std::size_t which, domain::trade_id number,
+                     const domain::price_summary& prices, const domain::volume_summary& volumes) noexcept;
+    void settle_implied(const implied_fill::party& p, std::uint32_t lots) noexcept;
     /// What a trade of a strategy does in its legs, in their order.
     [[gnu::noinline]] void fill_legs(const matching::fill& f, domain::trade_id number,
                                      domain::side aggressor_side) noexcept {
@@ -589,8 +633,8 @@ class message_writer {
     }
     /// L3, L2 and, when the best level changed, L1.
     [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
-        if (is_watching_) [[unlikely]]
-            touch(change.level.book);
+        if (watching_ != 0) [[unlikely]]
+            note(change.level);
         const matching::level_state& level = change.level;
         const std::uint64_t scope = scope_word(ids_[level.book], level.side);
         event_buffer::run out = buffer_.open(3);
@@ -616,9 +660,10 @@ class message_writer {
     quote_table& quotes_;
     risk::exposures& exposures_;
     const strategies& strategies_;
+    implied_books& implied_;
     const domain::command* command_ = nullptr;
     bool is_entering_ = false;
-    bool is_watching_ = false;
+    std::uint8_t watching_ = 0;
     std::uint32_t last_answer_slot_ = any_slot;
     std::uint32_t book_ = 0;
     domain::price_ticks price_{};
@@ -632,7 +677,7 @@ class message_writer {
     std::vector<std::uint8_t> is_touched_;  ///< by book
     std::vector<std::uint32_t> touched_;
 };
-static_assert(sizeof(message_writer) - sizeof(event_buffer) == 208 && sizeof(tape_summary) == 64,
+static_assert(sizeof(message_writer) - sizeof(event_buffer) == 216 && sizeof(tape_summary) == 64,
               "`transfer` knows every member that outlasts a command; then correct the size here");
 
 }  // namespace corro::facility

@@ -60,7 +60,8 @@ std::uint64_t facility::state_machine::fingerprint() const noexcept {
 void facility::state_machine::transfer(base::archive& a) noexcept {
     static_assert(sizeof(state_machine) == 2 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
-                                               sizeof strategies_ + sizeof writer_ + 3 * 8 + sizeof options_ + 8,
+                                               sizeof strategies_ + sizeof implied_ + sizeof writer_ + 3 * 8 +
+                                               sizeof options_ + 8,
                   "what lasts is transferred; then correct the size here");
     positions_.transfer(a);
     engine_.transfer(a);
@@ -82,7 +83,9 @@ void facility::state_machine::transfer(base::archive& a) noexcept {
     rules_.transfer(a);
     a.value(next_resume_);
     writer_.transfer(a);
-    if (a.loads()) writer_.watch(rules_.is_any_collecting());
+    if (!a.loads()) return;
+    writer_.watch(rules_.is_any_collecting());
+    recall_implied();
 }
 
 bool facility::state_machine::save(base::byte_sink& sink) const noexcept {

@@ -43,11 +43,29 @@ constexpr std::uint8_t amend_flags_known = domain::amend_flag::open_quantity | d
     return books;
 }
 
+/// In books that imply prices in one another the sum of two prices has to be one.
+[[nodiscard]] std::vector<domain::instrument> narrowed(std::span<const domain::instrument> instruments) {
+    std::vector<domain::instrument> made(instruments.begin(), instruments.end());
+    const auto narrow = [](domain::instrument& i) {
+        const domain::price_ticks reach = domain::implied_reach(i);
+        i.price_low = std::max(i.price_low, domain::price_ticks{-reach.value});
+        i.price_high = std::min(i.price_high, reach);
+    };
+    for (domain::instrument& i : made) {
+        if (!i.implied) continue;
+        narrow(i);
+        for (domain::instrument& other : made) {
+            if (other.id == i.legs[0].instrument || other.id == i.legs[1].instrument) narrow(other);
+        }
+    }
+    return made;
+}
+
 }  // namespace
 
 facility::state_machine::state_machine(const facility_options& options, std::span<const domain::instrument> instruments,
                                        event_consumer& consumer)
-    : instruments_(instruments.begin(), instruments.end()),
+    : instruments_(narrowed(instruments)),
       books_(index_by_id(instruments)),
       engine_({.orders_max = options.orders_max,
                .accounts_max = options.accounts_max,
@@ -60,7 +78,8 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
       rules_(instruments, options.accounts_max),
       options_(options),
       strategies_(instruments),
-      writer_(engine_, orders_, positions_, quotes_, exposures_, strategies_, instruments, consumer) {
+      implied_(instruments, strategies_),
+      writer_(engine_, orders_, positions_, quotes_, exposures_, strategies_, implied_, instruments, consumer) {
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
         const domain::allocation_policy& policy = instruments_[book].allocation;
         if (policy.algorithm != domain::match_algorithm::fifo) engine_.set_policy(book, policy);
@@ -96,8 +115,10 @@ void facility::state_machine::apply(const command& c) noexcept {
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }
-    if (writer_.is_watching()) [[unlikely]]
+    if (writer_.is_watching()) [[unlikely]] {
         publish_indicatives();
+        publish_implied();
+    }
     writer_.end();
 }
 
@@ -175,19 +196,18 @@ domain::conversion<domain::price_ticks> facility::state_machine::limit_of(const 
     const bool reprices = (c.flags & domain::order_flag::reprice) != 0;
     if (c.type == order_type::limit && !reprices) [[likely]]
         return {.value = c.price};
-    const domain::price_ticks best = engine_.best(book, domain::opposite(c.side)).price;
+    const domain::price_ticks best = best_price(book, domain::opposite(c.side));
     const std::int64_t worse = c.side == side::buy ? 1 : -1;
     const domain::instrument& instrument = instruments_[book];
     if (reprices) {
-        if (!engine_.would_trade(book, c.side, c.price)) return {.value = c.price};
+        if (!would_trade(book, c.side, c.price)) return {.value = c.price};
         const domain::price_ticks behind{best.value - worse};
         if (check_price(instrument, behind) != reject_reason::none)
             return {.reason = reject_reason::would_take_liquidity};
         return {.value = behind};
     }
     if (best == domain::no_price) return {.reason = reject_reason::no_counterparty};
-    if (c.type == order_type::market_to_limit) return {.value = best};
-    const domain::price_ticks limit{best.value + worse * c.price.value};
+    const domain::price_ticks limit{best.value + (c.type == order_type::market_to_limit ? 0 : worse * c.price.value)};
     return {.value = std::clamp(limit, std::max(instrument.price_low, domain::price_ticks{-domain::price_ticks_max}),
                                 std::min(instrument.price_high, domain::price_ticks{domain::price_ticks_max}))};
 }
@@ -259,10 +279,9 @@ void facility::state_machine::enter_order(const command& c) noexcept {
             }
         }
         if (refusal == reject_reason::none) {
-            refusal =
-                check_limits(c.account, book, position, c.side, c.quantity.value, c.quantity.value,
-                             c.type == order_type::market ? engine_.best(book, domain::opposite(c.side)).price : limit,
-                             !is_immediate);
+            refusal = check_limits(c.account, book, position, c.side, c.quantity.value, c.quantity.value,
+                                   c.type == order_type::market ? best_price(book, domain::opposite(c.side)) : limit,
+                                   !is_immediate);
         }
         if ((rules_.account_flags(c.account) & account_flag::limited) != 0) orders_[slot].flags |= record_flag::counted;
     }
@@ -284,19 +303,18 @@ void facility::state_machine::enter_order(const command& c) noexcept {
     const std::uint64_t trades_before = writer_.trades_count();
     writer_.announce_entry(true);
     writer_.incoming(book, limit);
-    const matching::entry_result result = engine_.enter({.book = book,
-                                                         .account = c.account.value,
-                                                         .side = c.side,
-                                                         .is_market = is_market,
-                                                         .post_only = (c.flags & domain::order_flag::post_only) != 0,
-                                                         .rest = rest,
-                                                         .self_match = c.self_match_prevention,
-                                                         .group = group,
-                                                         .price = entry_price,
-                                                         .quantity = c.quantity,
-                                                         .display = c.display_quantity.value,
-                                                         .minimum = c.minimum_quantity.value},
-                                                        writer_);
+    const matching::entry_result result = enter({.book = book,
+                                                 .account = c.account.value,
+                                                 .side = c.side,
+                                                 .is_market = is_market,
+                                                 .post_only = (c.flags & domain::order_flag::post_only) != 0,
+                                                 .rest = rest,
+                                                 .self_match = c.self_match_prevention,
+                                                 .group = group,
+                                                 .price = entry_price,
+                                                 .quantity = c.quantity,
+                                                 .display = c.display_quantity.value,
+                                                 .minimum = c.minimum_quantity.value});
     switch (result.what) {
         case matching::outcome::rested: orders_.add(slot); break;
         case matching::outcome::filled: break;
@@ -343,7 +361,7 @@ void facility::state_machine::let_wait(const command& c, std::uint32_t book, std
     enter_triggered(book);
 }
 
-void facility::state_machine::enter_triggered(std::uint32_t book) noexcept {
+void facility::state_machine::enter_triggered_in(std::uint32_t book) noexcept {
     writer_.announce_entry(false);
     for (;;) {
         if (!quotes_.trips().empty()) [[unlikely]]
@@ -379,18 +397,17 @@ void facility::state_machine::enter_triggered(std::uint32_t book) noexcept {
             exposures_.remove_order(record.account, record.position, record.side, quantity.value);
         }
         writer_.incoming(book, terms.limit);
-        const matching::entry_result result = engine_.activate(slot,
-                                                               {.book = book,
-                                                                .account = record.account.value,
-                                                                .side = record.side,
-                                                                .is_market = is_market,
-                                                                .rest = rest,
-                                                                .self_match = record.self_match,
-                                                                .group = orders_.group_of(slot),
-                                                                .price = entry_price,
-                                                                .quantity = quantity,
-                                                                .display = terms.display},
-                                                               writer_);
+        engine_.wake(slot);
+        const matching::entry_result result = enter(slot, {.book = book,
+                                                           .account = record.account.value,
+                                                           .side = record.side,
+                                                           .is_market = is_market,
+                                                           .rest = rest,
+                                                           .self_match = record.self_match,
+                                                           .group = orders_.group_of(slot),
+                                                           .price = entry_price,
+                                                           .quantity = quantity,
+                                                           .display = terms.display});
         if (result.what == matching::outcome::cancelled) {
             writer_.remainder_cancelled(book, slot, order, terms.limit, result.quantity, result.reason);
         }
@@ -501,7 +518,7 @@ reject_reason facility::state_machine::check_amend(const command& c, std::uint32
         if (reason != reject_reason::none) return reason;
     }
     const bool is_post_only = (record.flags & domain::order_flag::post_only) != 0;
-    if (is_post_only && !keeps_price && engine_.would_trade(level.book, record.side, a.limit)) {
+    if (is_post_only && !keeps_price && would_trade(level.book, record.side, a.limit)) {
         return reject_reason::would_take_liquidity;
     }
     if (moves) {
@@ -591,7 +608,12 @@ void facility::state_machine::amend_resting(std::uint32_t slot, const matching::
         engine_.collect_lifted(slot, entry, writer_);
         return;
     }
-    const matching::entry_result result = engine_.replace(slot, entry, writer_);
+    const matching::entry_result result = [&] {
+        if (!implied_.takes_part(level.book)) [[likely]]
+            return engine_.replace(slot, entry, writer_);
+        engine_.lift(slot, writer_);
+        return enter(slot, entry);
+    }();
     if (result.what == matching::outcome::cancelled) {
         writer_.remainder_cancelled(level.book, slot, order.order, a.limit, result.quantity, result.reason);
     }

@@ -10,6 +10,7 @@
 #include "domain/command.hpp"
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
+#include "facility/implied_books.hpp"
 #include "facility/message_writer.hpp"
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
@@ -164,7 +165,48 @@ class facility::state_machine {
     void count_orders_of(domain::account_id account) noexcept;
     void hash_rules(state_hasher& hasher) const;
     /// Enters the waiting orders whose trigger price has traded, until none is left.
-    void enter_triggered(std::uint32_t book) noexcept;
+    void enter_triggered(std::uint32_t book) noexcept {
+        enter_triggered_in(book);
+        if (implied_.has_traded()) [[unlikely]]
+            enter_triggered_elsewhere();
+    }
+    void enter_triggered_in(std::uint32_t book) noexcept;
+
+    // Implied matching: state_machine_implied.cpp.
+    /// Enters a new order, or one that has been lifted, reserved or woken: in its book, and in those that imply prices
+    /// there.
+    [[nodiscard]] matching::entry_result enter(const matching::entry& e) noexcept {
+        return implied_.takes_part(e.book) ? enter_implied(e) : engine_.enter(e, writer_);
+    }
+    [[nodiscard]] matching::entry_result enter(std::uint32_t slot, const matching::entry& e) noexcept {
+        return implied_.takes_part(e.book) ? travel(engine_.launch(slot, e), e)
+                                           : engine_.enter_lifted(slot, e, writer_);
+    }
+    [[nodiscard]] matching::entry_result enter_implied(const matching::entry& e) noexcept;
+    /// Lets an order trade directly and at implied prices, as far as it reaches, and ends its way.
+    [[nodiscard]] matching::entry_result travel(matching::aggressor incoming, const matching::entry& e) noexcept;
+    /// One step at the best implied price: an implied fill, or what the order's self-match instruction asks for.
+    void step(matching::aggressor& incoming, const matching::entry& e, domain::price_ticks price) noexcept;
+    /// Lets an order trade with the first orders of a combination's partners.
+    void fill_implied(implied_fill& f, const implied_books::combination& c, std::uint32_t first,
+                      std::uint32_t second) noexcept;
+    /// Lets the first orders of a side trade at implied prices where a book that goes on stands crossed with others.
+    /// Returns whether any has.
+    bool trade_crossed(std::uint32_t book, domain::side side) noexcept;
+    /// What has come to phase continuous goes on: crossed triangles trade, then waiting orders are set free.
+    void go_on() noexcept;
+    void settle_crossed() noexcept;
+    /// Looks at the waiting orders of the other books in which implied fills have traded.
+    void enter_triggered_elsewhere() noexcept;
+    /// What has traded sets waiting orders free when the book goes on.
+    void let_wait_for(const implied_books::traded_range& t) noexcept;
+    void publish_implied() noexcept;
+    /// After loading: what was last said is what follows from the books.
+    void recall_implied() noexcept;
+    /// The best price of a side, direct or implied.
+    [[nodiscard]] domain::price_ticks best_price(std::uint32_t book, domain::side side) const noexcept;
+    /// Whether an order at this price would trade on entry, directly or at an implied price.
+    [[nodiscard]] bool would_trade(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept;
 
     /// The limit at which an order is to be entered, from what the book says now.
     [[nodiscard]] domain::conversion<domain::price_ticks> limit_of(const domain::command& c,
@@ -192,6 +234,7 @@ class facility::state_machine {
     domain::sequence_number sequence_{};  ///< of the running command
     facility_options options_;
     strategies strategies_;
+    implied_books implied_;
     bool was_used_ = false;
     message_writer writer_;
 };

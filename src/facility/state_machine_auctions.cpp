@@ -54,6 +54,7 @@ void facility::state_machine::enter_phase(std::uint32_t book, trading_phase phas
     b.indicative = {};
     rules_.set_phase(book, phase, resume_time);
     writer_.watch(rules_.is_any_collecting());
+    implied_.set_matching(book, phase == trading_phase::continuous);
     if (domain::collects(phase)) writer_.touch(book);
     writer_.phase_changed(book, phase, resume_time, reason);
 }

@@ -1,5 +1,6 @@
 // What time does to a market, phases, and the circuit breaker. See docs/spec/matching.md.
 
+#include <algorithm>
 #include <limits>
 
 #include "facility/state_machine.hpp"
@@ -22,9 +23,10 @@ void facility::state_machine::settle_due(domain::time_ns now) noexcept {
         } else if (next_resume_ != expiry_queue::never && next_resume_ <= now.value) {
             resume_halted();
         } else {
-            return;
+            break;
         }
     }
+    implied_.refresh(engine_);  // the command is checked against what is implied now
 }
 
 void facility::state_machine::resume_halted() noexcept {
@@ -34,7 +36,15 @@ void facility::state_machine::resume_halted() noexcept {
         enter_phase(book, domain::phase_after(rules_.book(book).phase), 0, reject_reason::none);
     }
     next_resume_ = rules_.next_resume();
+    go_on();
+}
+
+void facility::state_machine::go_on() noexcept {
+    if (implied_.any()) settle_crossed();
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
+    if (!implied_.has_traded()) return;
+    enter_triggered_elsewhere();
+    writer_.forget_trades();
 }
 
 void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
@@ -46,7 +56,7 @@ void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
     writer_.see_trades(b.pending_low, b.pending_high);
     b.pending_low = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
     b.pending_high = domain::no_price;
-    enter_triggered(book);
+    enter_triggered_in(book);
     writer_.forget_trades();
 }
 
@@ -77,7 +87,7 @@ void facility::state_machine::change_phase(const command& c) noexcept {
     }
     next_resume_ = rules_.next_resume();
     writer_.request_done(c.instrument, c.account);
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
+    go_on();
 }
 
 bool facility::state_machine::breaks_circuit(std::uint32_t book) noexcept {
@@ -98,8 +108,8 @@ bool facility::state_machine::breaks_circuit(std::uint32_t book) noexcept {
     if (moved <= instrument.breaker_move && -moved <= instrument.breaker_move) return false;
     // The next window begins at the price at which this one ended.
     b.window_end = std::numeric_limits<std::int64_t>::min();
-    b.pending_low = writer_.traded_low();
-    b.pending_high = writer_.traded_high();
+    b.pending_low = std::min(b.pending_low, writer_.traded_low());
+    b.pending_high = std::max(b.pending_high, writer_.traded_high());
     halt_product(book);
     return true;
 }

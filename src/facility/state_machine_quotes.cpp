@@ -165,7 +165,7 @@ void facility::state_machine::enter_side(const command& c, std::uint32_t book, s
         return;
     }
     writer_.incoming(book, price);
-    const matching::entry_result result = engine_.enter_lifted(slot, entry, writer_);
+    const matching::entry_result result = enter(slot, entry);
     if (result.what == matching::outcome::cancelled) {
         writer_.remainder_cancelled(book, slot, order, price, result.quantity, result.reason);
     }

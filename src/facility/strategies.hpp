@@ -64,6 +64,8 @@ class strategies {
     [[nodiscard]] bool concerns(std::uint32_t book) const noexcept { return kinds_[book] != kind::plain; }
     [[nodiscard]] bool has_legs(std::uint32_t book) const noexcept { return kinds_[book] == kind::strategy; }
     [[nodiscard]] std::span<const strategy_leg> legs(std::uint32_t book) const noexcept { return legs_[book]; }
+    /// Billionths of the currency in one tick.
+    [[nodiscard]] std::int64_t tick_nano(std::uint32_t book) const noexcept { return tick_nano_[book]; }
     /// The strategies that a book is a leg of.
     [[nodiscard]] std::span<const std::uint32_t> uses(std::uint32_t book) const noexcept { return uses_[book]; }
 

@@ -47,6 +47,9 @@ class flow {
                 announce(e, is_execution_ ? '4' : e.kind == event_kind::order_reduced ? '2' : '3');
                 is_execution_ = false;
                 break;
+            // The last message of a trade: one at an implied price is followed by none about an order of the
+            // aggressor's.
+            case event_kind::statistics: is_execution_ = false; break;
             case event_kind::level_changed:
                 set_level(e.side, e.level);
                 complete();

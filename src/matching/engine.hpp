@@ -12,6 +12,7 @@
 //       constant time; entering too, unless the price lies beyond the window of its side (logarithmic).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -25,79 +26,13 @@
 #include "domain/types.hpp"
 #include "matching/allocation.hpp"
 #include "matching/core_events.hpp"
+#include "matching/entry.hpp"
 #include "matching/level_tree.hpp"
 #include "matching/limits.hpp"
 #include "matching/node_pool.hpp"
 #include "matching/price_ladder.hpp"
 
 namespace corro::matching {
-
-struct engine_options {
-    std::uint32_t orders_max = 1U << 16;  ///< open orders, all books together
-    std::uint32_t accounts_max = 1024;    ///< accounts are numbered below this
-    std::uint32_t books_count = 1;
-    /// Each side keeps 2^window_bits ticks around its best price as an array of 4 bytes each; 0 chooses by the number
-    /// of books (16 up to 16 books, 12 up to 1,024, 10 beyond).
-    std::uint32_t window_bits = 0;
-};
-
-/// What happens to the part of an order that does not trade at once.
-enum class remainder : std::uint8_t {
-    rests,
-    cancelled,     ///< immediate or cancel
-    never_arises,  ///< fill or kill: trades whole or not at all
-};
-
-/// An order on its way into a book.
-struct entry {
-    std::uint32_t book = 0;
-    std::uint32_t account = 0;
-    domain::side side = domain::side::buy;
-    bool is_market = false;  ///< no price limit; then `rest` must not be `rests`
-    bool post_only = false;
-    remainder rest = remainder::rests;
-    domain::self_match_prevention self_match = domain::self_match_prevention::none;
-    /// When not 0, the orders that it must not trade with are those of this group instead of those of its account.
-    std::uint64_t group = 0;
-    domain::price_ticks price{};       ///< within domain::price_ticks_max
-    domain::quantity_lots quantity{};  ///< above 0
-    std::uint32_t display = 0;         ///< most lots shown at a time when it rests; 0 for all
-    std::uint32_t minimum = 0;         ///< refused unless so much trades at once
-};
-
-enum class outcome : std::uint8_t {
-    rested,     ///< all or the remainder of it
-    filled,     ///< completely
-    cancelled,  ///< after it had traded or had been amended: the remainder was taken out for `reason`
-    refused,    ///< for `reason`; nobody has heard of the order and its id is not used up
-};
-
-struct entry_result {
-    domain::order_id order{};
-    outcome what = outcome::refused;
-    domain::reject_reason reason = domain::reject_reason::none;
-    std::uint32_t quantity = 0;  ///< rested: lots in the book; cancelled: lots taken out
-};
-
-/// A resting order, read-only.
-struct order_view {
-    domain::order_id order{};
-    std::uint32_t slot = 0;
-    std::uint32_t account = 0;
-    std::uint32_t open = 0;     ///< shown
-    std::uint32_t hidden = 0;   ///< open but not shown
-    std::uint32_t display = 0;  ///< most lots shown at a time; 0 for all
-    std::uint64_t group = 0;
-    [[nodiscard]] std::uint32_t total() const noexcept { return open + hidden; }
-};
-
-/// What an auction would come to.
-struct equilibrium {
-    domain::price_ticks price = domain::no_price;  ///< no_price when nothing would trade
-    std::uint64_t volume = 0;
-    std::int64_t imbalance = 0;  ///< lots left over at that price: above 0 of buyers, below 0 of sellers
-    bool is_known = true;        ///< false: more levels would trade than were to be looked at
-};
 
 class engine {
  public:
@@ -311,9 +246,13 @@ class engine {
     /// Takes a waiting order out of its queue and enters it; the id stays.
     template <class Sink>
     entry_result activate(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
+        wake(slot);
+        return enter_lifted(slot, e, sink);
+    }
+    /// Takes a waiting order out of its queue, to be entered.
+    void wake(std::uint32_t slot) noexcept {
         const std::uint32_t index = nodes_.index_of(slot);
         deduct(index, nodes_[index].order.open, true);
-        return enter_again(index, e, sink);
     }
     /// Sends a waiting order to the end of the queue of another trigger price, or of its own, for an account.
     void wait_again(std::uint32_t slot, std::uint32_t account, bool is_rising, domain::price_ticks trigger,
@@ -385,6 +324,60 @@ class engine {
         return count;
     }
 
+    // --- Orders that trade with other books too ---------------------------------------------------------------------
+
+    // An order that `launch` has set on its way trades piece by piece, as its owner decides, and `land` ends that.
+    // Between the two no other order may be entered. Only in books without a policy.
+
+    /// A new order of which nobody has heard. Needs what `enter` needs.
+    [[nodiscard]] aggressor launch(const entry& e) noexcept {
+        return make_aggressor(nodes_.acquire_order(), e, limit_of(e), false);
+    }
+    /// One that `lift`, `reserve` or `wake` has prepared.
+    [[nodiscard]] aggressor launch(std::uint32_t slot, const entry& e) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        if (e.account != account_of(nodes_[index])) change_account(index, e.account);
+        nodes_[index].order.account = e.account;
+        return make_aggressor(index, e, limit_of(e), true);
+    }
+    [[nodiscard]] std::uint32_t slot_in_flight(const aggressor& incoming) const noexcept {
+        return nodes_.slot_of(incoming.index);
+    }
+    [[nodiscard]] domain::order_id id_in_flight(const aggressor& incoming) const noexcept {
+        return nodes_.id_of(incoming.index);
+    }
+    /// Trades in the order's own book, as far as its limit allows and `up_to` (no_price: any).
+    template <class Sink>
+    [[gnu::noinline]] void trade(aggressor& incoming, const entry& e, domain::price_ticks up_to, Sink& sink) noexcept {
+        const std::uint64_t limit = incoming.limit;
+        if (up_to != domain::no_price) incoming.limit = std::min(limit, mirrored(key_of(e.side, up_to)));
+        match(sides_[side_index(e.book, e.side) ^ 1U], incoming, sink);
+        incoming.limit = limit;
+    }
+    /// Carries out the order's self-match instruction on a resting order if that is its own; says whether it is.
+    template <class Sink>
+    [[nodiscard]] bool prevent(std::uint32_t slot, aggressor& incoming, Sink& sink) noexcept {
+        const std::uint32_t index = nodes_.index_of(slot);
+        if (!is_own(index, incoming.own_mask, incoming.own_value, incoming.group)) return false;
+        prevent_self_match(index, incoming, sink);
+        return true;
+    }
+    /// What is left rests or is cancelled.
+    template <class Sink>
+    entry_result land(const entry& e, const aggressor& incoming, Sink& sink) noexcept {
+        return settle(e, key_of(e.side, e.price), incoming, incoming.is_linked, sink);
+    }
+    /// Takes lots, as many as it shows at most, from the order that is first in its book. The sink hears nothing before
+    /// `finish_taking`: an order that has nothing left is forgotten then, or shows its next part.
+    [[nodiscard]] crossing take(std::uint32_t slot, std::uint32_t lots) noexcept {
+        return cross_out(nodes_.index_of(slot), lots);
+    }
+    template <class Sink>
+    void finish_taking(const crossing& taken, Sink& sink) noexcept {
+        if (taken.open != 0) return;
+        finish_crossing(nodes_.index_of(taken.slot), taken, key_of(taken.level.side, taken.level.price), sink);
+    }
+
     /// "No such slot".
     static constexpr std::uint32_t none = 0xffffffffU;
 
@@ -418,6 +411,15 @@ class engine {
         const price_ladder& ladder = sides_[side_index(book, side)];
         if (ladder.empty()) return {.book = book, .side = side, .price = domain::no_price};
         return state_of(nodes_[ladder.best_level()], false);
+    }
+    /// The slot of the order that is first at the best level of a side, or `none`.
+    [[nodiscard]] std::uint32_t first_order(std::uint32_t book, domain::side side) const noexcept {
+        const price_ladder& ladder = sides_[side_index(book, side)];
+        return ladder.empty() ? none : nodes_.slot_of(nodes_[ladder.best_level()].next);
+    }
+    /// Whether an order would trade so many lots at once in its own book.
+    [[nodiscard]] bool would_fill(const entry& e, std::uint32_t lots) const noexcept {
+        return can_fill(sides_[side_index(e.book, e.side) ^ 1U], e, limit_of(e), lots);
     }
     /// True if an order at this price would trade on entry.
     [[nodiscard]] bool would_trade(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept {
@@ -525,21 +527,6 @@ class engine {
         std::uint64_t group = 0;
     };
 
-    struct aggressor {
-        std::uint32_t index;
-        std::uint32_t account;
-        std::uint32_t open;
-        std::uint64_t limit;  ///< in the keys of the other side: it trades at keys up to this one
-        domain::self_match_prevention self_match;
-        std::uint64_t group;
-        /// A resting order whose account field agrees may be an own one. Nothing agrees when there is no prevention.
-        std::uint32_t own_mask;
-        std::uint32_t own_value;
-        bool is_known = false;    ///< somebody has been told of the order
-        bool is_stopped = false;  ///< by self-match prevention; `taken_out` says how much that took
-        std::uint32_t taken_out = 0;
-    };
-
     [[nodiscard]] static std::uint32_t default_window_bits(std::uint32_t books) noexcept {
         return books <= 16 ? 16 : books <= 1024 ? 12 : 10;
     }
@@ -561,6 +548,11 @@ class engine {
     }
     /// The same price in the keys of the other side.
     [[nodiscard]] static std::uint64_t mirrored(std::uint64_t key) noexcept { return 2 * key_bias - key; }
+
+    /// The last key of the other side at which an order may trade.
+    [[nodiscard]] static std::uint64_t limit_of(const entry& e) noexcept {
+        return e.is_market ? price_ladder::no_key - 1 : mirrored(key_of(e.side, e.price));
+    }
 
     [[nodiscard]] static entry_result refusal(domain::reject_reason reason) noexcept {
         return {{}, outcome::refused, reason, 0};
@@ -593,7 +585,8 @@ class engine {
                 .own_value = !prevents  ? none
                              : by_group ? group_bit
                                         : e.account,
-                .is_known = is_known};
+                .is_known = is_known,
+                .is_linked = is_known};
     }
     /// True if a resting order must not trade with an incoming one.
     [[nodiscard, gnu::always_inline]] bool is_own(std::uint32_t index, std::uint32_t mask, std::uint32_t value,

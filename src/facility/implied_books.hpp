@@ -1,0 +1,157 @@
+// What books imply in one another: which triangles there are, the best implied price of every side of every book, and
+// which books' implied prices have changed since they were last said.
+//
+// A book that is in no triangle costs the load of one byte to find that out. What is implied is kept up to date by
+// difference: a best level that has changed touches, in each of its triangles, one side of each of the two other books.
+// The rules are docs/spec/implied.md.
+//
+// Units: ticks and lots. Books by index.
+// Limits: a book is in at most domain::strategies_per_leg_max triangles.
+// Cost: allocates at construction only. `refresh` takes two steps per triangle of each best level that has changed; one
+//       per triangle of the other book more where that loses its best implied price.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "domain/event.hpp"
+#include "domain/types.hpp"
+#include "facility/strategies.hpp"
+#include "matching/engine.hpp"
+
+namespace corro::facility {
+
+class implied_books {
+ public:
+    /// One of the two books that imply a price in a third.
+    struct partner {
+        std::uint32_t book = 0;
+        bool same_side = true;  ///< its bids make the third's bids, and its price is added; otherwise subtracted
+        [[nodiscard]] domain::side side_for(domain::side implied) const noexcept {
+            return same_side ? implied : domain::opposite(implied);
+        }
+    };
+    /// A triangle as one of its books sees it. The first leg comes before the second, a leg before the strategy.
+    struct combination {
+        std::array<partner, 2> partners{};
+        std::uint32_t strategy = 0;
+    };
+    struct level {
+        domain::price_ticks price = domain::no_price;
+        std::uint64_t quantity = 0;
+        friend bool operator==(const level&, const level&) = default;
+    };
+    struct traded_range {
+        std::uint32_t book = 0;
+        domain::price_ticks low{};
+        domain::price_ticks high{};
+    };
+
+    implied_books(std::span<const domain::instrument> instruments, const strategies& all);
+
+    /// False when nothing can ever be implied.
+    [[nodiscard]] bool any() const noexcept { return !links_.empty(); }
+    [[nodiscard]] bool takes_part(std::uint32_t book) const noexcept { return takes_part_[book] != 0; }
+
+    /// The best level of a book may have changed.
+    void note(std::uint32_t book) noexcept {
+        if (is_noted_[book] != 0) return;
+        is_noted_[book] = 1;
+        noted_.push_back(book);
+    }
+    void set_matching(std::uint32_t book, bool matches) noexcept {
+        if (!takes_part(book)) return;
+        books_[book].matches = matches;
+        note(book);
+        change(book);
+    }
+    /// Takes in what has been noted.
+    void refresh(const matching::engine& engine) noexcept;
+
+    /// The best implied price of a side and its published quantity, as of the last `refresh`.
+    [[nodiscard]] level best(std::uint32_t book, domain::side side) const noexcept {
+        return books_[book].matches ? books_[book].best[static_cast<std::size_t>(side)] : level{};
+    }
+    /// The first combination that implies it. Needs one.
+    [[nodiscard]] const combination& first_at_best(std::uint32_t book, domain::side side) const noexcept;
+
+    /// Calls `say(book, const domain::top&)` for each book whose implied prices have changed since they were last said,
+    /// in their order. After a `refresh`.
+    template <class Say>
+    void publish(Say&& say) noexcept {
+        if (changed_.empty()) return;
+        sort_changed();
+        for (const std::uint32_t book : changed_) {
+            book_state& b = books_[book];
+            b.is_changed = false;
+            const std::array<level, 2> now{best(book, domain::side::buy), best(book, domain::side::sell)};
+            if (now == b.said) continue;
+            b.said = now;
+            say(book, domain::top{now[0].price,
+                                  domain::volume_lots{now[0].quantity},
+                                  now[1].price,
+                                  domain::volume_lots{now[1].quantity},
+                                  {}});
+        }
+        changed_.clear();
+    }
+
+    // --- Books in which implied fills have traded and whose waiting orders have not been looked at since -------------
+
+    void note_trade(std::uint32_t book, domain::price_ticks price) noexcept;
+    [[nodiscard]] bool has_traded() const noexcept { return !traded_.empty(); }
+    /// Takes those out for which `take(range)` says true.
+    template <class Take>
+    void take_traded(Take&& take) noexcept {
+        std::erase_if(traded_, take);
+    }
+    /// Takes the first of them out. Needs one.
+    [[nodiscard]] traded_range next_traded() noexcept;
+
+ private:
+    /// The same triangle from the side of what it implies: a change of a book's best level changes `target`'s
+    /// combination number `at`.
+    struct link {
+        std::uint32_t target = 0;
+        std::uint32_t at = 0;
+        bool same_side = true;
+    };
+    struct range {
+        std::uint32_t first = 0;
+        std::uint32_t count = 0;
+    };
+    struct book_state {
+        std::array<level, 2> top{};   ///< its own best levels, as far as they are for sale
+        std::array<level, 2> best{};  ///< the best that is implied in it
+        std::array<level, 2> said{};
+        range combinations{};
+        range links{};
+        bool matches = true;
+        bool is_changed = false;
+    };
+
+    [[nodiscard]] level value_of(const combination& c, domain::side side) const noexcept;
+    void update(const link& l, domain::side side) noexcept;
+    void find_best(std::uint32_t book, domain::side side) noexcept;
+    void change(std::uint32_t book) noexcept {
+        if (books_[book].is_changed) return;
+        books_[book].is_changed = true;
+        changed_.push_back(book);
+    }
+    void sort_changed() noexcept;
+
+    std::vector<std::uint8_t> takes_part_;
+    std::vector<std::uint8_t> is_noted_;  ///< books that take no part are noted for good
+    std::vector<std::uint32_t> noted_;
+    std::vector<std::uint32_t> changed_;
+    std::vector<book_state> books_;
+    std::vector<combination> combinations_;     ///< by book, then in the order of the strategies
+    std::vector<std::array<level, 2>> values_;  ///< of the combinations, by implied side
+    std::vector<link> links_;
+    std::vector<traded_range> traded_;  ///< sorted by book
+};
+
+}  // namespace corro::facility
