@@ -1,13 +1,10 @@
 // Suite `venue`, by Corro: the exchange that `corro serve` runs, on one thread or split over two, without a journal and
-// with one.
+// with one, and with an event log.
 
 #include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
+#include "base/test_folder.hpp"
 #include "io/scope.hpp"
 #include "io/unix_socket.hpp"
 #include "lab/suites/corro_backends.hpp"
@@ -25,29 +22,12 @@ io::task<> end_with_the_clients(io::unix_stream control, node::exchange* serving
     serving->close();
 }
 
-/// A folder of one's own among the system's temporary ones, which goes with its content.
-class temporary_folder {
- public:
-    temporary_folder() : path_((std::filesystem::temp_directory_path() / "corro-lab-XXXXXX").string()) {
-        if (mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
-    }
-    ~temporary_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    temporary_folder(const temporary_folder&) = delete;
-    temporary_folder& operator=(const temporary_folder&) = delete;
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-    std::string path_;
-};
-
 struct variant {
     std::string subject;
     io::backend_kind kind;
     node::threading_mode threading = node::threading_mode::inline_;
     std::optional<journal::durability> durability{};  ///< empty: no journal
+    bool logs_events = false;
 };
 
 std::vector<variant> variants() {
@@ -61,17 +41,19 @@ std::vector<variant> variants() {
         made.push_back({first.subject + "_inline_" + std::string(journal::name_of(mode)), first.kind,
                         node::threading_mode::inline_, mode});
     }
+    made.push_back({first.subject + "_inline_logged", first.kind, node::threading_mode::inline_, {}, true});
     return made;
 }
 
 void serve(const variant& which, const venue_settings& settings, venue_report& report, int control) {
     node::configuration configuration = settings.configuration;
     configuration.threading = which.threading;
-    std::optional<temporary_folder> folder;
+    std::optional<base::test_folder> folder;
     if (which.durability) {
         configuration.journal_directory = folder.emplace().path();
         configuration.durability = *which.durability;
     }
+    if (which.logs_events) configuration.event_log.directory = folder.emplace().path();
     io::context_options options(which.kind);
     if (settings.busy_poll) options.busy_poll = std::chrono::seconds(1);
     io::context on(options);

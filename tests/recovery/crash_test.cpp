@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "base/test_seed.hpp"
@@ -21,7 +22,6 @@ namespace corro {
 namespace {
 
 using testing::market;
-using testing::scratch;
 using testing::survivor;
 using testing::venue_process;
 
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(modes, crash,
 TEST_P(crash, loses_nothing_that_was_acknowledged_and_does_nothing_twice) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
-    const scratch directory;
+    const base::test_folder directory;
     const node::configuration c = crash_venue(directory.path(), GetParam().threading, GetParam().durability);
     market m(seed);
     std::uint64_t commands_before = 0;
@@ -112,7 +112,7 @@ TEST(crash_control, without_durability_something_acknowledged_is_lost_sooner_or_
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     for (std::uint64_t attempt = 0; attempt < 200; ++attempt) {
-        const scratch directory;
+        const base::test_folder directory;
         const node::configuration c =
             crash_venue(directory.path(), node::threading_mode::inline_, journal::durability::none);
         market m(seed + attempt);

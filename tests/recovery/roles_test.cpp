@@ -19,7 +19,6 @@ namespace corro {
 namespace {
 
 using testing::market;
-using testing::scratch;
 using testing::survivor;
 
 struct report {
@@ -172,7 +171,7 @@ io::task<void> crash_roles(market* m, venue* v, int rounds) {
 TEST(roles, each_may_be_killed_under_load_and_nothing_is_lost_or_done_twice) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
-    const scratch directory;
+    const base::test_folder directory;
     venue v(directory.path(), link_name());
     v.start();
     market m(seed);
@@ -228,7 +227,7 @@ io::task<std::size_t> open_orders(const venue* v) {
 }
 
 TEST(roles, S2_the_facility_cancels_for_sessions_that_asked_for_it_when_their_gateway_dies) {
-    const scratch directory;
+    const base::test_folder directory;
     venue v(directory.path(), link_name());
     v.start();
     io::context context;
@@ -248,7 +247,7 @@ TEST(roles, S2_the_facility_cancels_for_sessions_that_asked_for_it_when_their_ga
 }
 
 TEST(roles, a_gateway_of_other_instruments_is_refused_by_name) {
-    const scratch directory;
+    const base::test_folder directory;
     venue v(directory.path(), link_name());
     v.start_facility();
     node::configuration other = v.at_gateway;

@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "../system/exchange_under_test.hpp"
 #include "base/random.hpp"
+#include "base/test_folder.hpp"
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
@@ -22,23 +21,6 @@
 #include "io/timer.hpp"
 
 namespace corro::testing {
-
-/// A directory of the test's own, gone afterwards.
-class scratch {
- public:
-    scratch() {
-        std::string name = (std::filesystem::temp_directory_path() / "corro-crash-XXXXXX").string();
-        EXPECT_NE(::mkdtemp(name.data()), nullptr);
-        path_ = name;
-    }
-    ~scratch() { std::filesystem::remove_all(path_); }
-    scratch(const scratch&) = delete;
-    scratch& operator=(const scratch&) = delete;
-    [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-    std::filesystem::path path_;
-};
 
 inline constexpr std::size_t outstanding_max = 16;
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
@@ -22,23 +23,6 @@
 
 namespace corro {
 namespace {
-
-/// A directory of the test's own, gone afterwards.
-class scratch {
- public:
-    scratch() {
-        std::string name = (std::filesystem::temp_directory_path() / "corro-restart-XXXXXX").string();
-        EXPECT_NE(::mkdtemp(name.data()), nullptr);
-        path_ = name;
-    }
-    ~scratch() { std::filesystem::remove_all(path_); }
-    scratch(const scratch&) = delete;
-    scratch& operator=(const scratch&) = delete;
-    [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-    std::filesystem::path path_;
-};
 
 struct lasting_client {
     std::unique_ptr<client::order_session> session;
@@ -145,7 +129,7 @@ struct venue_numbers {
 TEST_P(restart, keeps_books_numbers_and_answers) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
-    const scratch directory;
+    const base::test_folder directory;
     const node::configuration c = venue_with_journal(directory.path() + "/journal", GetParam());
     lasting_client trader;
     venue_numbers before;
@@ -174,7 +158,7 @@ TEST_P(restart, keeps_books_numbers_and_answers) {
 }
 
 TEST(restart_from_snapshot, passes_over_what_is_damaged_or_half_written) {
-    const scratch directory;
+    const base::test_folder directory;
     const node::configuration c = venue_with_journal(directory.path() + "/journal",
                                                      mode{node::threading_mode::inline_, journal::durability::group});
     lasting_client trader;
@@ -199,7 +183,7 @@ TEST(restart_from_snapshot, passes_over_what_is_damaged_or_half_written) {
 }
 
 TEST(restart_refused, when_another_exchange_has_the_journal) {
-    const scratch directory;
+    const base::test_folder directory;
     const mode m{node::threading_mode::inline_, journal::durability::group};
     io::context context;
     const node::exchange first(context, venue_with_journal(directory.path(), m));
@@ -208,7 +192,7 @@ TEST(restart_refused, when_another_exchange_has_the_journal) {
 }
 
 TEST(restart_refused, when_the_journal_is_another_venues) {
-    const scratch directory;
+    const base::test_folder directory;
     const mode m{node::threading_mode::inline_, journal::durability::group};
     node::configuration c = venue_with_journal(directory.path(), m);
     {
