@@ -103,6 +103,26 @@ TEST_F(journal_faults, d3_every_flipped_byte_is_found_or_ends_the_journal_before
     }
 }
 
+// The control: to a reader that does not look at checksums every damaged block is sound, as these are whose checksums
+// are made to fit. The comparison with what was written finds each.
+TEST_F(journal_faults, d3_control_what_a_reader_without_checksums_would_replay_is_noticed) {
+    test_disk disk;
+    make_small_journal(ctx, disk, true);
+    const std::string path = "j/" + segment_name(1);
+    const test_disk::contents sound = disk.bytes_of(path);
+    const auto header = decode_segment_header(std::span(sound).first(segment_header_bytes));
+    ASSERT_TRUE(header);
+    const std::size_t at = segment_header_bytes + block_header_bytes;
+    for (std::size_t i = sizeof(domain::command::sequence); i < command_bytes; ++i) {
+        test_disk::contents damaged = sound;
+        damaged[at + i] ^= std::byte{0x10};
+        encode_block(*header, 1, 0,
+                     std::span(damaged).subspan(segment_header_bytes, block_header_bytes + command_bytes));
+        disk.put(path, damaged);
+        EXPECT_EQ(io::block_on(ctx, read_all(&disk, "j", 1, true)).mistaken_count, 1U) << "flipped at " << at + i;
+    }
+}
+
 TEST_F(journal_faults, d3_every_cut_ends_the_journal_at_the_last_whole_block) {
     for (const bool closed : {false, true}) {
         test_disk disk;
@@ -296,29 +316,53 @@ TEST_F(journal_faults, d4_the_first_error_ends_the_journal_and_nothing_is_tried_
     }
 }
 
+/// What comes of a sync that fails once, on a disk that is sound again afterwards.
+struct failed_sync {
+    bool journal_failed = false;
+    std::uint64_t durable_sequence = 0;
+    std::uint64_t later_syncs_count = 0;
+    std::string error;
+};
+
+io::task<> fail_a_sync(test_disk* files, failed_sync* result) {
+    auto log = co_await open_writer(files, "j", small_options(durability::group));
+    CORRO_REQUIRE(log.has_value());
+    io::context& on = co_await io::this_context();
+    io::task_scope scope(on);
+    scope.spawn((*log)->run());
+    co_await append_commands(log->get(), 5);
+    co_await wait_until_durable(log->get(), 5);
+    // The write goes well, the sync behind it fails.
+    files->fails_at = files->calls_count + 2;
+    const std::uint64_t syncs_count = files->syncs_count;
+    co_await append_commands(log->get(), 5);
+    co_await wait_until_durable(log->get(), 10);
+    result->journal_failed = (*log)->failed();
+    result->error = (*log)->error().text;
+    (*log)->close();
+    co_await scope.join();
+    result->later_syncs_count = files->syncs_count - syncs_count;
+    result->durable_sequence = (*log)->durable_sequence();
+}
+
 TEST_F(journal_faults, d4_a_sync_that_failed_once_is_never_trusted_again) {
     test_disk disk;
-    const auto body = [](test_disk* files) -> io::task<> {
-        auto log = co_await open_writer(files, "j", small_options(durability::group));
-        CORRO_REQUIRE(log.has_value());
-        io::context& on = co_await io::this_context();
-        io::task_scope scope(on);
-        scope.spawn((*log)->run());
-        co_await append_commands(log->get(), 5);
-        co_await wait_until_durable(log->get(), 5);
-        // The write goes well, the sync behind it fails, and the disk is sound again.
-        files->fails_at = files->calls_count + 2;
-        const std::uint64_t syncs_count = files->syncs_count;
-        co_await append_commands(log->get(), 5);
-        co_await wait_until_durable(log->get(), 10);
-        EXPECT_TRUE((*log)->failed());
-        EXPECT_EQ((*log)->durable_sequence(), 5U);
-        EXPECT_NE((*log)->error().text.find("syncing failed"), std::string::npos) << (*log)->error().text;
-        co_await scope.join();
-        EXPECT_EQ(files->syncs_count, syncs_count);
-        EXPECT_EQ((*log)->durable_sequence(), 5U);
-    };
-    io::block_on(ctx, body(&disk));
+    failed_sync result;
+    io::block_on(ctx, fail_a_sync(&disk, &result));
+    EXPECT_TRUE(result.journal_failed);
+    EXPECT_NE(result.error.find("syncing failed"), std::string::npos) << result.error;
+    EXPECT_EQ(result.later_syncs_count, 0U);
+    EXPECT_EQ(result.durable_sequence, 5U);
+}
+
+TEST_F(journal_faults, d4_control_a_sync_that_is_tried_again_is_noticed) {
+    test_disk disk;
+    disk.retries_syncs = true;
+    failed_sync result;
+    io::block_on(ctx, fail_a_sync(&disk, &result));
+    EXPECT_FALSE(result.journal_failed);
+    EXPECT_GT(result.later_syncs_count, 0U);
+    EXPECT_EQ(result.durable_sequence, 10U) << "acknowledged, although a sync has failed";
 }
 
 // --- D5: a full disk ------------------------------------------------------------------------------------------------
@@ -371,6 +415,36 @@ TEST_F(journal_faults, d5_a_full_disk_refuses_orders_first_then_cancels_and_corr
         const reading after = read_from(disk);
         EXPECT_EQ(after.error.text, "");
         EXPECT_EQ(after.last, result.orders_count + result.cancels_count) << name_of(mode);
+    }
+}
+
+/// Appends commands to a journal on a disk that may be full, whatever it says. @return How many were acknowledged.
+io::task<std::uint64_t> append_regardless(storage* files, std::uint64_t most) {
+    auto log = co_await open_writer(files, "j", small_options(durability::group));
+    if (!log) co_return 0;
+    io::context& on = co_await io::this_context();
+    io::task_scope scope(on);
+    scope.spawn((*log)->run());
+    while ((*log)->next_sequence() <= most && (*log)->room() != journal_room::none) {
+        static_cast<void>((*log)->append(command_at((*log)->next_sequence())));
+        co_await io::yield();
+    }
+    co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
+    scope.request_stop();
+    co_await scope.join();
+    co_return (*log)->durable_sequence();
+}
+
+TEST_F(journal_faults, d5_control_a_full_disk_that_takes_everything_and_keeps_nothing_is_noticed) {
+    for (const bool drops : {false, true}) {
+        test_disk disk;
+        disk.capacity_bytes = 200 * 1024;
+        disk.drops_what_is_beyond = drops;
+        const std::uint64_t acknowledged = io::block_on(ctx, append_regardless(&disk, 2'000));
+        const reading after = io::block_on(ctx, read_all(&disk, "j", 1, true));
+        const bool kept = !after.error.code && after.last == acknowledged;
+        EXPECT_EQ(kept, !drops) << acknowledged << " acknowledged, " << after.last << " found; " << after.error.text;
+        EXPECT_EQ(acknowledged < 2'000U, !drops);
     }
 }
 

@@ -25,11 +25,13 @@ class test_disk final : public storage {
     using contents = std::vector<std::byte>;
 
     // What goes wrong, and when.
-    std::uint64_t fails_at = 0;        ///< the call, from 1, that ends with `failure`; 0 for none
-    int failure = EIO;                 ///< an errno number
-    bool fails_on = false;             ///< whether all later calls fail as well: the power is off
-    bool tears_failing_write = false;  ///< the write that fails leaves its first half behind
-    bool ignores_syncs = false;        ///< the control: a disk that lies
+    std::uint64_t fails_at = 0;         ///< the call, from 1, that ends with `failure`; 0 for none
+    int failure = EIO;                  ///< an errno number
+    bool fails_on = false;              ///< whether all later calls fail as well: the power is off
+    bool tears_failing_write = false;   ///< the write that fails leaves its first half behind
+    bool ignores_syncs = false;         ///< a control: a disk that lies
+    bool retries_syncs = false;         ///< a control: a sync that fails is tried again, and then succeeds
+    bool drops_what_is_beyond = false;  ///< a control: a full disk says that it has taken what it has not
     std::uint64_t capacity_bytes = ~std::uint64_t{0};
 
     // What happened.
@@ -169,7 +171,10 @@ class test_disk final : public storage {
             if (error && !torn) co_return io::io_result(error, 0);
             const std::size_t count = torn ? from.size() / 2 : from.size();
             if (offset + count > file_->now.size()) {
-                if (!disk_->has_room_for(offset + count - file_->now.size())) co_return io::io_result(code(ENOSPC), 0);
+                if (!disk_->has_room_for(offset + count - file_->now.size())) {
+                    if (disk_->drops_what_is_beyond) co_return io::io_result(std::error_code(), count);
+                    co_return io::io_result(code(ENOSPC), 0);
+                }
                 file_->now.resize(offset + count);
             }
             std::memcpy(file_->now.data() + offset, from.data(), count);
@@ -180,7 +185,9 @@ class test_disk final : public storage {
             co_await io::yield();
             const contents then = file_->now;
             co_await io::yield();
-            if (const std::error_code error = disk_->next_call(true)) co_return error;
+            std::error_code error = disk_->next_call(true);
+            if (error && disk_->retries_syncs) error = disk_->next_call(true);
+            if (error) co_return error;
             ++disk_->syncs_count;
             if (!disk_->ignores_syncs) file_->durable = then;
             co_return std::error_code();
@@ -190,6 +197,7 @@ class test_disk final : public storage {
             if (const std::error_code error = disk_->next_call()) co_return error;
             if (bytes <= file_->now.size()) co_return std::error_code();
             if (!disk_->has_room_for(bytes - file_->now.size())) {
+                if (disk_->drops_what_is_beyond) co_return std::error_code();
                 // As some file systems do it: what there is has been taken.
                 file_->now.resize(file_->now.size() + disk_->room());
                 co_return code(ENOSPC);
