@@ -3,6 +3,8 @@
 //
 //   corro_wire_samples stream COUNT SEED   COUNT of every message, one after the other, to standard output
 //   corro_wire_samples corpus FOLDER       one file per message, named after it, into an existing folder
+//   corro_wire_samples golden              a line per message, its name and its bytes; for tests/golden
+//   corro_wire_samples version             of the schema
 //
 // The committed corpus comes from `corro_wire_samples corpus src/wire/fuzz_corpus/wire_binary`.
 
@@ -231,6 +233,15 @@ int main(int argc, char** argv) {
         }
         return 0;
     }
-    std::fprintf(stderr, "usage: corro_wire_samples stream COUNT SEED | corpus FOLDER\n");
+    if (argc == 2 && arguments[1] == "golden") {
+        for (const sample& each : sampler{1}.round()) {
+            std::printf("%s ", each.name.c_str());
+            for (const std::byte b : each.bytes) std::printf("%02x", static_cast<unsigned>(b));
+            std::printf("\n");
+        }
+        return std::fflush(stdout) == 0 ? 0 : 1;
+    }
+    if (argc == 2 && arguments[1] == "version") return std::printf("%u\n", unsigned{wire::schema_version}) > 0 ? 0 : 1;
+    std::fprintf(stderr, "usage: corro_wire_samples stream COUNT SEED | corpus FOLDER | golden | version\n");
     return 2;
 }

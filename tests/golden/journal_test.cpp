@@ -1,0 +1,262 @@
+// F4: journals and snapshots that former versions wrote are still read, and the current version still writes the same
+// bytes.
+
+#include <cstring>
+
+#include "base/random.hpp"
+#include "domain/fingerprint.hpp"
+#include "facility/facility.hpp"
+#include "golden.hpp"
+#include "journal/snapshot_store.hpp"
+#include "journal/test_disk.hpp"
+#include "journal/test_journal.hpp"
+
+namespace corro {
+namespace {
+
+using testing::golden_bytes;
+
+constexpr std::uint64_t commands_count = 12;
+const std::string segment_path = "j/" + journal::segment_name(1);
+
+/// Every field that version 1 has says something else, so that none can move unnoticed.
+domain::command golden_command(std::uint64_t n) {
+    const auto small = static_cast<std::uint32_t>(n);
+    domain::command c;
+    c.sequence = domain::sequence_number{n};
+    c.time = domain::time_ns{1'700'000'000'000'000'000 + static_cast<std::int64_t>(n)};
+    c.session = domain::session_id{100 + small};
+    c.account = domain::account_id{200 + small};
+    c.instrument = domain::instrument_id{300 + small};
+    c.kind = n % 2 == 0 ? domain::command_kind::enter_order : domain::command_kind::amend_order;
+    c.side = n % 3 == 0 ? domain::side::sell : domain::side::buy;
+    c.type = domain::order_type::stop_limit;
+    c.time_in_force = domain::time_in_force::gtd;
+    c.client_order = domain::client_order_id{400 + n};
+    c.order = domain::order_id{500 + n};
+    c.price = domain::price_ticks{-600 - static_cast<std::int64_t>(n)};
+    c.quantity = domain::quantity_lots{700 + small};
+    c.verdict = n % 5 == 0 ? domain::reject_reason::throttled : domain::reject_reason::none;
+    c.self_match_prevention = domain::self_match_prevention::decrement;
+    c.flags = domain::order_flag::post_only;
+    c.scope = domain::cancel_scope::session;
+    c.request = 800 + small;
+    c.target_request = 900 + small;
+    c.trigger_price = domain::price_ticks{1'000 + static_cast<std::int64_t>(n)};
+    c.display_quantity = domain::quantity_lots{1'100 + small};
+    c.minimum_quantity = domain::quantity_lots{1'200 + small};
+    c.product = domain::product_id{1'300 + small};
+    c.sides = domain::cancel_sides::sell;
+    c.phase = domain::trading_phase::halted;
+    c.is_operator = 1;
+    c.expire_time = domain::time_ns{1'400 + static_cast<std::int64_t>(n)};
+    c.self_match_group = 1'500 + small;
+    c.other_account = domain::account_id{1'600 + small};
+    return c;
+}
+
+/// A closed journal of all commands in one block.
+io::task<> write_golden_journal(journal::storage* files) {
+    auto options = journal::small_options(journal::durability::group, journal::segment_bytes_min);
+    auto log = co_await journal::open_writer(files, "j", std::move(options));
+    CORRO_REQUIRE(log.has_value());
+    for (std::uint64_t n = 1; n <= commands_count; ++n) EXPECT_TRUE((*log)->append(golden_command(n)));
+    io::context& on = co_await io::this_context();
+    io::task_scope scope(on);
+    scope.spawn((*log)->run());
+    (*log)->close();
+    co_await scope.join();
+}
+
+/// How many of the golden commands the journal holds, in their order and as they were; and what is wrong with it.
+io::task<std::uint64_t> count_golden_commands(journal::storage* files, std::string* problem) {
+    std::uint64_t count = 0;
+    const journal::reader_options options = journal::from(1);
+    auto opened = co_await journal::reader::open(files, "j", options);
+    while (opened) {
+        const auto commands = co_await (*opened)->next();
+        if (!commands) *problem = commands.error().text;
+        if (!commands || commands->empty()) break;
+        for (const domain::command& c : *commands) {
+            const domain::command expected = golden_command(count + 1);
+            if (std::memcmp(&c, &expected, sizeof c) != 0) co_return count;
+            ++count;
+        }
+    }
+    if (!opened) *problem = opened.error().text;
+    co_return count;
+}
+
+class golden_journal : public ::testing::Test {
+ protected:
+    io::context ctx;
+    journal::test_disk disk;
+};
+
+TEST_F(golden_journal, F4_the_journal_of_every_version_is_read_command_by_command) {
+    const auto versions = testing::golden_versions("journal", ".segment");
+    ASSERT_FALSE(versions.empty());
+    for (const std::uint32_t version : versions) {
+        disk.put(segment_path, *testing::read_golden("journal.v" + std::to_string(version) + ".segment"));
+        std::string problem;
+        EXPECT_EQ(io::block_on(ctx, count_golden_commands(&disk, &problem)), commands_count) << "version " << version;
+        EXPECT_EQ(problem, "");
+    }
+}
+
+TEST_F(golden_journal, F4_the_journal_is_written_with_the_same_bytes) {
+    io::block_on(ctx, write_golden_journal(&disk));
+    const std::string name = "journal.v" + std::to_string(journal::format_version) + ".segment";
+    const auto file = testing::current_golden(name, disk.bytes_of(segment_path));
+    if (!file) GTEST_SKIP() << "this version of the format has no golden file yet";
+    EXPECT_EQ(disk.bytes_of(segment_path), *file);
+}
+
+// The control: a journal in which one command differs in any byte, and is otherwise sound, is noticed.
+TEST_F(golden_journal, F4_control_a_command_that_differs_in_one_byte_is_noticed) {
+    for (std::size_t at = 0; at < sizeof(domain::command); ++at) {
+        golden_bytes bytes = *testing::read_golden("journal.v1.segment");
+        const auto header = journal::decode_segment_header(std::span(bytes).first(journal::segment_header_bytes));
+        ASSERT_TRUE(header);
+        const std::size_t size = journal::block_header_bytes + commands_count * sizeof(domain::command);
+        const std::span<std::byte> block = std::span(bytes).subspan(journal::segment_header_bytes, size);
+        block[journal::block_header_bytes + 3 * sizeof(domain::command) + at] ^= std::byte{1};
+        journal::encode_block(*header, 1, 0, block);
+        disk.put(segment_path, bytes);
+        std::string problem;
+        EXPECT_LT(io::block_on(ctx, count_golden_commands(&disk, &problem)), commands_count) << "byte " << at;
+    }
+}
+
+// --- Snapshots ------------------------------------------------------------------------------------------------------
+
+journal::snapshot_header golden_header() {
+    journal::snapshot_header about;
+    about.sequence = commands_count;
+    about.epoch = 7;
+    about.created_ns = 1'700'000'000'000'000'000;
+    about.state_hash = 0x0123'4567'89AB'CDEF;
+    return about;
+}
+
+golden_bytes golden_state() {
+    golden_bytes state(1'000);
+    for (std::size_t i = 0; i < state.size(); ++i) state[i] = static_cast<std::byte>(i * 7);
+    return state;
+}
+
+io::task<std::string> save_golden_snapshot(journal::storage* files) {
+    journal::snapshot_store store(files, "j", journal::test_venue);
+    const golden_bytes state = golden_state();
+    const auto saved = co_await store.save(golden_header(), state);
+    co_return saved ? std::string() : saved.error().text;
+}
+
+io::task<std::string> load_golden_snapshot(journal::storage* files) {
+    journal::snapshot_store store(files, "j", journal::test_venue);
+    const auto found = co_await store.load(commands_count);
+    if (!found) co_return found.error().text;
+    const journal::snapshot_header expected = golden_header();
+    const journal::snapshot_header& about = found->about;
+    const bool same = about.sequence == expected.sequence && about.epoch == expected.epoch &&
+                      about.created_ns == expected.created_ns && about.state_hash == expected.state_hash &&
+                      found->bytes == golden_state();
+    co_return same ? std::string() : std::string("it says something else");
+}
+
+TEST_F(golden_journal, F4_a_snapshot_of_every_version_is_read_and_the_current_one_is_written_the_same) {
+    EXPECT_EQ(io::block_on(ctx, save_golden_snapshot(&disk)), "");
+    const std::string path = "j/" + journal::snapshot_name(commands_count);
+    const auto current = testing::current_golden("snapshot.v1.snapshot", disk.bytes_of(path));
+    ASSERT_TRUE(current);
+    EXPECT_EQ(disk.bytes_of(path), *current);
+    for (const std::uint32_t version : testing::golden_versions("snapshot", ".snapshot")) {
+        golden_bytes bytes = *testing::read_golden("snapshot.v" + std::to_string(version) + ".snapshot");
+        disk.put(path, bytes);
+        EXPECT_EQ(io::block_on(ctx, load_golden_snapshot(&disk)), "") << "version " << version;
+        bytes.back() ^= std::byte{1};
+        disk.put(path, bytes);
+        EXPECT_NE(io::block_on(ctx, load_golden_snapshot(&disk)), "") << "the control";
+    }
+}
+
+// --- The state in a snapshot ----------------------------------------------------------------------------------------
+
+std::vector<domain::instrument> golden_instruments() {
+    std::vector<domain::instrument> instruments(2);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        instruments[i].id = domain::instrument_id{i + 1};
+        instruments[i].name = domain::symbol{i == 0 ? "ONE" : "TWO"};
+        instruments[i].tick_size = domain::price_nano{250'000'000};
+        instruments[i].price_low = domain::price_ticks{0};
+        instruments[i].price_high = domain::price_ticks{20'000};
+    }
+    return instruments;
+}
+
+struct nobody final : facility::event_consumer {
+    void consume(std::span<const domain::event>) noexcept override {}
+};
+
+/// A facility that has executed some hundred orders, some of which traded.
+struct golden_facility {
+    golden_facility() : state(options, golden_instruments(), consumer) {}
+
+    void trade() {
+        base::prng random(4);
+        for (std::uint64_t n = 1; n <= 300; ++n) {
+            domain::command c;
+            c.sequence = domain::sequence_number{n};
+            c.time = domain::time_ns{static_cast<std::int64_t>(1'000'000 * n)};
+            c.account = domain::account_id{static_cast<std::uint32_t>(1 + random.below(3))};
+            c.session = domain::session_id{c.account.value};
+            c.request = static_cast<std::uint32_t>(n);
+            c.instrument = domain::instrument_id{static_cast<std::uint32_t>(1 + random.below(2))};
+            c.client_order = domain::client_order_id{n};
+            c.side = random.below(2) == 0 ? domain::side::buy : domain::side::sell;
+            c.price = domain::price_ticks{990 + static_cast<std::int64_t>(random.below(21))};
+            c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random.below(20))};
+            c.time_in_force = domain::time_in_force::gtc;
+            state.apply(c);
+        }
+    }
+    [[nodiscard]] golden_bytes saved() const {
+        golden_bytes bytes;
+        base::memory_sink sink(bytes);
+        EXPECT_TRUE(state.save(sink));
+        return bytes;
+    }
+
+    nobody consumer;
+    facility::facility_options options{.orders_max = 1'000, .accounts_max = 8, .positions_max = 100};
+    facility::facility state;
+};
+
+TEST(golden_state, F4_of_every_version_is_taken_or_refused_by_its_version_and_never_misread) {
+    golden_facility traded;
+    traded.trade();
+    static_cast<void>(testing::current_golden(
+        "state.v" + std::to_string(facility::snapshot_header::version_now) + ".bin", traded.saved()));
+    const auto versions = testing::golden_versions("state", ".bin");
+    ASSERT_FALSE(versions.empty());
+    for (const std::uint32_t version : versions) {
+        const golden_bytes file = *testing::read_golden("state.v" + std::to_string(version) + ".bin");
+        golden_facility loaded;
+        base::memory_source source(file);
+        const std::error_code error = loaded.state.load(source);
+        if (version != facility::snapshot_header::version_now && error == facility::snapshot_errc::unsupported_version)
+            continue;  // the venue replays its journal instead
+        EXPECT_EQ(error, std::error_code()) << "version " << version;
+        EXPECT_EQ(loaded.state.position().sequence.value, 300U);
+        EXPECT_GT(loaded.state.open_orders_count(), 20U);
+        EXPECT_EQ(loaded.saved(), file) << "version " << version;
+    }
+}
+
+// Every segment and snapshot carries it: were it computed in another way, no venue would find its own journal again.
+TEST(golden_state, F4_the_fingerprint_of_instruments_stays) {
+    EXPECT_EQ(domain::fingerprint_of(golden_instruments()), 15'837'643'347'868'997'630U);
+}
+
+}  // namespace
+}  // namespace corro
