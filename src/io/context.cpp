@@ -71,6 +71,7 @@ context::~context() {
     backend_->tear_down();
     tearing_down_ = true;
     ready_.clear();
+    after_events_.clear();
     // What other threads delivered may hold frames of its own; it arrives, and is destroyed with the rest.
     do {
         roots_->destroy_children();
@@ -102,7 +103,8 @@ void context::enter() noexcept {
 }
 
 bool context::out_of_work() const noexcept {
-    return work_count_ == 0 && ready_.empty() && deliveries_.load(std::memory_order_acquire) == nullptr;
+    return work_count_ == 0 && ready_.empty() && after_events_.empty() &&
+           deliveries_.load(std::memory_order_acquire) == nullptr;
 }
 
 void context::run() {
@@ -135,6 +137,10 @@ void context::turn() noexcept {
     if (until_ && until_.done()) return;
     if (backend_->collected_count() != 0) {
         backend_->dispatch_one();
+        return;
+    }
+    if (!after_events_.empty()) {
+        ready_.append(after_events_);
         return;
     }
     take_deliveries();

@@ -101,6 +101,12 @@ class context {
             ready_.push(item);
     }
 
+    /// Queues a coroutine to be resumed when the collected events are dealt with; see after_events.hpp.
+    void ready_after_events(ready_item& item) noexcept {
+        if (!tearing_down_) [[likely]]
+            after_events_.push(item);
+    }
+
     /// Reports the end of a parked operation; its task becomes ready.
     void complete(operation& what) noexcept {
         what.parked = false;
@@ -162,6 +168,7 @@ class context {
     static void on_stop_message(remote_item& message, context& self) noexcept;
 
     ready_queue ready_;
+    ready_queue after_events_;  // becomes ready once no collected event is left
     std::int64_t inline_credit_ = inline_credit_bytes;
     std::int64_t shared_credit_ = shared_credit_bytes;
     const descriptor* last_target_ = nullptr;  // of this resumption's last operation; compared, never looked into

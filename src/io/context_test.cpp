@@ -2,14 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "io/after_events.hpp"
 #include "io/backend_tests.hpp"
 #include "io/event.hpp"
 #include "io/remote_event.hpp"
 #include "io/tcp.hpp"
 #include "io/timer.hpp"
+#include "io/unix_socket.hpp"
 #include "io/when_any.hpp"
 #include "io/with_timeout.hpp"
 #include "io/yield.hpp"
@@ -74,6 +81,55 @@ TEST_P(context_on, busy_polling_context_still_sleeps_fires_and_wakes) {
     EXPECT_FALSE(block_on(busy, rung.wait()));
     EXPECT_FALSE(block_on(busy, sleep_for(1ms)));
     other.join();
+}
+
+TEST_P(context_on, after_events_lets_everybody_go_first_whose_event_was_collected) {
+    constexpr int readers_count = 3;
+    using stream_pair = std::pair<unix_stream, unix_stream>;
+    std::vector<stream_pair> pairs;
+    for (int i = 0; i < readers_count; ++i) {
+        auto made = unix_stream::pair(ctx);
+        ASSERT_TRUE(made);
+        pairs.push_back(std::move(*made));
+    }
+    auto_event news;
+    int read_count = 0;
+    int seen_count = 0;
+    const auto reader = [](unix_stream* from, auto_event* on, int* count) -> task<> {
+        std::array<std::byte, 1> letter{};
+        const io_result got = co_await from->read_some(letter);
+        EXPECT_FALSE(got.error);
+        ++*count;
+        on->set();
+    };
+    const auto collector = [](auto_event* on, const int* count, int* seen) -> task<> {
+        const std::error_code stopped = co_await on->wait();
+        EXPECT_FALSE(stopped);
+        co_await after_events();
+        *seen = *count;
+    };
+    const auto writer = [](std::vector<stream_pair>* to) -> task<> {
+        const std::array<std::byte, 1> letter{};
+        co_await yield();  // the readers wait by now
+        for (stream_pair& each : *to) {
+            const io_result put = co_await each.second.write_some(letter);
+            EXPECT_FALSE(put.error);
+        }
+    };
+    spawn(ctx, collector(&news, &read_count, &seen_count));
+    for (stream_pair& each : pairs) spawn(ctx, reader(&each.first, &news, &read_count));
+    spawn(ctx, writer(&pairs));
+    ctx.run();
+    EXPECT_EQ(seen_count, readers_count);
+}
+
+TEST_P(context_on, after_events_does_not_wait_when_there_are_none) {
+    const auto body = []() -> task<> {
+        for (int i = 0; i < 3; ++i) co_await after_events();
+    };
+    spawn(ctx, body());
+    ctx.run();
+    EXPECT_EQ(ctx.roots().size(), 0U);
 }
 
 struct counted {

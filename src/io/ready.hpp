@@ -51,6 +51,14 @@ class ready_queue {
         return item;
     }
 
+    /// Takes over everything that waits in `other`, behind what is here.
+    void append(ready_queue& other) noexcept {
+        if (other.first_ == nullptr) return;
+        (first_ == nullptr ? first_ : last_->next_ready) = other.first_;
+        last_ = other.last_;
+        other.first_ = nullptr;
+    }
+
     void clear() noexcept { first_ = nullptr; }
 
     /// Removes `item` wherever it stands. Linear; only for tearing down.
