@@ -28,6 +28,16 @@ struct request_timing {
     domain::command_kind kind{};
 };
 
+/// Takes commands on the gateways' own thread, as soon as they come.
+struct command_taker {
+    /// @return  False: not now; the command waits in the queue. Otherwise all that it causes is delivered, or has been
+    ///          given to whoever will deliver it.
+    virtual bool take(const domain::command& command) noexcept = 0;
+
+ protected:
+    ~command_taker() = default;
+};
+
 class command_queue {
  public:
     explicit command_queue(std::size_t capacity) : commands_(capacity), timings_(timings_capacity) {}
@@ -36,6 +46,13 @@ class command_queue {
 
     /// Appends a command; false when the queue is full, which is normal under overload: wait for room and try again.
     [[nodiscard]] bool try_push(const domain::command& command) noexcept {
+        // Never past those that wait.
+        if (taker_ != nullptr && commands_.empty()) {
+            ++pushed_;
+            if (!taker_->take(command)) static_cast<void>(commands_.try_push(command));
+            filled_.set();
+            return true;
+        }
         if (!commands_.try_push(command)) return false;
         ++pushed_;
         if (bell_ != nullptr) {
@@ -49,10 +66,10 @@ class command_queue {
     /// The same for a sampled request. The sample is dropped when too many are under way; the command never is.
     [[nodiscard]] bool try_push(const domain::command& command, std::uint64_t received_ticks,
                                 std::uint64_t decoded_ticks) noexcept {
-        const std::uint64_t position = pushed_;
-        if (!try_push(command)) return false;
-        static_cast<void>(timings_.try_push({position, received_ticks, decoded_ticks, command.kind}));
-        return true;
+        if (commands_.producer_space() == 0) return false;
+        // First, because the command may be answered before its push returns.
+        static_cast<void>(timings_.try_push({pushed_, received_ticks, decoded_ticks, command.kind}));
+        return try_push(command);
     }
 
     /// The time stamps of the oldest sampled request that is answered; each once.
@@ -78,6 +95,10 @@ class command_queue {
     /// as before.
     void ring_instead(io::remote_event* bell) noexcept { bell_ = bell; }
 
+    /// From now on a command that finds the queue empty goes to `taker`, which outlives the queue's last push, without
+    /// a stay in the queue; `filled` is set all the same. For a consumer on the gateways' thread. nullptr: to nobody.
+    void take_directly(command_taker* taker) noexcept { taker_ = taker; }
+
     // --- The consumer's side ----------------------------------------------------------------------------------------
 
     /// Takes the oldest command; false when there is none.
@@ -98,6 +119,7 @@ class command_queue {
     std::uint64_t pushed_ = 0;
     std::uint64_t answered_ = 0;
     io::remote_event* bell_ = nullptr;
+    command_taker* taker_ = nullptr;
     io::auto_event filled_;
     io::manual_event room_;
 };

@@ -64,6 +64,8 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
     if (!c->peer_gone) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(c.get())));
     log(*c, opened ? telemetry::happening_kind::left : telemetry::happening_kind::logon_refused,
         static_cast<std::int64_t>(c->ended.value_or(wire::logout_reason::requested)));
+    // Answers may have come since the last flush; they are in the log.
+    if (c->pending) std::erase(pending_, c.get());
     connections_.erase(std::find(connections_.begin(), connections_.end(), c.get()));
     --statistics_.connections_now;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/after_events.hpp"
 #include "io/block_on.hpp"
 #include "io/scope.hpp"
 #include "io/yield.hpp"
@@ -69,6 +70,7 @@ io::task<void> exchange::run() {
             journaling.spawn(journal_->run());
             journaling.spawn(follow_journal());
         }
+        orders_.commands().take_directly(this);
         pumping.spawn(pump_inline());
     }
     io::task_scope publishing(context_);
@@ -81,6 +83,7 @@ io::task<void> exchange::run() {
     co_await publishing.join();
     pumping.request_stop();
     co_await pumping.join();
+    orders_.commands().take_directly(nullptr);
     if (thread_ != nullptr) {
         thread_->stop();
     } else if (journal_ != nullptr) {
@@ -102,26 +105,41 @@ io::task<void> exchange::save_last_snapshot() {
     co_await journal_->save_snapshot(std::move(state));
 }
 
-// Everything on this thread: commands out of the queue, through the host, and the events where they belong.
+// Inline: a command is executed where it was decoded. Its answers stand in their sessions' buffers then, and leave with
+// those of the other sessions that had something to say at the same time.
+bool exchange::take(const domain::command& command) noexcept {
+    if (!host_.has_room()) return false;
+    domain::command own = command;
+    execute(own);
+    return true;
+}
+
+void exchange::execute(domain::command& command) noexcept {
+    ++taken_count_;
+    if (!host_.execute(command)) [[unlikely]] {
+        orders_.turn_away(command);
+        return;
+    }
+    if (host_.released_count() == host_.emitted_count()) orders_.answered(taken_count_);
+}
+
+// Inline: after whatever the loop has read, the commands that had to wait, and then what has come of all of them.
 io::task<void> exchange::pump_inline() {
     gateway::command_queue& commands = orders_.commands();
     domain::command command;
     while (true) {
         for (std::size_t i = 0; i < commands_batch_max && host_.has_room() && commands.try_pop(command); ++i) {
-            ++taken_count_;
-            if (!host_.execute(command)) [[unlikely]] {
-                orders_.turn_away(command);
-                continue;
-            }
-            if (host_.released_count() == host_.emitted_count()) orders_.answered(taken_count_);
+            execute(command);
         }
         if (journal_ != nullptr) marks_.note(taken_count_, host_.emitted_count());
         publish_progress();
         if (!commands.empty() && host_.has_room()) {
             co_await io::yield();
-        } else if (co_await commands.filled().wait()) {
-            co_return;  // stopped
+            continue;
         }
+        const std::error_code stopped = co_await commands.filled().wait();
+        if (stopped) co_return;
+        co_await io::after_events();
     }
 }
 

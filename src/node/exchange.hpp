@@ -30,7 +30,7 @@
 
 namespace corro::node {
 
-class exchange {
+class exchange final : private gateway::command_taker {
  public:
     /// Opens the ports of the configuration, port 0 takes a free one, and recovers what the journal holds.
     /// @throws std::system_error when a port cannot be opened; configuration_error when an address is malformed;
@@ -89,6 +89,8 @@ class exchange {
  private:
     [[nodiscard]] venue_parts parts() noexcept { return {&host_, &orders_.answers(), &feed_}; }
     io::task<void> save_last_snapshot();
+    bool take(const domain::command& command) noexcept override;
+    void execute(domain::command& command) noexcept;
     io::task<void> pump_inline();
     io::task<void> pump_split();
     io::task<void> follow_journal();
