@@ -154,11 +154,18 @@ class order_directory {
     void transfer(base::archive& a) noexcept { expiries_.transfer(a); }
 
  private:
+    // Most clients count: four names that follow each other have their home in one bucket, so that one cache line has
+    // the newest orders of a client. The index finds homes by the low bits of a hash and compares all of them.
+    static constexpr unsigned neighbours_bits = 2;
+    [[nodiscard]] static std::uint32_t hash_of(std::uint64_t neighbourhood, std::uint64_t name) noexcept {
+        constexpr unsigned shift = 32 - neighbours_bits;
+        return (base::hash32(neighbourhood) >> neighbours_bits) | static_cast<std::uint32_t>(name) << shift;
+    }
     [[nodiscard]] static std::uint32_t hash(domain::account_id account, domain::client_order_id name) noexcept {
-        return base::hash32(name.value * 0xff51afd7ed558ccdULL + account.value);
+        return hash_of((name.value >> neighbours_bits) * 0xff51afd7ed558ccdULL + account.value, name.value);
     }
     [[nodiscard]] static std::uint32_t hash(domain::session_id session, std::uint32_t request) noexcept {
-        return base::hash32((std::uint64_t{session.value} << 32) | request);
+        return hash_of((std::uint64_t{session.value} << 32) | request >> neighbours_bits, request);
     }
 
     base::large_array<order_record> records_;
