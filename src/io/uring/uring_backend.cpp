@@ -84,6 +84,7 @@ class uring_backend final : public kernel::kernel_backend {
     void open_ring();
     void bind_to_this_thread() noexcept;
     [[nodiscard]] io_uring_sqe& next_submission() noexcept;
+    [[nodiscard]] bool may_send_at_once(uring_descriptor& on) noexcept;
     [[nodiscard]] bool accept_kept(uring_descriptor& on, operation& what) noexcept;
 
     void release(uring_descriptor& gone) noexcept;
@@ -102,6 +103,7 @@ class uring_backend final : public kernel::kernel_backend {
     bool tearing_down_ = false;  // nothing is submitted again
     bool orphaned_ = false;      // the ring is gone, and its thread was before
     std::thread::id thread_;
+    const uring_descriptor* last_sender_ = nullptr;  // since the last event; compared, never looked into
     std::size_t open_count_ = 0;
     std::size_t unanswered_count_ = 0;  // submissions of operations and acceptors that the ring still has
 };
@@ -226,7 +228,8 @@ bool uring_backend::start(operation& what) noexcept {
             return false;
         case operation_kind::send:
             CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
-            if (on.state.should_try_writing() && kernel::attempt_send(on.state, what)) return true;
+            if (may_send_at_once(on) && on.state.should_try_writing() && kernel::attempt_send(on.state, what))
+                return true;
             park(what, on.writer);
             submit_transfer(on, what);
             return false;
@@ -262,6 +265,14 @@ bool uring_backend::start(operation& what) noexcept {
             return false;
     }
     return true;
+}
+
+/// An answer leaves at once, and so does every piece of a stream. But when one event makes many sockets send, then all
+/// but the first of them share one system call.
+bool uring_backend::may_send_at_once(uring_descriptor& on) noexcept {
+    const bool is_first_or_same = last_sender_ == nullptr || last_sender_ == &on;
+    last_sender_ = &on;
+    return is_first_or_same;
 }
 
 bool uring_backend::start_file(file_operation& what) noexcept {
@@ -390,6 +401,7 @@ void uring_backend::wait(std::chrono::nanoseconds timeout) noexcept {
 }
 
 void uring_backend::dispatch_one() noexcept {
+    last_sender_ = nullptr;
     io_uring_cqe* answer = nullptr;
     unsigned head = 0;
     io_uring_for_each_cqe(&ring_, head, answer) break;
