@@ -92,6 +92,7 @@ std::string value_text(double value, const std::string& unit) {
     };
     // Rates and bytes grow by thousands; times are kept in nanoseconds and grow into their own units.
     if (unit == "ns") {
+        if (value >= 999.5e6) return fmt::format("{:.3g} s", value / 1e9);
         if (value >= 999'500) return fmt::format("{:.3g} ms", value / 1e6);
         if (value >= 999.5) return fmt::format("{:.3g} us", value / 1e3);
         return fmt::format("{:.3g} ns", value);

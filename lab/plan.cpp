@@ -59,11 +59,17 @@ std::vector<planned_run> make_plan(const registry& all, const selection& wanted,
     }
     if (groups.empty()) throw std::invalid_argument("nothing is selected: no row matches, or no subject implements it");
 
+    const auto repeats_of = [repeats_count](const std::vector<planned_run>& group) {
+        return repeats_count != 0 ? repeats_count : group.front().what->repeats_count;
+    };
+    int repeats_max = 0;
+    for (const std::vector<planned_run>& group : groups) repeats_max = std::max(repeats_max, repeats_of(group));
     base::prng random(seed);
     std::vector<planned_run> plan;
-    for (int repeat = 0; repeat < repeats_count; ++repeat) {
+    for (int repeat = 0; repeat < repeats_max; ++repeat) {
         random.shuffle(std::span(groups));
         for (std::vector<planned_run>& group : groups) {
+            if (repeat >= repeats_of(group)) continue;
             random.shuffle(std::span(group));
             for (planned_run run : group) {
                 run.repeat = repeat;

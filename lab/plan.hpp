@@ -30,6 +30,8 @@ struct planned_run {
 };
 
 /// The runs in their order.
+///
+/// @param repeats_count  Of every benchmark; 0: as many of each as it says itself.
 /// @throws std::invalid_argument if a suite or a subject of the selection does not exist, or if nothing is selected.
 /// @throws std::regex_error for a malformed expression.
 [[nodiscard]] std::vector<planned_run> make_plan(const registry& all, const selection& wanted, int repeats_count,

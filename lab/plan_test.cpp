@@ -31,6 +31,20 @@ TEST(plan, has_every_run_once_per_repeat) {
     EXPECT_EQ(std::set<name>(names.begin(), names.end()).size(), names.size());
 }
 
+TEST(plan, repeats_each_benchmark_as_often_as_it_says_unless_told_otherwise) {
+    registry all;
+    all.declare("suite", {{"often", "/s", better::higher, ""}});
+    all.declare("suite", {{"seldom", "/s", better::higher, ""}}, 1, 1, 2);
+    for (const char* const name : {"often", "seldom"}) {
+        all.implement("suite", name, "corro", [](const run_parameters&) { return measurement(); });
+    }
+    const auto often = [](const planned_run& run) { return run.what->name() == "often"; };
+    const std::vector<planned_run> own = make_plan(all, {}, 0, 1);
+    EXPECT_EQ(std::count_if(own.begin(), own.end(), often), 5);
+    EXPECT_EQ(own.size(), 7U);
+    EXPECT_EQ(make_plan(all, {}, 3, 1).size(), 6U);
+}
+
 TEST(plan, runs_the_subjects_of_a_row_right_after_each_other) {
     const registry all = small_registry();
     const std::vector<planned_run> plan = make_plan(all, {}, 4, 7);

@@ -13,7 +13,8 @@ subject_role role_of(std::string_view subject) noexcept {
     return subject_role::peer;
 }
 
-void registry::declare(std::string_view suite, std::vector<row> rows, int threads, double time_factor) {
+void registry::declare(std::string_view suite, std::vector<row> rows, int threads, double time_factor,
+                       int repeats_count) {
     CORRO_ASSERT(!rows.empty(), "a benchmark has at least one row");
     for (const row& one : rows) CORRO_ASSERT(find_row(suite, one.name) == nullptr, "row names are unique in a suite");
     benchmark made;
@@ -21,6 +22,7 @@ void registry::declare(std::string_view suite, std::vector<row> rows, int thread
     made.rows = std::move(rows);
     made.threads = threads;
     made.time_factor = time_factor;
+    made.repeats_count = repeats_count;
     benchmarks_.push_back(std::move(made));
 }
 

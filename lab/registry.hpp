@@ -46,6 +46,7 @@ struct benchmark {
     std::vector<row> rows;   ///< the first one names the benchmark
     int threads = 1;         ///< with one thread, the process is bound to one processor
     double time_factor = 1;  ///< a run measures so many times longer than the session says
+    int repeats_count = 5;   ///< unless the session says how many
     std::vector<implementation> by;
 
     [[nodiscard]] const std::string& name() const { return rows.front().name; }
@@ -54,7 +55,8 @@ struct benchmark {
 class registry {
  public:
     /// Declares a benchmark. @pre No other row of the suite has one of its rows' names (asserted).
-    void declare(std::string_view suite, std::vector<row> rows, int threads = 1, double time_factor = 1);
+    void declare(std::string_view suite, std::vector<row> rows, int threads = 1, double time_factor = 1,
+                 int repeats_count = 5);
 
     /// Says how `subject` does the benchmark called `name`. @pre The benchmark is declared (asserted).
     void implement(std::string_view suite, std::string_view name, std::string_view subject, benchmark_function run);

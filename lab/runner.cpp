@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
@@ -94,8 +95,13 @@ session run_session(const registry& all, const session_options& options) {
     const std::vector<planned_run> plan = make_plan(all, options.wanted, options.repeats_count, options.seed);
     session made;
     made.measured.machine = machine_facts();
+    const int repeats_count =
+        std::max_element(plan.begin(), plan.end(),
+                         [](const planned_run& a, const planned_run& b) { return a.repeat < b.repeat; })
+            ->repeat +
+        1;
     made.measured.machine["run"] =
-        fmt::format("{} repeats of {} s, seed {}", options.repeats_count, options.seconds, options.seed);
+        fmt::format("{} repeats of {} s, seed {}", repeats_count, options.seconds, options.seed);
     collector gathered;
     double time_factors = 0;
     for (const planned_run& run : plan) time_factors += run.what->time_factor;

@@ -17,7 +17,7 @@ struct session_options {
     selection wanted;
     lab_options lab;
     double seconds = 0.3;
-    int repeats_count = 5;
+    int repeats_count = 0;  ///< 0: as many as each benchmark says
     std::uint64_t seed = 1;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "lab/compare.hpp"
@@ -30,17 +31,53 @@ std::string text(const results& in, const std::string& row, const std::string& s
 void write_answered(writer out, const results& in) {
     fmt::format_to(out,
                    "\n### Answered\n\n| outstanding per client | subject | requests | least | most | of {} | refused | "
-                   "user time | venue busy | clients busy |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+                   "user time | system calls per request | venue busy | clients busy "
+                   "|\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
                    paper_baseline);
     for (const result& r : in.rows) {
         if (r.suite != "venue" || r.unit != "/s") continue;
         const result* const baseline = find(in, r.row, std::string(paper_baseline));
-        fmt::format_to(out, "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", r.row.substr(r.row.rfind('_') + 1),
-                       r.subject, value_text(r.value.median, "/s"), value_text(r.value.min, "/s"),
-                       value_text(r.value.max, "/s"),
+        const result* const calls = find(in, r.row + "_system_calls", r.subject);
+        const bool counted = calls != nullptr && calls->value.median > 0;
+        fmt::format_to(out, "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+                       r.row.substr(r.row.rfind('_') + 1), r.subject, value_text(r.value.median, "/s"),
+                       value_text(r.value.min, "/s"), value_text(r.value.max, "/s"),
                        baseline == nullptr ? "" : fmt::format("{:.2f}", r.value.median / baseline->value.median),
                        text(in, r.row + "_refused", r.subject), text(in, r.row + "_user", r.subject),
+                       counted ? fmt::format("{:.2f}", calls->value.median) : "",
                        text(in, r.row + "_venue_busy", r.subject), text(in, r.row + "_clients_busy", r.subject));
+    }
+}
+
+// What waiting for the disk costs: the venue with a journal against the same without.
+void write_journal(writer out, const results& in) {
+    constexpr std::string_view group_mark = "_group";
+    std::string lines;
+    for (const result& r : in.rows) {
+        if (r.suite != "venue" || r.unit != "/s" || !r.subject.ends_with(group_mark)) continue;
+        const std::string bare = r.subject.substr(0, r.subject.size() - group_mark.size());
+        const result* const none = find(in, r.row, bare);
+        const result* const each = find(in, r.row, bare + "_each");
+        if (none == nullptr || each == nullptr) continue;
+        lines += fmt::format("| {} | {} | {} | {} | {:.0f} % | {} | {:.0f} % |\n", r.row.substr(r.row.rfind('_') + 1),
+                             bare, value_text(none->value.median, "/s"), value_text(r.value.median, "/s"),
+                             100 * r.value.median / none->value.median, value_text(each->value.median, "/s"),
+                             100 * each->value.median / none->value.median);
+    }
+    if (lines.empty()) return;
+    fmt::format_to(
+        out,
+        "\n### Journal\n\n| outstanding per client | subject | no journal | `group` | of no journal | `each` "
+        "| of no journal |\n|---:|---|---:|---:|---:|---:|---:|\n{}",
+        lines);
+}
+
+void write_recovery(writer out, const results& in) {
+    fmt::format_to(out, "\n### Recovery\n\n| what | subject | median | least | most |\n|---|---|---:|---:|---:|\n");
+    for (const result& r : in.rows) {
+        if (r.suite != "venue" || !r.row.starts_with("recovery_")) continue;
+        fmt::format_to(out, "| {} | {} | {} | {} | {} |\n", r.row, r.subject, value_text(r.value.median, r.unit),
+                       value_text(r.value.min, r.unit), value_text(r.value.max, r.unit));
     }
 }
 
@@ -89,10 +126,11 @@ void write_wire(writer out, const results& in) {
     }
 }
 
-bool has(const results& in, bool rates) {
-    return std::any_of(in.rows.begin(), in.rows.end(), [&](const result& r) {
-        return r.suite == "venue" && (rates ? r.unit == "/s" : r.row == "wire_to_wire_new");
-    });
+/// Whether somebody measured such rows.
+template <class Test>
+bool has(const results& in, Test&& is_such) {
+    return std::any_of(in.rows.begin(), in.rows.end(),
+                       [&](const result& r) { return r.suite == "venue" && is_such(r); });
 }
 
 }  // namespace
@@ -100,11 +138,13 @@ bool has(const results& in, bool rates) {
 std::string venue_tables(const results& all) {
     std::string made;
     const writer out(made);
-    if (has(all, true)) {
+    if (has(all, [](const result& r) { return r.unit == "/s"; })) {
         write_answered(out, all);
+        write_journal(out, all);
         write_stages(out, all);
     }
-    if (has(all, false)) write_wire(out, all);
+    if (has(all, [](const result& r) { return r.row == "wire_to_wire_new"; })) write_wire(out, all);
+    if (has(all, [](const result& r) { return r.row.starts_with("recovery_"); })) write_recovery(out, all);
     return made;
 }
 

@@ -10,7 +10,8 @@
 
 namespace corro::lab {
 
-/// Sections of level 3 in Markdown: "Answered", "Stages", "Wire to wire". Those without rows are left out.
+/// Sections of level 3 in Markdown: "Answered", "Journal", "Stages", "Wire to wire", "Recovery". Those without rows are
+/// left out.
 [[nodiscard]] std::string venue_tables(const results& all);
 
 }  // namespace corro::lab

@@ -26,6 +26,35 @@ TEST(venue_tables, set_rates_against_the_baseline_and_show_stages_by_kind) {
     EXPECT_EQ(text.find("### Wire to wire"), std::string::npos) << "nobody measured it";
 }
 
+TEST(venue_tables, show_how_many_system_calls_were_counted_and_nothing_where_none_could_be) {
+    results all;
+    all.rows = {made("clients_1000_outstanding_4", "corro_epoll_inline", "/s", 300'000),
+                made("clients_1000_outstanding_4_system_calls", "corro_epoll_inline", "calls", 0.625),
+                made("clients_1000_outstanding_4", "asio_callbacks", "/s", 200'000),
+                made("clients_1000_outstanding_4_system_calls", "asio_callbacks", "calls", 0)};
+    const std::string text = venue_tables(all);
+    EXPECT_NE(text.find("| 1.50 |  |  | 0.62 |  |  |"), std::string::npos) << text;
+    EXPECT_NE(text.find("| 1.00 |  |  |  |  |  |"), std::string::npos) << text;
+}
+
+TEST(venue_tables, set_the_journal_against_the_same_venue_without_one) {
+    results all;
+    all.rows = {made("clients_1000_outstanding_4", "corro_epoll_inline", "/s", 300'000),
+                made("clients_1000_outstanding_4", "corro_epoll_inline_each", "/s", 6'000),
+                made("clients_1000_outstanding_4", "corro_epoll_inline_group", "/s", 270'000)};
+    const std::string text = venue_tables(all);
+    EXPECT_NE(text.find("| 4 | corro_epoll_inline | 300 k/s | 270 k/s | 90 % | 6 k/s | 2 % |"), std::string::npos)
+        << text;
+}
+
+TEST(venue_tables, show_recovery_alone_when_nothing_else_was_measured) {
+    results all;
+    all.rows = {made("recovery_10_million", "corro_epoll", "ns", 4.25e9)};
+    EXPECT_EQ(venue_tables(all),
+              "\n### Recovery\n\n| what | subject | median | least | most |\n|---|---|---:|---:|---:|\n"
+              "| recovery_10_million | corro_epoll | 4.25 s | 4.25 s | 4.25 s |\n");
+}
+
 TEST(venue_tables, are_empty_without_the_suite) {
     EXPECT_EQ(venue_tables(results()), "");
 }

@@ -119,8 +119,9 @@ void add_run(CLI::App* parent, const std::shared_ptr<lab_arguments>& arguments, 
     command->add_option("--seconds", session.seconds, "How long each run measures; warming up comes on top")
         ->capture_default_str()
         ->check(CLI::Range(0.001, 600.0));
-    command->add_option("--repeats", session.repeats_count, "How many runs of each row by each subject")
-        ->capture_default_str()
+    command
+        ->add_option("--repeats", session.repeats_count,
+                     "How many runs of each row by each subject; default: 5, in the long suites 3")
         ->check(CLI::Range(1, 1000));
     command->add_flag("--quick", arguments->quick, "One repeat of 0.05 s: a look, no figures");
     add_threads_option(command, *arguments);

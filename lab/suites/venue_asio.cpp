@@ -1,7 +1,7 @@
 // Suite `venue`, by Asio with callbacks: an exchange as its experts write one. Everything on one thread without locks;
-// a request is executed where it is decoded, without a queue in between; answers are written once per batch, at once
-// if the kernel takes them; handlers live in memory of their own. Codecs, accounts, kept answers, facility, books and
-// feed are Corro's.
+// a request is executed where it is decoded, without a queue in between; answers are written once per read, or once per
+// round of the loop, at once if the kernel takes them; handlers live in memory of their own. Codecs, accounts, kept
+// answers, facility, books and feed are Corro's.
 
 #include <array>
 #include <cstring>
@@ -122,8 +122,11 @@ class subscriber {
 
 class venue final : private node::event_outlet {
  public:
-    venue(net::io_context& on, const node::configuration& c, venue_report& report)
-        : answers_(sessions_of(accounts_, c)),
+    /// @param batched  Answers are written once per round of the loop instead of once per read.
+    venue(net::io_context& on, const node::configuration& c, bool batched, venue_report& report)
+        : on_(on),
+          batched_(batched),
+          answers_(sessions_of(accounts_, c)),
           host_(node::facility_options_of(c), c.instruments, lab::clock(), *this),
           unused_(io::context_options(io::backend_kind::epoll)),
           distributor_(unused_, market_data::distributor_options(), c.instruments),
@@ -138,6 +141,17 @@ class venue final : private node::event_outlet {
         report.orders_port = orders_.local_endpoint().port();
     }
 
+    /// Something was read and worked on.
+    void after_read() {
+        if (!batched_) return flush();
+        if (flush_is_posted_) return;
+        // Behind the handlers of everything that the reactor has found ready.
+        flush_is_posted_ = true;
+        net::post(on_, net::bind_allocator(handler_allocator<void>(flush_memory_), [this] {
+                      flush_is_posted_ = false;
+                      flush();
+                  }));
+    }
     void flush() {
         for (session* s : pending_) {
             s->pending = false;
@@ -208,6 +222,10 @@ class venue final : private node::event_outlet {
         });
     }
 
+    net::io_context& on_;
+    const bool batched_;
+    bool flush_is_posted_ = false;
+    handler_memory flush_memory_;
     protocol::instrument_table instruments_;
     gateway::account_directory accounts_;
     gateway::answer_log answers_;
@@ -248,7 +266,7 @@ void session::read() {
                                                     if (error) return;  // the client has left
                                                     input_end_ += bytes;
                                                     work();
-                                                    owner_.flush();
+                                                    owner_.after_read();
                                                     read();
                                                 }));
 }
@@ -335,11 +353,11 @@ void session::write() {
     }
 }
 
-void serve(const venue_settings& settings, venue_report& report, int control) {
+void serve(bool batched, const venue_settings& settings, venue_report& report, int control) {
     net::io_context on(alone);
     unix_socket ending(on.get_executor());
     ending.assign(net::local::stream_protocol(), control);
-    const auto serving = std::make_unique<venue>(on, settings.configuration, report);
+    const auto serving = std::make_unique<venue>(on, settings.configuration, batched, report);
     std::array<std::byte, 1> nothing;
     ending.async_read_some(into_buffer(nothing), [&on](const error_code&, std::size_t) { on.stop(); });
     if (settings.busy_poll) {
@@ -353,7 +371,12 @@ void serve(const venue_settings& settings, venue_report& report, int control) {
 }  // namespace
 
 void implement_venue(registry& into) {
-    lab::implement_venue(into, subject("callbacks"), &serve);
+    for (const bool batched : {false, true}) {
+        lab::implement_venue(into, subject(batched ? "callbacks_batched" : "callbacks"),
+                             [batched](const venue_settings& settings, venue_report& report, int control) {
+                                 serve(batched, settings, report, control);
+                             });
+    }
 }
 
 }  // namespace corro::lab::CORRO_LAB_ASIO

@@ -10,6 +10,7 @@
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"
 #include "lab/suites/venue_suite.hpp"
+#include "lab/venue/temporary_folder.hpp"
 #include "node/exchange.hpp"
 
 namespace corro::lab {
@@ -55,7 +56,8 @@ void serve(const variant& which, const venue_settings& settings, venue_report& r
     }
     if (which.logs_events) configuration.event_log.directory = folder.emplace().path();
     io::context_options options(which.kind);
-    if (settings.busy_poll) options.busy_poll = std::chrono::seconds(1);
+    // A loop that never sleeps would take the processor from the thread that waits for the disk.
+    if (settings.busy_poll && !which.durability) options.busy_poll = std::chrono::seconds(1);
     io::context on(options);
     node::exchange serving(on, configuration);
     auto stream = io::unix_stream::adopt(on, control);
@@ -76,6 +78,7 @@ void implement_venue_corro(registry& into) {
             serve(one, settings, report, control);
         });
     }
+    implement_venue_recovery(into);
 }
 
 }  // namespace corro::lab

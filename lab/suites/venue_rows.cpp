@@ -17,7 +17,10 @@ std::vector<row> rows_of_clients(const venue_shape& shape) {
         {name + "_refused", "%", better::lower, "requests that the market refused, most of them overtaken by a fill"},
         {name + "_user", "%", better::higher, "part of the venue's processor time spent outside of the kernel"},
         {name + "_venue_busy", "%", better::higher, "processor time of the venue's process, of one processor"},
-        {name + "_clients_busy", "%", better::lower, "processor time of the clients' process: below 100, they waited"}};
+        {name + "_clients_busy", "%", better::lower, "processor time of the clients' process: below 100, they waited"},
+        {name + "_system_calls", "calls", better::lower,
+         "system calls of the venue per request answered, counted by the kernel right after the measured time; 0 where "
+         "it does not let itself be asked"}};
     for (const char* const kind : venue_kind_names) {
         for (const char* const stage : venue_stage_names) {
             for (const char* const percentile : venue_percentile_names) {
@@ -46,11 +49,15 @@ std::vector<row> rows_on_the_wire(const venue_shape& shape) {
 
 }  // namespace
 
+/// What is measured should last longer than the logons before it.
+constexpr double time_factor = 6;
+
 void declare_venue(registry& into) {
     for (const venue_shape& shape : venue_shapes()) {
-        // A thousand logons come before: what is measured should last longer than they do.
-        into.declare("venue", shape.rate > 0 ? rows_on_the_wire(shape) : rows_of_clients(shape), 2, 10);
+        into.declare("venue", shape.rate > 0 ? rows_on_the_wire(shape) : rows_of_clients(shape), 2, time_factor,
+                     venue_repeats_count);
     }
+    declare_venue_recovery(into);
 }
 
 void implement_venue(registry& into, const std::string& subject, const venue_server& server) {

@@ -10,8 +10,15 @@
 
 namespace corro::lab {
 
+/// A thousand logons come before everything that is measured, and seven exchanges are.
+inline constexpr int venue_repeats_count = 3;
+
 void declare_venue(registry& into);
 void implement_venue_corro(registry& into);
+
+// What no peer has: how long a venue takes to come back.
+void declare_venue_recovery(registry& into);
+void implement_venue_recovery(registry& into);
 
 /// Every row, by this exchange.
 void implement_venue(registry& into, const std::string& subject, const venue_server& server);

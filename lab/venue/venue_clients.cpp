@@ -12,6 +12,7 @@
 #include "io/event.hpp"
 #include "io/scope.hpp"
 #include "io/yield.hpp"
+#include "lab/venue/system_calls.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
 namespace corro::lab {
@@ -20,6 +21,8 @@ namespace {
 namespace soup = wire::soup_bin_tcp;
 
 constexpr std::size_t feed_bytes_max = std::size_t{256} * 1024;
+/// How much of the measured time is spent on counting system calls behind it.
+constexpr double counting_part = 0.1;
 
 std::uint64_t cpu_ns(clockid_t which) noexcept {
     timespec spent{};
@@ -29,7 +32,7 @@ std::uint64_t cpu_ns(clockid_t which) noexcept {
 
 struct clients_run {
     clients_run(const venue_shape& s, double measured, io::endpoint o, io::endpoint f, const gateway::account& a, int v)
-        : shape(s), seconds(measured), orders(o), feed(f), account(a) {
+        : shape(s), seconds(measured), orders(o), feed(f), account(a), system_calls(v) {
         verify(clock_getcpuclockid(v, &venue_clock) == 0, "the venue's process has a clock");
     }
 
@@ -44,34 +47,64 @@ struct clients_run {
     std::uint64_t measured_from = 0;
     std::uint64_t ends = 0;
     bool measuring = false;
+    bool counting = false;  ///< after the measured time: the venue's system calls, which slows it down
     bool over = false;
     std::uint64_t client_cpu = 0;
     std::uint64_t venue_cpu = 0;
+    system_call_counter system_calls;
+    std::uint64_t answered_while_counting = 0;
     client_figures figures;
 
     void begin() {
-        const double per_second = clock().calibration().ticks_per_second;
-        measured_from =
-            clock().now_ticks() + static_cast<std::uint64_t>(seconds * timed_run::warm_up_part * per_second);
-        ends = measured_from + static_cast<std::uint64_t>(seconds * per_second);
+        measured_from = clock().now_ticks() + ticks_of(seconds * timed_run::warm_up_part);
+        ends = measured_from + ticks_of(seconds);
     }
-    /// Looks at the time: begins to measure, ends.
+    static std::uint64_t ticks_of(double seconds_long) {
+        return static_cast<std::uint64_t>(seconds_long * clock().calibration().ticks_per_second);
+    }
+    /// Looks at the time: begins to measure, goes on to count, ends.
     void look(std::uint64_t now) {
-        if (!measuring && !over && now >= measured_from) {
-            measuring = true;
-            measured_from = now;
-            client_cpu = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-            venue_cpu = cpu_ns(venue_clock);
+        if (over) return;
+        if (counting) {
+            if (now >= ends && answered_while_counting != 0) end_counting();
+        } else if (!measuring) {
+            if (now >= measured_from) begin_measuring(now);
+        } else if (now >= ends && figures.answered != 0) {
+            // On a machine that is busy with other things it may take longer until something was counted.
+            end_measuring(now);
         }
-        // On a machine that is busy with other things it may take longer until something was counted.
-        if (measuring && now >= ends && figures.answered != 0) {
-            measuring = false;
+    }
+    /// So many requests were answered.
+    void completed(std::uint32_t count) {
+        if (measuring) figures.answered += count;
+        if (counting) answered_while_counting += count;
+    }
+
+ private:
+    void begin_measuring(std::uint64_t now) {
+        measuring = true;
+        measured_from = now;
+        client_cpu = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+        venue_cpu = cpu_ns(venue_clock);
+    }
+    void end_measuring(std::uint64_t now) {
+        measuring = false;
+        const auto wall = static_cast<double>(clock().between_ns(measured_from, now));
+        figures.seconds = wall / 1e9;
+        figures.client_busy = static_cast<double>(cpu_ns(CLOCK_THREAD_CPUTIME_ID) - client_cpu) / wall;
+        figures.venue_busy = static_cast<double>(cpu_ns(venue_clock) - venue_cpu) / wall;
+        if (shape.rate > 0 || !system_calls.works()) {
             over = true;
-            const auto wall = static_cast<double>(clock().between_ns(measured_from, now));
-            figures.seconds = wall / 1e9;
-            figures.client_busy = static_cast<double>(cpu_ns(CLOCK_THREAD_CPUTIME_ID) - client_cpu) / wall;
-            figures.venue_busy = static_cast<double>(cpu_ns(venue_clock) - venue_cpu) / wall;
+            return;
         }
+        counting = true;
+        ends = now + ticks_of(seconds * counting_part);
+        system_calls.begin();
+    }
+    void end_counting() {
+        figures.system_calls_per_request =
+            static_cast<double>(system_calls.end()) / static_cast<double>(answered_while_counting);
+        over = true;
     }
 };
 
@@ -123,7 +156,7 @@ io::task<> closed_loop(clients_run* run, client::order_session* session, client:
         const std::uint32_t completed = take_answers(*session, *trader);
         under_way -= completed;
         run->look(clock().now_ticks());
-        if (run->measuring) run->figures.answered += completed;
+        run->completed(completed);
     }
 }
 
@@ -145,7 +178,7 @@ io::task<> paced(clients_run* run, client::order_session* session, client::trade
         const std::uint64_t now = clock().now_ticks();
         run->look(now);
         if (!run->measuring) continue;
-        ++run->figures.answered;
+        run->completed(completed);
         for (std::size_t kind = 0; kind < venue_kinds.size(); ++kind) {
             if (venue_kinds[kind] == request.kind) run->figures.round_trips[kind].record(clock().between_ns(due, now));
         }
@@ -164,12 +197,7 @@ io::task<> be_client(clients_run* run, std::uint32_t index) {
     const std::unique_ptr<client::order_session> session = std::move(*logged_on);
     std::vector<domain::instrument> instruments;
     session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
-    std::vector<domain::price_ticks> middles;
-    for (const domain::instrument& i : instruments) {
-        middles.push_back(domain::price_ticks{(i.price_low.value + i.price_high.value) / 2});
-    }
-    client::trader trader(client::trader_options(), std::move(instruments), std::move(middles),
-                          (std::uint64_t{index + 1} << 32U) + 1, index + 1);
+    client::trader trader = trader_of(index, std::move(instruments));
     if (++run->logged_on == run->shape.clients) {
         run->begin();
         run->all_logged_on.set();
@@ -197,6 +225,16 @@ io::task<> run_all(clients_run* run) {
 }
 
 }  // namespace
+
+client::trader trader_of(std::uint32_t session, std::vector<domain::instrument> instruments, std::uint32_t life) {
+    std::vector<domain::price_ticks> middles;
+    for (const domain::instrument& i : instruments) {
+        middles.push_back(domain::price_ticks{(i.price_low.value + i.price_high.value) / 2});
+    }
+    const std::uint64_t client_order_base = (std::uint64_t{session + 1} << 32U) + (std::uint64_t{life} << 28U) + 1;
+    return {client::trader_options(), std::move(instruments), std::move(middles), client_order_base,
+            session + 1 + (std::uint64_t{life} << 32U)};
+}
 
 client_figures run_venue_clients(const venue_shape& shape, double seconds, io::endpoint orders, io::endpoint feed,
                                  const gateway::account& account, int venue) {

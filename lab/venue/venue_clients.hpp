@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/histogram.hpp"
 #include "client/trader.hpp"
@@ -21,10 +22,17 @@ struct client_figures {
     double seconds = 0;          ///< of it
     double client_busy = 0;      ///< part of it that this thread worked, 0 to 1
     double venue_busy = 0;       ///< processors that the venue's process kept busy in it
+    /// Those of the venue, in a time after the measured one; 0 where the kernel does not let itself be asked.
+    double system_calls_per_request = 0;
     std::uint64_t feed_bytes = 0;
     client::trader_statistics requests;
     std::array<base::latency_histogram, venue_kinds.size()> round_trips;  ///< at a rate
 };
+
+/// The trader behind a session, from 0, of a venue of these instruments. Traders of one session in different `lives`
+/// name their orders differently.
+[[nodiscard]] client::trader trader_of(std::uint32_t session, std::vector<domain::instrument> instruments,
+                                       std::uint32_t life = 0);
 
 /// @param venue  The venue's process, to see how busy it is.
 /// @throws wrong_result

@@ -25,24 +25,8 @@ constexpr std::uint32_t sessions_max = 1'000;
 
 venue_settings settings_of(const venue_shape& shape) {
     venue_settings made;
-    node::configuration& c = made.configuration;
-    c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
-    c.timing_sample_every = shape.rate > 0 ? 1 : timing_sample_every;
-    for (std::uint32_t id = 1; id <= instruments_count; ++id) {
-        domain::instrument i;
-        i.id = domain::instrument_id{id};
-        i.product = domain::product_id{1};
-        i.name = domain::symbol(fmt::format("M{}", id));
-        i.price_low = domain::price_ticks{9'000};
-        i.price_high = domain::price_ticks{11'000};
-        c.instruments.push_back(i);
-    }
-    gateway::account account;
-    account.id = domain::account_id{1};
-    account.name = "clients";
-    account.key.fill(std::byte{0x5a});
-    account.sessions_count = sessions_max;
-    c.accounts.push_back(account);
+    made.configuration = venue_configuration();
+    made.configuration.timing_sample_every = shape.rate > 0 ? 1 : timing_sample_every;
     made.busy_poll = shape.rate > 0;
     return made;
 }
@@ -152,6 +136,27 @@ std::vector<venue_shape> venue_shapes() {
     return {{1'000, 1, 0}, {1'000, 4, 0}, {1'000, 16, 0}, {1, 1, 2'000}};
 }
 
+node::configuration venue_configuration() {
+    node::configuration c;
+    c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
+    for (std::uint32_t id = 1; id <= instruments_count; ++id) {
+        domain::instrument i;
+        i.id = domain::instrument_id{id};
+        i.product = domain::product_id{1};
+        i.name = domain::symbol(fmt::format("M{}", id));
+        i.price_low = domain::price_ticks{9'000};
+        i.price_high = domain::price_ticks{11'000};
+        c.instruments.push_back(i);
+    }
+    gateway::account account;
+    account.id = domain::account_id{1};
+    account.name = "clients";
+    account.key.fill(std::byte{0x5a});
+    account.sessions_count = sessions_max;
+    c.accounts.push_back(account);
+    return c;
+}
+
 void venue_report::take(const node::latency_tables& tables) {
     for (std::size_t kind = 0; kind < venue_kinds.size(); ++kind) {
         for (std::size_t stage = 0; stage < 3; ++stage) {
@@ -190,7 +195,10 @@ measurement run_venue(const run_parameters& how, const venue_shape& shape, const
     made.values = {
         static_cast<double>(figures.answered) / figures.seconds,
         100.0 * static_cast<double>(figures.requests.refused) / static_cast<double>(figures.requests.answered),
-        100.0 * user / (user + seconds_of(used.ru_stime)), 100.0 * figures.venue_busy, 100.0 * figures.client_busy};
+        100.0 * user / (user + seconds_of(used.ru_stime)),
+        100.0 * figures.venue_busy,
+        100.0 * figures.client_busy,
+        figures.system_calls_per_request};
     append_stages(made.values, *report);
     return made;
 }

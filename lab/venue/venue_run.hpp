@@ -49,6 +49,9 @@ struct venue_report {
     void take(const node::latency_tables& tables);
 };
 
+/// What every venue of the suite is configured to be: ten instruments, an account with a thousand sessions.
+[[nodiscard]] node::configuration venue_configuration();
+
 struct venue_settings {
     node::configuration configuration;
     bool busy_poll = false;  ///< look for work all the time instead of sleeping
