@@ -31,6 +31,7 @@ struct run_profile {
     std::int64_t step_ns_max = 1'000;  ///< between commands
     bool operates = false;             ///< operators' commands are among the others
     bool auctions = false;             ///< phases change often
+    bool implied = false;              ///< calendar spreads imply prices in their legs, and these in them
 };
 
 class command_generator {
@@ -54,6 +55,14 @@ class command_generator {
         profile_.auctions = random_.below(3) == 0;
         // Drawn apart: what all other seeds give stays what it is.
         const bool has_calendars = base::prng{~seed}.below(3) == 0;
+        if (has_calendars) {
+            // Small books that often change, near each other, so that combinations lock and cross.
+            profile_.implied = !one_in(3);
+            if (one_in(2)) profile_.price_spread = 1 + static_cast<std::int64_t>(random_.below(6));
+            // Whoever trades a spread needs room for it and for both legs.
+            profile_.options.positions_max = one_in(6) ? 12 : 64;
+            profile_.options.orders_max = std::max<std::uint32_t>(profile_.options.orders_max, 20);
+        }
         const std::uint64_t count = has_calendars ? 3 + random_.below(2) : 1 + random_.below(3);
         for (std::uint32_t i = 0; i < count; ++i) profile_.instruments.push_back(some_instrument(2 * i + 1));
         if (has_calendars) {
@@ -194,17 +203,23 @@ class command_generator {
     /// Calendar spreads over the instruments so far: of each two of them, or of most. Some stand in front of their
     /// legs, some behind them.
     void add_calendars() {
-        // Small books that often change, near each other: combinations of them are to lock and cross.
         const domain::price_nano tick = profile_.instruments.front().tick_size;
         const std::vector<domain::instrument> legs = profile_.instruments;
-        for (domain::instrument& i : profile_.instruments) i.tick_size = tick;
+        const auto tie = [&](domain::instrument& i) {
+            i.tick_size = tick;
+            if (!profile_.implied) return;
+            i.product = domain::product_id{1};
+            i.allocation = {};
+        };
+        for (domain::instrument& i : profile_.instruments) tie(i);
         std::uint32_t id = 30;
         for (std::size_t near = 0; near < legs.size(); ++near) {
             for (std::size_t far = near + 1; far < legs.size(); ++far, ++id) {
                 if (one_in(4)) continue;
                 domain::instrument spread = some_instrument(id);
                 spread.kind = domain::instrument_kind::spread;
-                spread.tick_size = tick;
+                tie(spread);
+                spread.implied = profile_.implied && !one_in(6);
                 spread.legs_count = 2;
                 spread.legs[0] = {legs[near].id, 1, domain::side::buy};
                 spread.legs[1] = {legs[far].id, 1, domain::side::sell};

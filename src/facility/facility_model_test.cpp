@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
@@ -9,6 +11,9 @@
 
 namespace corro::facility::testing {
 namespace {
+
+using domain::command;
+using domain::side;
 
 /// CORRO_OPERATIONS=N makes the run longer or shorter.
 [[nodiscard]] std::uint64_t operations_wanted() {
@@ -23,6 +28,69 @@ TEST(facility_model, agrees_with_the_reference_on_every_event_and_state_of_a_mil
         const std::string difference = run_differential(seeds(), operations_per_run);
         ASSERT_EQ(difference, "");
     }
+}
+
+/// Two months and their calendar spread, which imply prices in one another.
+[[nodiscard]] std::vector<domain::instrument> triangle() {
+    std::vector<domain::instrument> all{wide_instrument(1), wide_instrument(2), wide_instrument(3)};
+    for (domain::instrument& i : all) i.product = domain::product_id{1};
+    all[2].kind = domain::instrument_kind::spread;
+    all[2].implied = true;
+    all[2].legs_count = 2;
+    all[2].legs[0] = {all[0].id, 1, domain::side::buy};
+    all[2].legs[1] = {all[1].id, 1, domain::side::sell};
+    return all;
+}
+
+/// The end of an order that takes more steps at implied prices than one may: it enters, is amended into reach, is one
+/// side of a quote, or was waiting for the fill before it. 1,280 single lots of June are offered, one after the other,
+/// and as many spreads as one likes.
+void take_too_many_steps(domain::command_kind kind, bool waits) {
+    const std::vector<domain::instrument> instruments = triangle();
+    twin both({.orders_max = 16, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, instruments);
+    std::uint64_t sequence = 0;
+    const auto apply = [&](command c, std::uint32_t instrument) {
+        c.sequence = domain::sequence_number{++sequence};
+        c.instrument = domain::instrument_id{instrument};
+        ASSERT_EQ(both.apply(c), "");
+    };
+    for (int i = 0; i < 5; ++i) {
+        command june = limit(1, side::sell, 105, 256);
+        june.display_quantity = domain::quantity_lots{1};
+        apply(june, 2);
+    }
+    apply(limit(2, side::sell, -5, 100'000), 3);
+    apply(limit(3, side::sell, 100, 7), 1);
+    apply(limit(3, side::sell, 101, 7), 1);
+    command last = limit(0, side::buy, 102, 5'000, 77);
+    if (waits) {
+        command stop = last;
+        stop.type = domain::order_type::stop_limit;
+        stop.trigger_price = domain::price_ticks{100};
+        apply(stop, 1);
+        last = limit(3, side::buy, 100, 1);
+    } else if (kind == domain::command_kind::amend_order) {
+        apply(limit(0, side::buy, 90, 5'000, 77), 1);
+    }
+    last.kind = kind;
+    apply(last, 1);
+    std::uint64_t implied = 0;
+    std::uint64_t cancelled = 0;
+    for (const domain::event& e : both.events()) {
+        const bool is_implied = (e.flags & domain::event_flag::implied) != 0;
+        if (e.kind == domain::event_kind::trade && e.instrument.value == 1 && is_implied) ++implied;
+        const bool is_bounded = e.reason == domain::reject_reason::implied_limit;
+        if (e.kind == domain::event_kind::order_cancelled && is_bounded) cancelled += e.order.quantity.value;
+    }
+    EXPECT_EQ(implied, implied_steps_max);
+    EXPECT_EQ(cancelled, 5'000 - implied_steps_max - (waits ? 6U : 7U)) << "the direct lots at 100 come first";
+}
+
+TEST(facility_model, agrees_with_the_reference_on_an_order_that_takes_too_many_steps_at_implied_prices) {
+    take_too_many_steps(domain::command_kind::enter_order, false);
+    take_too_many_steps(domain::command_kind::amend_order, false);
+    take_too_many_steps(domain::command_kind::enter_quote, false);
+    take_too_many_steps(domain::command_kind::enter_order, true);
 }
 
 TEST(facility_model, notices_each_of_the_defects_that_can_be_put_in) {

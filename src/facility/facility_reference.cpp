@@ -53,7 +53,9 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
     } else {
         refuse(domain::reject_reason::unknown_command);
     }
+    settle_elsewhere();
     say_indicatives();
+    say_implied_tops();
     close_command();
     return events_;
 }

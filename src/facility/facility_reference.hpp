@@ -5,11 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -34,7 +36,10 @@ class facility_reference {
         : options_(options),
           instruments_(instruments.begin(), instruments.end()),
           books_(instruments.size()),
-          mistake_(mistake) {}
+          mistake_(mistake),
+          elsewhere_(instruments.size()) {
+        find_triangles();
+    }
 
     /// Executes a command and returns its events.
     const std::vector<domain::event>& apply(const domain::command& c, domain::order_id next_id,
@@ -118,6 +123,7 @@ class facility_reference {
         std::int64_t window_end = INT64_MIN;
         domain::price_ticks reference = domain::no_price, last_seen = domain::no_price;
         std::uint64_t volume_seen = 0;
+        domain::top implied{domain::no_price, {}, domain::no_price, {}, {}};  // as last said
     };
 
     // --- Small words -------------------------------------------------------------------------------------------------
@@ -186,11 +192,16 @@ class facility_reference {
 
     struct ending {
         bool is_known = false;    // the order's owner has heard of it
-        bool is_stopped = false;  // by self-match prevention
+        bool is_stopped = false;  // by self-match prevention, or after too many steps
         std::uint32_t taken_out = 0;
+        reject_reason reason = reject_reason::self_match_prevented;
     };
 
-    ending match(order& incoming, bool is_entering);
+    enum class reach { all, direct_only };
+    ending match(order& incoming, bool is_entering, reach how_far = reach::all);
+    /// What the incoming order's instruction does with an order of its own. True if it is the incoming order's end.
+    bool prevent(order& incoming, order& resting, ending& end);
+    static void add_to_tape(book& b, domain::price_ticks price, std::uint32_t lots);
 
     // --- Sharing -----------------------------------------------------------------------------------------------------
 
@@ -219,6 +230,38 @@ class facility_reference {
     };
     std::vector<effect> effects(const order& o) const;
     bool exceeds_position(const order& o, std::uint32_t added, std::uint32_t lots_max) const;
+
+    // --- Implied -----------------------------------------------------------------------------------------------------
+
+    /// A calendar spread and its legs, by index: in the order of the definition, and by what its buyer does.
+    struct triangle {
+        std::uint32_t strategy = 0, first = 0, second = 0, bought = 0, sold = 0;
+    };
+    struct combination {
+        const triangle* in = nullptr;
+        domain::price_ticks price{};
+        std::array<order*, 2> partners{};  // the leg before the strategy, the first leg before the second
+        std::uint64_t volume = 0;          // as published
+    };
+    enum class stepping { direct, done, over };
+
+    void find_triangles();
+    bool works(const triangle& t) const;
+    std::optional<combination> seen_from(const triangle& t, std::uint32_t instrument, side implied);
+    std::vector<combination> best_implied(std::uint32_t instrument, side implied);
+    /// Direct or implied.
+    std::optional<domain::price_ticks> best_price(std::uint32_t instrument, side s);
+    static bool reaches(const order& o, domain::price_ticks price);
+    bool crosses(const order& o);
+    stepping step_implied(order& incoming, bool is_entering, ending& end, std::uint32_t& steps);
+    void trade_implied(order& incoming, const combination& c, std::uint32_t lots, bool is_entering, bool keeps_place);
+    void move_positions(const triangle& t, const std::array<order, 3>& orders, std::uint32_t lots);
+    void tell_implied_book(const order& o, domain::trade_id id, domain::price_ticks price, std::uint32_t lots,
+                           bool is_partner, bool has_place);
+    void go_on(const std::vector<std::uint32_t>& resumed);
+    void settle_elsewhere();
+    void wait_for(std::uint32_t instrument, const std::vector<std::int64_t>& seen);
+    void say_implied_tops();
 
     // --- Leaving -----------------------------------------------------------------------------------------------------
 
@@ -253,6 +296,8 @@ class facility_reference {
 
     void set_phase(std::uint32_t instrument, domain::trading_phase phase, std::int64_t resume_time,
                    reject_reason reason);
+    /// Books that match again: what is crossed between them trades, then waiting orders are set free.
+    void go_on_trading(const std::vector<std::uint32_t>& resumed);
     void enter_pending(std::uint32_t instrument);
     void request_done(domain::instrument_id instrument, std::uint32_t account);
     void change_phase();
@@ -330,6 +375,8 @@ class facility_reference {
     std::uint64_t expiring_count_ = 0;
     std::vector<std::int64_t> traded_;  ///< prices that the running command traded at, which waiting orders have seen
     defect mistake_;
+    std::vector<triangle> triangles_;                   ///< in the order of their strategies
+    std::vector<std::vector<std::int64_t>> elsewhere_;  ///< by book: prices of fills as a partner, not yet looked at
     domain::command command_;
     domain::order_id next_id_;
     domain::order_id second_id_;

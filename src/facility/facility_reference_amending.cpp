@@ -135,8 +135,7 @@ void facility_reference::amend_order() {
         rest(o);
     } else {
         if (end.is_stopped) {
-            tell_owner(event_kind::order_cancelled, o, o.price, end.taken_out, reject_reason::self_match_prevented,
-                       false);
+            tell_owner(event_kind::order_cancelled, o, o.price, end.taken_out, end.reason, false);
         }
         forget(o);
     }
@@ -205,7 +204,7 @@ reject_reason facility_reference::check_amend(const order& o, order& amended) {
         bounded.type = domain::order_type::limit;
         const reject_reason too_far = apply_band(bounded);
         if (too_far != reject_reason::none) return too_far;
-        if ((o.flags & domain::order_flag::post_only) != 0 && !reached_levels(amended).empty()) {
+        if ((o.flags & domain::order_flag::post_only) != 0 && crosses(amended)) {
             return reject_reason::would_take_liquidity;
         }
     }

@@ -221,16 +221,8 @@ void facility_reference::cross(order& buyer, order& seller, domain::price_ticks 
 /// What the tape adds up to after a trade of an auction.
 void facility_reference::tell_trade(std::uint32_t instrument, domain::price_ticks price, std::uint32_t lots) {
     book& b = books_[instrument];
-    b.prices.last = price;
-    if (b.prices.open == domain::no_price) b.prices.open = b.prices.high = b.prices.low = price;
-    b.prices.high = std::max(b.prices.high, price);
-    b.prices.low = std::min(b.prices.low, price);
+    add_to_tape(b, price, lots);
     say(event_kind::price_update, id_of(instrument), side::buy).prices = b.prices;
-    b.volume += lots;
-    const base::int128 turnover = static_cast<base::int128>(b.turnover) + static_cast<base::int128>(price.value) * lots;
-    b.turnover = turnover > INT64_MAX   ? INT64_MAX
-                 : turnover < INT64_MIN ? INT64_MIN
-                                        : static_cast<std::int64_t>(turnover);
     say_statistics(instrument, side::buy);
 }
 

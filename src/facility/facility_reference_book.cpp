@@ -88,7 +88,7 @@ void facility_reference::enter_triggered(std::uint32_t instrument) {
         const std::uint32_t taken_out = end.is_stopped ? end.taken_out : o.open;
         if (taken_out != 0) {
             tell_owner(event_kind::order_cancelled, o, o.price, taken_out,
-                       end.is_stopped ? reject_reason::self_match_prevented : reject_reason::no_counterparty, false);
+                       end.is_stopped ? end.reason : reject_reason::no_counterparty, false);
         }
         forget(o);
         withdraw_tripped();
@@ -128,10 +128,15 @@ std::uint64_t facility_reference::tradable(const order& o) {
     return found;
 }
 
-facility_reference::ending facility_reference::match(order& incoming, bool is_entering) {
+facility_reference::ending facility_reference::match(order& incoming, bool is_entering, reach how_far) {
     using domain::self_match_prevention;
     ending end;
+    std::uint32_t steps = 0;
     while (incoming.open != 0) {
+        const stepping step =
+            how_far == reach::all ? step_implied(incoming, is_entering, end, steps) : stepping::direct;
+        if (step == stepping::over) return end;
+        if (step == stepping::done) continue;
         const auto reached = reached_levels(incoming);
         if (reached.empty()) break;
         order* resting = mistake_ == defect::newest_order_first ? reached.front()->back() : reached.front()->front();
@@ -149,33 +154,39 @@ facility_reference::ending facility_reference::match(order& incoming, bool is_en
             end.is_known = true;
             continue;
         }
-        if (incoming.self_match == self_match_prevention::cancel_newest) {
-            return {end.is_known, true, std::exchange(incoming.open, 0)};
-        }
-        const std::uint32_t lots = incoming.self_match == self_match_prevention::decrement
-                                       ? std::min(incoming.open, resting->open)
-                                       : resting->open;
-        if (lots == resting->open) {
-            tell_owner(event_kind::order_cancelled, *resting, resting->price, resting->open,
-                       reject_reason::self_match_prevented, false);
-            take_out(*resting);
-        } else if (mistake_ != defect::decrement_forgets_the_resting_order) {
-            tell_owner(event_kind::order_amended, *resting, resting->price, resting->open - lots,
-                       reject_reason::self_match_prevented, false);
-            shrink(*resting, lots, resting->display);
-        }
-        if (incoming.self_match == self_match_prevention::cancel_both) {
-            return {end.is_known, true, std::exchange(incoming.open, 0)};
-        }
-        if (incoming.self_match == self_match_prevention::decrement) {
-            incoming.open -= lots;
-            if (incoming.open == 0) return {end.is_known, true, lots};
-            tell_owner(event_kind::order_amended, incoming, incoming.price, incoming.open,
-                       reject_reason::self_match_prevented, false);
-            end.is_known = true;
-        }
+        if (prevent(incoming, *resting, end)) return end;
     }
     return end;
+}
+
+bool facility_reference::prevent(order& incoming, order& resting, ending& end) {
+    using domain::self_match_prevention;
+    const auto stop = [&](std::uint32_t taken_out) {
+        end.is_stopped = true;
+        end.taken_out = taken_out;
+        incoming.open = 0;
+        return true;
+    };
+    if (incoming.self_match == self_match_prevention::cancel_newest) return stop(incoming.open);
+    const std::uint32_t lots =
+        incoming.self_match == self_match_prevention::decrement ? std::min(incoming.open, resting.open) : resting.open;
+    if (lots == resting.open) {
+        tell_owner(event_kind::order_cancelled, resting, resting.price, resting.open,
+                   reject_reason::self_match_prevented, false);
+        take_out(resting);
+    } else if (mistake_ != defect::decrement_forgets_the_resting_order) {
+        tell_owner(event_kind::order_amended, resting, resting.price, resting.open - lots,
+                   reject_reason::self_match_prevented, false);
+        shrink(resting, lots, resting.display);
+    }
+    if (incoming.self_match == self_match_prevention::cancel_both) return stop(incoming.open);
+    if (incoming.self_match != self_match_prevention::decrement) return false;
+    incoming.open -= lots;
+    if (incoming.open == 0) return stop(lots);
+    tell_owner(event_kind::order_amended, incoming, incoming.price, incoming.open, reject_reason::self_match_prevented,
+               false);
+    end.is_known = true;
+    return false;
 }
 
 bool facility_reference::shares(std::uint32_t instrument) const {
@@ -241,17 +252,9 @@ void facility_reference::trade(order& incoming, order& resting, bool is_entering
     say_level(before);
     say_top(before);
 
-    b.prices.last = price;
     traded_.push_back(price.value);
-    if (b.prices.open == domain::no_price) b.prices.open = b.prices.high = b.prices.low = price;
-    b.prices.high = std::max(b.prices.high, price);
-    b.prices.low = std::min(b.prices.low, price);
+    add_to_tape(b, price, lots);
     say(event_kind::price_update, instrument, incoming.side).prices = b.prices;
-    b.volume += lots;
-    const base::int128 turnover = static_cast<base::int128>(b.turnover) + static_cast<base::int128>(price.value) * lots;
-    b.turnover = turnover > INT64_MAX   ? INT64_MAX
-                 : turnover < INT64_MIN ? INT64_MIN
-                                        : static_cast<std::int64_t>(turnover);
     const bool buys = incoming.side == side::buy;
     const bool has_legs = instruments_[incoming.instrument].legs_count != 0;
     if (!has_legs || mistake_ == defect::strategies_are_owned) {
@@ -263,6 +266,18 @@ void facility_reference::trade(order& incoming, order& resting, bool is_entering
     if (incoming.is_quote) count_for_protection(incoming, lots);
     if (before.is_quote) count_for_protection(before, lots);
     if (before.open != 0 && before.shown == 0) rest(resting, true);
+}
+
+void facility_reference::add_to_tape(book& b, domain::price_ticks price, std::uint32_t lots) {
+    b.prices.last = price;
+    if (b.prices.open == domain::no_price) b.prices.open = b.prices.high = b.prices.low = price;
+    b.prices.high = std::max(b.prices.high, price);
+    b.prices.low = std::min(b.prices.low, price);
+    b.volume += lots;
+    const base::int128 turnover = static_cast<base::int128>(b.turnover) + static_cast<base::int128>(price.value) * lots;
+    b.turnover = turnover > INT64_MAX   ? INT64_MAX
+                 : turnover < INT64_MIN ? INT64_MIN
+                                        : static_cast<std::int64_t>(turnover);
 }
 
 void facility_reference::unqueue(order& o) {

@@ -143,10 +143,9 @@ void facility_reference::enter_order() {
     const bool starts_auction =
         too_far != reject_reason::none && instruments_[o.instrument].volatility_auction != 0 && can_collect();
     if (too_far != reject_reason::none && !starts_auction) return refuse(too_far);
-    const half& other = half_of(o.instrument, domain::opposite(o.side));
     domain::price_ticks value = o.price;
-    if (c.type == domain::order_type::market && !other.levels.empty()) {
-        value = other.levels.begin()->second.front()->price;
+    if (c.type == domain::order_type::market) {
+        value = best_price(o.instrument, domain::opposite(o.side)).value_or(domain::no_price);
     }
     const bool is_opened = c.type != domain::order_type::market && is_lasting(c);
     const reject_reason over = check_limits(o, o.open, o.open, value, is_opened ? 1 : 0);
@@ -159,18 +158,24 @@ void facility_reference::enter_order() {
         return rest(open_.at(o.id));
     }
     const bool may_rest = c.type != domain::order_type::market && is_lasting(c);
-    const bool crosses = !reached_levels(o).empty();
-    if (crosses && (c.flags & domain::order_flag::post_only) != 0 && mistake_ != defect::post_only_may_trade) {
+    const bool may_trade = crosses(o);
+    if (may_trade && (c.flags & domain::order_flag::post_only) != 0 && mistake_ != defect::post_only_may_trade) {
         return refuse(reject_reason::would_take_liquidity);
     }
     const bool wants_all = c.time_in_force == domain::time_in_force::fok;
     const std::uint32_t wanted = wants_all ? o.open : c.minimum_quantity.value;
     const bool ignores = mistake_ == defect::minimum_quantity_is_ignored && !wants_all;
     if (!ignores && wanted != 0 && tradable(o) < wanted) return refuse(reject_reason::insufficient_quantity);
-    if (!crosses && !may_rest) return refuse(reject_reason::no_counterparty);
+    if (!may_trade && !may_rest) return refuse(reject_reason::no_counterparty);
 
     const std::uint64_t trades_before = trades_count_;
-    const ending end = match(o, true);
+    const bool counts = wanted != 0 && mistake_ != defect::minimum_quantity_takes_implied_first;
+    ending end = match(o, true, counts ? reach::direct_only : reach::all);
+    if (counts && !wants_all && !end.is_stopped) {
+        const bool is_known = end.is_known;
+        end = match(o, true);
+        end.is_known = end.is_known || is_known;
+    }
     given_[o.id.value] = given_[o.id.value] || end.is_known;
     const std::uint32_t taken_out = end.is_stopped ? end.taken_out : o.open;
     if (o.open != 0 &&
@@ -179,8 +184,7 @@ void facility_reference::enter_order() {
         tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
         rest(open_.at(o.id));
     } else if (taken_out != 0) {
-        const reject_reason reason =
-            end.is_stopped ? reject_reason::self_match_prevented : reject_reason::no_counterparty;
+        const reject_reason reason = end.is_stopped ? end.reason : reject_reason::no_counterparty;
         if (end.is_known) {
             tell_owner(event_kind::order_cancelled, o, o.price, taken_out, reason, true);
         } else {
@@ -192,14 +196,14 @@ void facility_reference::enter_order() {
 
 reject_reason facility_reference::find_limit(order& o) {
     const std::int64_t worse = o.side == side::buy ? 1 : -1;
-    const half& other = half_of(o.instrument, domain::opposite(o.side));
-    const std::int64_t best = other.levels.empty() ? 0 : other.levels.begin()->second.front()->price.value;
+    const auto found = best_price(o.instrument, domain::opposite(o.side));
+    const std::int64_t best = found ? found->value : 0;
     const domain::instrument& instrument = instruments_[o.instrument];
     switch (o.type) {
         case domain::order_type::market: o.price = domain::no_price; return reject_reason::none;
         case domain::order_type::market_to_limit:
         case domain::order_type::market_protected:
-            if (other.levels.empty()) return reject_reason::no_counterparty;
+            if (!found) return reject_reason::no_counterparty;
             o.price = domain::price_ticks{best +
                                           (o.type == domain::order_type::market_protected ? worse * o.price.value : 0)};
             o.price = std::max({o.price, instrument.price_low, domain::price_ticks{-domain::price_ticks_max}});
@@ -207,7 +211,7 @@ reject_reason facility_reference::find_limit(order& o) {
             return reject_reason::none;
         default: break;
     }
-    if ((o.flags & domain::order_flag::reprice) != 0 && !reached_levels(o).empty()) {
+    if ((o.flags & domain::order_flag::reprice) != 0 && crosses(o)) {
         o.price = domain::price_ticks{best - worse};
         if (check_price(instrument, o.price) != reject_reason::none) return reject_reason::would_take_liquidity;
     }

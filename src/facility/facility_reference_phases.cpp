@@ -34,7 +34,7 @@ void facility_reference::settle_due() {
                 set_phase(i, domain::phase_after(books_[i].phase), 0, reject_reason::none);
                 resumed.push_back(i);
             }
-            for (const std::uint32_t i : resumed) enter_pending(i);
+            go_on_trading(resumed);
         } else {
             return;
         }
@@ -63,9 +63,17 @@ void facility_reference::set_phase(std::uint32_t instrument, domain::trading_pha
         phase, {}, domain::time_ns{resume_time}, {}};
 }
 
+void facility_reference::go_on_trading(const std::vector<std::uint32_t>& resumed) {
+    go_on(resumed);
+    for (const std::uint32_t i : resumed) enter_pending(i);
+    settle_elsewhere();
+}
+
 void facility_reference::enter_pending(std::uint32_t instrument) {
     book& b = books_[instrument];
-    if (b.phase != domain::trading_phase::continuous || b.pending_low > b.pending_high) return;
+    if (b.phase != domain::trading_phase::continuous) return;
+    wait_for(instrument, std::exchange(elsewhere_[instrument], {}));
+    if (b.pending_low > b.pending_high) return;
     traded_ = {b.pending_low, b.pending_high};
     b.pending_low = INT64_MAX;
     b.pending_high = INT64_MIN;
@@ -102,11 +110,13 @@ void facility_reference::change_phase() {
     if (covered.empty()) {
         return refuse(is_any_settled ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
     }
+    std::vector<std::uint32_t> resumed;
     for (const std::uint32_t i : covered) {
+        if (books_[i].phase != domain::trading_phase::continuous) resumed.push_back(i);
         set_phase(i, c.phase, may_end ? c.resume_time.value : 0, reject_reason::none);
     }
     request_done(c.instrument, c.account.value);
-    for (const std::uint32_t i : covered) enter_pending(i);
+    go_on_trading(resumed);
 }
 
 bool facility_reference::breaks_circuit(std::uint32_t instrument) {
@@ -123,8 +133,7 @@ bool facility_reference::breaks_circuit(std::uint32_t instrument) {
     if (std::abs(b.last_seen.value - b.reference.value) <= i.breaker_move) return false;
     b.window_end = INT64_MIN;
     if (mistake_ != defect::halts_forget_what_has_triggered) {
-        b.pending_low = *std::min_element(traded_.begin(), traded_.end());
-        b.pending_high = *std::max_element(traded_.begin(), traded_.end());
+        wait_for(instrument, traded_);
     }
     const bool auctions = i.volatility_auction != 0 && mistake_ != defect::circuit_breaker_always_halts;
     const std::int64_t length = auctions ? i.volatility_auction : i.breaker_halt;

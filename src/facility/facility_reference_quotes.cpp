@@ -145,7 +145,7 @@ void facility_reference::enter_side(domain::order_id id) {
     const ending end = match(o, false);
     if (o.open != 0) return rest(o);
     if (end.is_stopped) {
-        tell_owner(event_kind::order_cancelled, o, o.price, end.taken_out, reject_reason::self_match_prevented, false);
+        tell_owner(event_kind::order_cancelled, o, o.price, end.taken_out, end.reason, false);
     }
     forget(o);
 }

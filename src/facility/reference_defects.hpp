@@ -62,6 +62,17 @@ enum class defect : std::uint8_t {
     stops_do_not_see_auctions,
     circuit_breaker_always_halts,
     settlement_keeps_positions,
+    implied_comes_before_direct,
+    implied_takes_the_last_triangle,
+    implied_is_no_best_price,
+    implied_forgets_phases,
+    implied_prevents_no_self_match,
+    implied_fills_are_not_seen_elsewhere,
+    implied_quantity_is_of_one_triangle,
+    minimum_quantity_takes_implied_first,
+    implied_partners_are_the_newest,
+    implied_legs_cost_the_same,
+    books_go_on_crossed,
     count_,
 };
 

@@ -177,12 +177,6 @@ void facility::state_machine::settle_crossed() noexcept {
     if (!has_traded) return;
     withdraw_tripped();
     writer_.forget_trades();
-    // The waiting orders of a book that goes on see this together with what kept them waiting.
-    implied_.take_traded([this](const implied_books::traded_range& t) {
-        const bool goes_on = rules_.book(t.book).resumes_now;
-        if (goes_on) let_wait_for(t);
-        return goes_on;
-    });
 }
 
 void facility::state_machine::enter_triggered_elsewhere() noexcept {

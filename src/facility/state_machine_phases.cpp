@@ -51,8 +51,16 @@ void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
     book_rules& b = rules_.book(book);
     if (!b.resumes_now) return;
     b.resumes_now = false;
-    // One of the books that go on together may have halted them all again.
-    if (b.phase != trading_phase::continuous || b.pending_low > b.pending_high) return;
+    // One of the books that go on together may have halted them all again: what has traded meanwhile is looked at
+    // later.
+    if (b.phase != trading_phase::continuous) return;
+    // Waiting orders see what kept them waiting together with what has traded here since the book goes on.
+    implied_.take_traded([&](const implied_books::traded_range& t) {
+        if (t.book != book) return false;
+        let_wait_for(t);
+        return true;
+    });
+    if (b.pending_low > b.pending_high) return;
     writer_.see_trades(b.pending_low, b.pending_high);
     b.pending_low = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
     b.pending_high = domain::no_price;

@@ -88,10 +88,16 @@ class strategy_laws {
         volumes_[e.instrument.value] += e.trade.quantity.value;
         const domain::instrument& i = instruments_.at(e.instrument.value);
         turnovers_[e.instrument.value] += static_cast<base::int128>(e.trade.price.value) * e.trade.quantity.value;
-        if (i.legs_count != 0) fill_ = {e.trade.trade, &i, e.trade.price, e.trade.quantity, 0, 0, 0, 0};
+        // The legs of an implied fill are trades of their own books.
+        const bool is_implied = (e.flags & domain::event_flag::implied) != 0;
+        if (i.legs_count != 0 && !is_implied) fill_ = {e.trade.trade, &i, e.trade.price, e.trade.quantity, 0, 0, 0, 0};
         return {};
     }
     [[nodiscard]] std::string leg_captured(const domain::event& e) {
+        if ((e.flags & domain::event_flag::implied) != 0) {
+            move(e.instrument.value, e.leg_fill.account.value, e.side, e.leg_fill.quantity.value);
+            return fill_ ? "an implied fill before the legs of the trade before it" : "";
+        }
         if (!fill_ || fill_->step > 1) return "a record of a leg out of its turn";
         const domain::leg& leg = fill_->strategy->legs[fill_->leg];
         const domain::side told = fill_->step == 0 ? domain::side::buy : domain::side::sell;

@@ -44,8 +44,10 @@
 // bound), `minimum N` and `maker A N` for each maker.
 //
 // Likewise before the first command, `strategy 3 buys 1 of 1 and sells 2 of 2` makes instrument 3 a strategy of those
-// legs (any number of them, joined by `and`). Then what is said ends with the books of all instruments that have orders
-// (`bids of 3: ...`) and with what everybody owns (`A owns -5 of 2`).
+// legs (any number of them, joined by `and`; behind the last may stand `implied`). Then what is said ends with the
+// books of all instruments that have orders (`bids of 3: ...`), with what was last said to be implied in them (`implied
+// bids of 3: 10 at -5`) and with what everybody owns (`A owns -5 of 2`). An implied fill is `implied trade 3 at 100: d
+// with b at 105 and s at -5`.
 #pragma once
 
 #include <array>
@@ -168,6 +170,15 @@ class player final : public facility::event_consumer {
         list(1, "", true);
         if (strategies_.empty()) return all;
         for (std::uint32_t i = 2; i < instruments_end; ++i) list(i, " of " + std::to_string(i), false);
+        for (const auto& [instrument, top] : implied_) {
+            const std::string of = instrument == 1 ? ": " : " of " + std::to_string(instrument) + ": ";
+            const auto say = [&](const char* side, domain::price_ticks price, domain::volume_lots lots) {
+                if (price == domain::no_price) return;
+                all.push_back(side + of + std::to_string(lots.value) + " at " + std::to_string(price.value));
+            };
+            say("implied bids", top.bid_price, top.bid_quantity);
+            say("implied asks", top.ask_price, top.ask_quantity);
+        }
         for (std::uint32_t account = 0; account < 26; ++account) {
             for (std::uint32_t i = 1; i < instruments_end; ++i) {
                 const auto lots = venue().position_of(domain::account_id{account}, domain::instrument_id{i});
@@ -240,7 +251,8 @@ class player final : public facility::event_consumer {
         domain::instrument strategy = instrument();
         strategy.kind = domain::instrument_kind::spread;
         strategy.price_low = domain::price_ticks{-1'000'000};
-        for (std::string verb, of, then = "and"; then == "and"; then.clear(), words >> then) {
+        std::string verb, of, then = "and";
+        for (; then == "and"; then.clear(), words >> then) {
             domain::leg leg;
             if (strategy.legs_count == domain::legs_max) return false;
             if (!(words >> verb >> leg.ratio >> of >> leg.instrument.value) || of != "of") return false;
@@ -248,6 +260,7 @@ class player final : public facility::event_consumer {
             leg.side = verb == "buys" ? domain::side::buy : domain::side::sell;
             strategy.legs[strategy.legs_count++] = leg;
         }
+        strategy.implied = then == "implied";
         strategies_[id] = strategy;
         return id > 2 && id < instruments_end;
     }
@@ -574,9 +587,14 @@ class player final : public facility::event_consumer {
             case event_kind::order_amended: said_.push_back(terms("amended")); break;
             case event_kind::order_cancelled: said_.push_back(terms("cancelled")); break;
             case event_kind::order_rejected: said_.push_back("rejected" + because); break;
+            case event_kind::implied_top: implied_[e.instrument.value] = e.top; break;
             case event_kind::order_executed:
                 if (e.execution.client_order.value < quotes_from) {
                     ids_[e.execution.client_order.value] = e.execution.order;
+                }
+                if ((e.flags & domain::event_flag::implied) != 0) {
+                    write_implied(e, name(e.execution.client_order, e.execution.account, e.execution.order));
+                    break;
                 }
                 // In an auction nobody is the aggressor: the buyer is named first.
                 if ((e.flags & domain::event_flag::aggressor) != 0 || aggressor_.empty()) {
@@ -630,6 +648,19 @@ class player final : public facility::event_consumer {
             default: break;
         }
     }
+    /// Three of these are one fill: who took, and his two partners.
+    void write_implied(const domain::event& e, const std::string& name) {
+        const std::string price = std::to_string(e.execution.price.value);
+        if (aggressor_.empty()) {
+            aggressor_ = name;
+            said_.push_back("implied trade " + std::to_string(e.execution.quantity.value) + " at " + price + ": " +
+                            name);
+            return;
+        }
+        const bool is_last = said_.back().find(" with ") != std::string::npos;
+        said_.back() += (is_last ? " and " : " with ") + name + " at " + price;
+        if (is_last) aggressor_.clear();
+    }
     [[nodiscard]] static std::string auction_of(const domain::auction_state& a) {
         if (a.price == domain::no_price) return "nothing";
         std::string text = std::to_string(a.volume.value) + " at " + std::to_string(a.price.value);
@@ -653,6 +684,7 @@ class player final : public facility::event_consumer {
     std::map<std::string, std::uint64_t> numbers_;  // and back
     std::map<std::uint64_t, domain::order_id> ids_;
     std::string aggressor_;
+    std::map<std::uint32_t, domain::top> implied_;  // as last said, by instrument
     std::vector<std::string> said_;
     domain::instrument first_ = instrument();
     static constexpr std::uint32_t instruments_end = 8;
