@@ -93,6 +93,12 @@ void print_book(const facility::facility& state, const domain::instrument& i, co
                price_text(i, prices.last), price_text(i, prices.high), price_text(i, prices.low),
                price_text(i, prices.open), volumes.volume.value * i.lot_size, volumes.open_interest.value * i.lot_size);
     print_levels(i, book);
+    const domain::top implied = state.implied_top_of(i.id);
+    if (implied.bid_quantity.value + implied.ask_quantity.value != 0) {
+        fmt::print("{:>8}{:>14}{:>16}  |{:>16}{:>14}\n", "implied", implied.bid_quantity.value * i.lot_size,
+                   price_text(i, implied.bid_price), price_text(i, implied.ask_price),
+                   implied.ask_quantity.value * i.lot_size);
+    }
     if (!options.shows_orders) return;
     fmt::print("{:<5}{:>16}{:>12}{:>12}{:>22}{:>10}{:>22}\n", "side", "price", "open", "filled", "order", "account",
                "client order");

@@ -35,6 +35,7 @@ class listener final : public facility::event_consumer {
  public:
     std::uint64_t said = 0;
     std::uint64_t implied_tops = 0;
+    std::uint64_t trades = 0;
     domain::order_id entered{};
 
  private:
@@ -43,6 +44,7 @@ class listener final : public facility::event_consumer {
             said += static_cast<std::uint64_t>(e.kind) ^ e.book.order.value;
             if (e.kind == domain::event_kind::order_entered) entered = e.order.order;
             if (e.kind == domain::event_kind::implied_top) ++implied_tops;
+            if (e.kind == domain::event_kind::trade) ++trades;
         }
     }
 };
@@ -80,7 +82,9 @@ std::int64_t middle_of(const domain::instrument& i) noexcept {
 /// A venue whose books are full, and one client who enters and cancels.
 class market {
  public:
-    explicit market(bool is_implied)
+    /// @param lots_min        Least quantity of an order.
+    /// @param is_one_sided    Nobody offers the first expiry directly.
+    market(bool is_implied, std::uint32_t lots_min, bool is_one_sided)
         : instruments_(calendar(is_implied)),
           venue_(std::make_unique<facility::facility>(
               facility::facility_options{.orders_max = 1U << 14, .accounts_max = accounts}, instruments_, heard_)) {
@@ -89,8 +93,9 @@ class market {
             for (std::int64_t level = 0; level < levels; ++level) {
                 for (const domain::side side : {domain::side::buy, domain::side::sell}) {
                     const std::int64_t away = best + level;
+                    if (is_one_sided && i.id.value == 1 && side == domain::side::sell) continue;
                     enter(i, side, middle_of(i) + (side == domain::side::buy ? -away : away),
-                          2 + static_cast<std::uint32_t>(dice_.below(9)));
+                          lots_min + static_cast<std::uint32_t>(dice_.below(9)));
                 }
             }
         }
@@ -106,6 +111,11 @@ class market {
         c.order = heard_.entered;
         venue_->apply(c);
     }
+    /// One lot of the first expiry, bought at the best price that others imply.
+    void buy_implied() noexcept {
+        const domain::instrument& i = instruments_[0];
+        enter(i, domain::side::buy, middle_of(i) + 2 * nearest + 1, 1, domain::time_in_force::ioc);
+    }
     [[nodiscard]] const listener& heard() const noexcept { return heard_; }
 
  private:
@@ -116,11 +126,13 @@ class market {
         c.session = domain::session_id{1};
         return c;
     }
-    void enter(const domain::instrument& i, domain::side side, std::int64_t price, std::uint32_t lots) noexcept {
+    void enter(const domain::instrument& i, domain::side side, std::int64_t price, std::uint32_t lots,
+               domain::time_in_force lasts = domain::time_in_force::day) noexcept {
         domain::command c = command();
         c.kind = domain::command_kind::enter_order;
         c.instrument = i.id;
         c.side = side;
+        c.time_in_force = lasts;
         c.price = domain::price_ticks{price};
         c.quantity = domain::quantity_lots{lots};
         c.client_order = domain::client_order_id{sequence_};
@@ -136,7 +148,7 @@ class market {
 
 measurement measure(std::int64_t away, bool is_implied, bool says_tops, double seconds) {
     const auto pairs = static_cast<std::uint64_t>(std::clamp(seconds * pairs_per_second, 5e3, 5e5));
-    market m(is_implied);
+    market m(is_implied, 2, false);
     std::vector<double> times;
     for (int pass = 0; pass < passes_min; ++pass) {
         const std::uint64_t tops_before = m.heard().implied_tops;
@@ -144,6 +156,23 @@ measurement measure(std::int64_t away, bool is_implied, bool says_tops, double s
         for (std::uint64_t n = 0; n < pairs; ++n) m.enter_and_cancel(away);
         times.push_back(static_cast<double>(thread_ns() - begin) / static_cast<double>(2 * pairs));
         verify_equal(m.heard().implied_tops != tops_before, says_tops, "implied prices change where they should not");
+    }
+    std::sort(times.begin(), times.end());
+    measurement result;
+    result.values = {times[times.size() / 2]};
+    return result;
+}
+
+measurement measure_fills(double seconds) {
+    const auto fills = static_cast<std::uint64_t>(std::clamp(seconds * pairs_per_second, 5e3, 5e5));
+    market m(true, 10'000'000, true);
+    std::vector<double> times;
+    for (int pass = 0; pass < passes_min; ++pass) {
+        const std::uint64_t trades_before = m.heard().trades;
+        const std::uint64_t begin = thread_ns();
+        for (std::uint64_t n = 0; n < fills; ++n) m.buy_implied();
+        times.push_back(static_cast<double>(thread_ns() - begin) / static_cast<double>(fills));
+        verify_equal(m.heard().trades - trades_before, 3 * fills, "an order did not trade in three books");
     }
     std::sort(times.begin(), times.end());
     measurement result;
@@ -159,6 +188,9 @@ void declare_matching_implied(registry& into) {
                                "cancel; per command"}});
     into.declare("matching", {{"implied_top", "ns", better::lower,
                                "the same at a better price, which changes 22 implied prices; per command"}});
+    into.declare("matching", {{"implied_fill", "ns", better::lower,
+                               "an order that trades one lot of an outright at the best of eleven implied prices, in "
+                               "three books; per command"}});
     into.declare("matching", {{"implied_off_quiet", "ns", better::lower, "implied_quiet in plain spreads"}});
     into.declare("matching", {{"implied_off_top", "ns", better::lower, "implied_top in plain spreads"}});
 }
@@ -171,6 +203,8 @@ void implement_matching_implied(registry& into) {
     };
     implement("implied_quiet", nearest + 5, true);
     implement("implied_top", nearest - 1, true);
+    into.implement("matching", "implied_fill", "corro_messages",
+                   [](const run_parameters& how) { return measure_fills(how.seconds); });
     implement("implied_off_quiet", nearest + 5, false);
     implement("implied_off_top", nearest - 1, false);
 }

@@ -48,6 +48,12 @@ domain::top facility::top_of(domain::instrument_id instrument) const noexcept {
     return machine_->writer().top_of(book);
 }
 
+domain::top facility::implied_top_of(domain::instrument_id instrument) const noexcept {
+    const std::uint32_t book = machine_->book_of(instrument);
+    if (book == state_machine::none) return {domain::no_price, {}, domain::no_price, {}, {}};
+    return machine_->implied().said(book);
+}
+
 void facility::visit_book(domain::instrument_id instrument, book_visitor& visitor) const {
     const std::uint32_t book = machine_->book_of(instrument);
     if (book == state_machine::none) return;

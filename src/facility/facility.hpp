@@ -90,6 +90,8 @@ class facility {
 
     /// Both best levels. An empty side has price no_price and quantity 0.
     [[nodiscard]] domain::top top_of(domain::instrument_id instrument) const noexcept;
+    /// Both best implied prices, as the last implied_top said them; the same shape.
+    [[nodiscard]] domain::top implied_top_of(domain::instrument_id instrument) const noexcept;
     /// Visits the buy side, then the sell side; levels best first, each followed by its orders in priority order.
     void visit_book(domain::instrument_id instrument, book_visitor& visitor) const;
     /// Last, high, low and open; all no_price before the first trade.

@@ -90,13 +90,14 @@ class implied_books {
             const std::array<level, 2> now{best(book, domain::side::buy), best(book, domain::side::sell)};
             if (now == b.said) continue;
             b.said = now;
-            say(book, domain::top{now[0].price,
-                                  domain::volume_lots{now[0].quantity},
-                                  now[1].price,
-                                  domain::volume_lots{now[1].quantity},
-                                  {}});
+            say(book, said(book));
         }
         changed_.clear();
+    }
+    /// What was said last.
+    [[nodiscard]] domain::top said(std::uint32_t book) const noexcept {
+        const auto& [bid, ask] = books_[book].said;
+        return {bid.price, domain::volume_lots{bid.quantity}, ask.price, domain::volume_lots{ask.quantity}, {}};
     }
 
     // --- Books in which implied fills have traded and whose waiting orders have not been looked at since -------------

@@ -42,6 +42,7 @@ class facility::state_machine {
     [[nodiscard]] const matching::engine& engine() const noexcept { return engine_; }
     [[nodiscard]] const order_directory& orders() const noexcept { return orders_; }
     [[nodiscard]] const risk::positions& positions() const noexcept { return positions_; }
+    [[nodiscard]] const implied_books& implied() const noexcept { return implied_; }
     [[nodiscard]] const message_writer& writer() const noexcept { return writer_; }
 
     /// The index of an instrument's book, or `none`.

@@ -52,6 +52,7 @@ class book_comparison final : facility::book_visitor {
             c.expect(std::memcmp(&one, &other, sizeof one) == 0, what);
         };
         same(venue.top_of(id), image.top(), "the top");
+        same(venue.implied_top_of(id), image.implied(), "what is implied");
         same(venue.prices_of(id), image.prices(), "the prices");
         same(venue.volumes_of(id), image.volumes(), "the volumes");
         return c.difference_;

@@ -72,6 +72,57 @@ TEST(engine, does_not_use_up_the_id_of_an_order_that_it_refuses) {
     EXPECT_EQ(e.next_id(), next);
 }
 
+TEST(engine, lets_an_order_that_was_launched_trade_piece_by_piece) {
+    engine e({.orders_max = 8});
+    tape seen;
+    e.enter(order(domain::side::sell, 10, 2), seen);
+    e.enter(order(domain::side::sell, 11, 2), seen);
+    e.enter(order(domain::side::sell, 12, 2), seen);
+    const entry bid = order(domain::side::buy, 12, 8, 1);
+    const domain::order_id id = e.next_id();
+    aggressor incoming = e.launch(bid);
+    e.trade(incoming, bid, domain::price_ticks{11}, seen);
+    EXPECT_EQ(incoming.open, 4U) << "up to 11";
+    incoming.open -= 3;  // its owner has traded them elsewhere
+    e.trade(incoming, bid, domain::no_price, seen);
+    EXPECT_EQ(seen.fills.back().level.price.value, 12);
+    const entry_result result = e.land(bid, incoming, seen);
+    EXPECT_EQ(result.order, id);
+    EXPECT_EQ(result.what, outcome::filled);
+    EXPECT_EQ(e.open_orders_count(), 1U) << "one lot at 12";
+    EXPECT_FALSE(e.is_open(id));
+}
+
+TEST(engine, does_not_use_up_the_id_of_a_launched_order_that_nobody_has_heard_of) {
+    engine e({.orders_max = 8});
+    tape seen;
+    entry bid = order(domain::side::buy, 12, 8, 1);
+    bid.rest = remainder::cancelled;
+    const domain::order_id id = e.next_id();
+    const aggressor incoming = e.launch(bid);
+    EXPECT_EQ(e.land(bid, incoming, seen).what, outcome::refused);
+    EXPECT_EQ(e.next_id(), id);
+}
+
+TEST(engine, takes_lots_from_the_first_order_for_trades_that_are_made_elsewhere) {
+    engine e({.orders_max = 8});
+    tape seen;
+    const auto first = e.enter(order(domain::side::sell, 10, 2), seen);
+    const auto second = e.enter(order(domain::side::sell, 10, 2), seen);
+    EXPECT_EQ(e.first_order(0, domain::side::buy), engine::none);
+    const std::uint32_t slot = e.first_order(0, domain::side::sell);
+    EXPECT_EQ(slot, engine::slot_of(first.order));
+    const crossing part = e.take(slot, 1);
+    EXPECT_EQ(part.open, 1U);
+    EXPECT_EQ(part.level.volume, 3U);
+    e.finish_taking(part, seen);
+    EXPECT_TRUE(e.is_open(first.order));
+    e.finish_taking(e.take(slot, 1), seen);
+    EXPECT_FALSE(e.is_open(first.order));
+    EXPECT_EQ(e.first_order(0, domain::side::sell), engine::slot_of(second.order));
+    EXPECT_TRUE(seen.fills.empty() && seen.removals.empty()) << "who made the trade tells of it";
+}
+
 TEST(engine, keeps_prices_at_both_ends_of_the_range_in_order) {
     engine e({.orders_max = 8});
     tape seen;

@@ -137,6 +137,7 @@ TEST(binary_codec, carries_an_instrument_definition_both_ways) {
         EXPECT_EQ(received->strike, sent.strike);
         EXPECT_EQ(received->expiry, sent.expiry);
         EXPECT_EQ(received->legs_count, sent.legs_count);
+        EXPECT_EQ(received->implied, id == 2);
     }
 }
 

@@ -42,7 +42,8 @@ inline constexpr std::uint32_t instruments_made = 4;
             .legs = {domain::leg{domain::instrument_id{has_legs ? 3U : 0U}, has_legs ? 1'000U : 1U},
                      domain::leg{domain::instrument_id{has_legs ? 4U : 0U}, 1,
                                  has_legs ? domain::side::sell : domain::side::buy}},
-            .legs_count = static_cast<std::uint8_t>(has_legs ? 2 : 0)};
+            .legs_count = static_cast<std::uint8_t>(has_legs ? 2 : 0),
+            .implied = has_legs};
 }
 
 [[nodiscard]] inline instrument_table made_instruments() {

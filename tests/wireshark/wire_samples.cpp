@@ -142,7 +142,7 @@ class sampler {
     }
 
     void events() {
-        for (const int kind : {1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28}) {
+        for (const int kind : {1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28, 29}) {
             const domain::event event = make_.event(static_cast<domain::event_kind>(kind));
             std::array<std::byte, wire::message_bytes_max> buffer;
             const auto size = wire::encode(event, instruments_.find_or_nameless(event.instrument),
