@@ -93,6 +93,50 @@ TEST(facility_model, agrees_with_the_reference_on_an_order_that_takes_too_many_s
     take_too_many_steps(domain::command_kind::enter_order, true);
 }
 
+/// Two months go on together with a bid and an offer that the spread has come to tie. What trades breaks the circuit of
+/// both: the first halts them all, and the second, though halted by then, lengthens that.
+TEST(facility_model, agrees_with_the_reference_on_books_that_go_on_and_break_their_circuits_one_after_the_other) {
+    std::vector<domain::instrument> instruments = triangle();
+    for (std::size_t i = 0; i < 2; ++i) {
+        instruments[i].breaker_move = 1;
+        instruments[i].breaker_window = 1'000;
+        instruments[i].breaker_halt = i == 0 ? 100 : 200;
+    }
+    twin both({.orders_max = 16, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, instruments);
+    std::uint64_t sequence = 0;
+    const auto apply = [&](command c, std::uint32_t instrument, std::int64_t time = 0) {
+        c.sequence = domain::sequence_number{++sequence};
+        c.time = domain::time_ns{time};
+        c.instrument = domain::instrument_id{instrument};
+        ASSERT_EQ(both.apply(c), "");
+    };
+    for (const std::uint32_t month : {1U, 2U}) {
+        const std::int64_t price = month == 1 ? 100 : 105;
+        apply(limit(1, side::sell, price, 1), month);
+        apply(limit(2, side::buy, price, 1), month);
+    }
+    apply(limit(1, side::buy, 103, 5), 1);
+    apply(limit(2, side::sell, 108, 5), 2);
+    for (const std::uint32_t month : {1U, 2U}) {
+        command halt;
+        halt.kind = domain::command_kind::change_phase;
+        halt.is_operator = 1;
+        halt.phase = domain::trading_phase::halted;
+        halt.resume_time = domain::time_ns{10};
+        apply(halt, month);
+    }
+    apply(limit(3, side::sell, -5, 5), 3);
+    apply(limit(3, side::sell, 50, 1), 3, 10);
+    std::uint64_t halted_first = 0;
+    std::uint64_t halted_longer = 0;
+    for (const domain::event& e : both.events()) {
+        if (e.kind != domain::event_kind::phase_changed || e.reason != domain::reject_reason::circuit_breaker) continue;
+        ++(e.phase.resume_time.value == 110 ? halted_first : halted_longer);
+    }
+    EXPECT_EQ(halted_first, 3U);
+    EXPECT_EQ(halted_longer, 3U);
+}
+
 TEST(facility_model, notices_each_of_the_defects_that_can_be_put_in) {
     base::prng seeds{base::test_seed()};
     for (int mistake = 1; mistake < static_cast<int>(defect::count_); ++mistake) {
