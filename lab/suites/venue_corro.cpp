@@ -10,7 +10,6 @@
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"
 #include "lab/suites/venue_suite.hpp"
-#include "lab/venue/temporary_folder.hpp"
 #include "node/exchange.hpp"
 
 namespace corro::lab {

@@ -10,13 +10,13 @@
 #include <memory>
 #include <vector>
 
+#include "base/test_folder.hpp"
 #include "domain/private_event.hpp"
 #include "gateway/answer_log.hpp"
 #include "io/block_on.hpp"
 #include "io/scope.hpp"
 #include "io/yield.hpp"
 #include "lab/suites/venue_suite.hpp"
-#include "lab/venue/temporary_folder.hpp"
 #include "lab/venue/venue_clients.hpp"
 #include "node/exchange.hpp"
 #include "node/host_journal.hpp"
@@ -129,7 +129,7 @@ measurement run_recovery(const run_parameters& how) {
     const double part = std::min(how.seconds / seconds_full, 1.0);
     const auto commands_count = static_cast<std::uint64_t>(part * commands_count_full);
     const auto tail_count = static_cast<std::uint64_t>(part * tail_count_full);
-    const temporary_folder folder;
+    const base::test_folder folder;
     node::configuration c = venue_configuration();
     c.journal_directory = folder.path();
     c.durability = journal::durability::none;

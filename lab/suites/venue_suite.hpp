@@ -10,7 +10,7 @@
 
 namespace corro::lab {
 
-/// A thousand logons come before everything that is measured, and seven exchanges are.
+/// A thousand logons come before everything that is measured, and nine exchanges are.
 inline constexpr int venue_repeats_count = 3;
 
 void declare_venue(registry& into);
