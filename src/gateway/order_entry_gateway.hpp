@@ -149,6 +149,8 @@ class order_entry_gateway {
     void buffer_kept(connection& c);
     std::vector<std::byte> welcome(const connection& c) const;
     io::task<bool> submit_mass_quote(connection* c, wire::frame frame);
+    [[nodiscard]] bool pass_on(connection& c, const wire::frame& frame, std::uint64_t received_ticks,
+                               std::uint64_t& decoded_ticks);
     bool handle(connection& c, const wire::frame& frame, domain::command& command);
     bool take_number(connection& c, const wire::frame& frame);
     bool handle_session_message(connection& c, const wire::frame& frame);
@@ -176,6 +178,7 @@ class order_entry_gateway {
     std::vector<io::task_scope*> greetings_;  ///< handshakes under way
     std::vector<io::http::server*> pages_;    ///< of WebSockets, before and while they are open
     gateway_statistics statistics_;
+    domain::command late_;  ///< what found no room, until `submit` has its copy
     std::uint32_t strangers_now_ = 0;
     std::uint32_t sample_countdown_ = 0;
     bool closing_ = false;

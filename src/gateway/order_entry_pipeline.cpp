@@ -23,13 +23,9 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
                 if (!taken) break;
                 continue;
             }
-            domain::command command;
-            if (!handle(*c, frame, command)) continue;
-            ++statistics_.requests;
-            const std::uint64_t decoded_ticks = received_ticks != 0 ? clock_.now_ticks() : 0;
-            const bool taken = received_ticks != 0 ? commands_.try_push(command, received_ticks, decoded_ticks)
-                                                   : commands_.try_push(command);
-            if (!taken && !co_await submit(command, received_ticks, decoded_ticks)) {
+            std::uint64_t decoded_ticks = 0;
+            if (!pass_on(*c, frame, received_ticks, decoded_ticks) &&
+                !co_await submit(late_, received_ticks, decoded_ticks)) {
                 // Not taken and not answered: for the client it must remain a request that was never read.
                 --c->session->next_request;
                 --statistics_.requests;
@@ -38,6 +34,20 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
             end(*c, wire::logout_reason::requested);
         }
     }
+}
+
+// What one frame asks for goes into the queue. False: there was no room, and `late_` is the command. The command lives
+// on the stack, which is in the cache whoever's turn it is; a session's frame seldom is.
+bool order_entry_gateway::pass_on(connection& c, const wire::frame& frame, std::uint64_t received_ticks,
+                                  std::uint64_t& decoded_ticks) {
+    domain::command command;
+    if (!handle(c, frame, command)) return true;
+    ++statistics_.requests;
+    if (received_ticks != 0) decoded_ticks = clock_.now_ticks();
+    const bool taken =
+        received_ticks != 0 ? commands_.try_push(command, received_ticks, decoded_ticks) : commands_.try_push(command);
+    if (!taken) late_ = command;
+    return taken;
 }
 
 // Puts a command into the queue, waiting for room as long as it takes. False: stopped before there was room.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <vector>
@@ -61,7 +62,7 @@ class epoll_backend final : public kernel::kernel_backend {
     void tear_down() noexcept override {}
 
  private:
-    static constexpr int events_max = 128;
+    static constexpr int events_max = 512;
     static constexpr std::uint64_t wake_mark = ~std::uint64_t{0};
     static constexpr std::uint32_t no_entry = ~std::uint32_t{0};
 
@@ -72,6 +73,8 @@ class epoll_backend final : public kernel::kernel_backend {
     [[nodiscard]] bool park(epoll_descriptor& on, operation& what, operation*& place) noexcept;
     void unpark(operation& what) noexcept;
     void settle(operation*& place) noexcept;
+    void look_ahead() const noexcept;
+    [[nodiscard]] const table_entry* entry_ahead(int distance) const noexcept;
 
     [[nodiscard]] bool attempt(epoll_descriptor& on, operation& what) noexcept;
 
@@ -255,10 +258,34 @@ void epoll_backend::wait(std::chrono::nanoseconds timeout) noexcept {
     if (collected_count_ != 0) dispatch_one();
 }
 
+/// The entry of the descriptor that the event is for; null when there is no such event, or it is for none.
+const table_entry* epoll_backend::entry_ahead(int distance) const noexcept {
+    if (static_cast<std::size_t>(distance) >= collected_count_) return nullptr;
+    const auto index = static_cast<std::uint32_t>(events_[collected_next_ + distance].data.u64);
+    return index < table_.size() ? &table_[index] : nullptr;
+}
+
+/// With many sockets each event begins with misses, each behind the one before: the table, the descriptor, the
+/// operation in its coroutine's frame. Fetched step by step, one event ahead for each, they are there in time.
+void epoll_backend::look_ahead() const noexcept {
+    if (const table_entry* const third = entry_ahead(2)) __builtin_prefetch(third);
+    if (const table_entry* const second = entry_ahead(1); second != nullptr && second->user != nullptr) {
+        __builtin_prefetch(second->user);
+        __builtin_prefetch(&second->user->reader);
+    }
+    if (const table_entry* const next = entry_ahead(0); next != nullptr && next->user != nullptr) {
+        if (const operation* const reader = next->user->reader) {
+            __builtin_prefetch(reader);
+            __builtin_prefetch(reinterpret_cast<const std::byte*>(reader) + sizeof(operation) - 1);
+        }
+    }
+}
+
 void epoll_backend::dispatch_one() noexcept {
     const epoll_event event = events_[collected_next_];
     ++collected_next_;
     --collected_count_;
+    look_ahead();
     if (event.data.u64 == wake_mark) return;
     const table_entry& entry = table_[static_cast<std::uint32_t>(event.data.u64)];
     if (entry.user == nullptr || entry.generation != event.data.u64 >> 32U) return;
