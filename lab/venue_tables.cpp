@@ -58,11 +58,13 @@ void write_journal(writer out, const results& in) {
         const std::string bare = r.subject.substr(0, r.subject.size() - group_mark.size());
         const result* const none = find(in, r.row, bare);
         const result* const each = find(in, r.row, bare + "_each");
-        if (none == nullptr || each == nullptr) continue;
-        lines += fmt::format("| {} | {} | {} | {} | {:.0f} % | {} | {:.0f} % |\n", r.row.substr(r.row.rfind('_') + 1),
-                             bare, value_text(none->value.median, "/s"), value_text(r.value.median, "/s"),
-                             100 * r.value.median / none->value.median, value_text(each->value.median, "/s"),
-                             100 * each->value.median / none->value.median);
+        if (none == nullptr) continue;
+        const auto part = [none](const result& of) {
+            return fmt::format("{} | {:.0f} %", value_text(of.value.median, "/s"),
+                               100 * of.value.median / none->value.median);
+        };
+        lines += fmt::format("| {} | {} | {} | {} | {} |\n", r.row.substr(r.row.rfind('_') + 1), bare,
+                             value_text(none->value.median, "/s"), part(r), each == nullptr ? " | " : part(*each));
     }
     if (lines.empty()) return;
     fmt::format_to(
