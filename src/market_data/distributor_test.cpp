@@ -264,10 +264,11 @@ TEST(distributor, has_room_for_so_many_subscribers_and_no_more) {
     test_exchange exchange(base::test_seed(), options);
     exchange.run([](test_exchange* x) -> io::task<> {
         // They connect while the venue's loop stands still, so that all of them wait to be accepted at once.
-        io::context others;
+        // Not in the coroutine's frame, which is not aligned for it.
+        const auto others = std::make_unique<io::context>();
         std::vector<io::tcp_stream> streams;
         for (int i = 0; i < 30; ++i) {
-            auto stream = io::block_on(others, io::tcp_stream::connect(others, x->feed_port));
+            auto stream = io::block_on(*others, io::tcp_stream::connect(*others, x->feed_port));
             CORRO_REQUIRE(stream);
             streams.push_back(std::move(*stream));
         }
