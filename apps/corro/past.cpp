@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -32,8 +33,27 @@ history::venue_setup venue_of(const node::configuration& c) {
     history::venue_setup venue;
     venue.options = node::facility_options_of(c);
     venue.instruments = c.instruments;
-    venue.who = journal::identity(c.venue_name, journal::fingerprint_of(c.instruments));
+    venue.who = journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
     return venue;
+}
+
+/// What wrote the journal: the venue, or the segment that is named by the option or by the journal's folder.
+node::configuration writer_of(const past_options& options) {
+    node::configuration c = node::load_configuration(options.config);
+    if (c.segments.empty()) {
+        if (!options.segment.empty()) throw std::runtime_error("--segment: the venue has no segments");
+        return c;
+    }
+    const std::filesystem::path folder = std::filesystem::absolute(options.journal).lexically_normal();
+    const std::string of_folder = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    const std::string& name = options.segment.empty() ? of_folder : options.segment;
+    std::string known;
+    for (std::size_t k = 0; k < c.segments.size(); ++k) {
+        if (c.segments[k].name == name) return node::configuration_of_segment(c, k);
+        known += (known.empty() ? "" : ", ") + c.segments[k].name;
+    }
+    throw std::runtime_error(fmt::format(
+        "the venue has segments, and each has a journal of its own: name one with --segment, it may be: {}", known));
 }
 
 void check(const history::timeline::outcome& done) {
@@ -49,9 +69,11 @@ void add_past_options(CLI::App& command, past_options& options) {
     command.add_option("--journal", options.journal, "The directory of the journal")
         ->required()
         ->check(CLI::ExistingDirectory);
+    command.add_option("--segment", options.segment,
+                       "Of a venue with segments, the one that wrote the journal (default: as its folder is called)");
 }
 
-past::past(const past_options& options) : configuration_(node::load_configuration(options.config)), disk_(context_) {
+past::past(const past_options& options) : configuration_(writer_of(options)), disk_(context_) {
     auto opened = io::block_on(context_, history::timeline::open(&disk_, options.journal, venue_of(configuration_)));
     if (!opened) throw std::runtime_error(opened.error().text);
     timeline_ = std::move(*opened);

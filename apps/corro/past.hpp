@@ -16,6 +16,7 @@ namespace corro::app {
 struct past_options {
     std::string config;
     std::string journal;
+    std::string segment;
     bool ignores_index = false;
 };
 

@@ -19,6 +19,7 @@
 #include "node/facility_role.hpp"
 #include "node/gateway_role.hpp"
 #include "node/ports.hpp"
+#include "node/segmented_exchange.hpp"
 #include "process.hpp"
 #include "report.hpp"
 
@@ -37,14 +38,22 @@ struct serve_options {
     bool sample_given = false;
 };
 
+void print_report(const node::exchange& exchange) {
+    print_exchange_report(exchange);
+}
+void print_report(const node::segmented_exchange& exchange) {
+    print_segments_report(exchange, false);
+}
+
 // SIGUSR1 prints the tables; the first SIGINT or SIGTERM closes the venue, the second gives up on slow goodbyes.
-io::task<void> obey_signals(node::exchange* exchange, io::signal_set* signals, io::context* context) {
+template <class Exchange>
+io::task<void> obey_signals(Exchange* exchange, io::signal_set* signals, io::context* context) {
     bool closing = false;
     while (true) {
         const auto signal = co_await signals->wait();
         if (!signal) co_return;
         if (*signal == SIGUSR1) {
-            print_exchange_report(*exchange);
+            print_report(*exchange);
         } else if (closing) {
             context->stop();
         } else {
@@ -56,13 +65,64 @@ io::task<void> obey_signals(node::exchange* exchange, io::signal_set* signals, i
     }
 }
 
-io::task<void> serve_until_closed(node::exchange* exchange, io::context* context) {
+template <class Exchange>
+io::task<void> serve_until_closed(Exchange* exchange, io::context* context) {
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1});
     io::task_scope watching(*context);
     watching.spawn(obey_signals(exchange, &signals, context));
     co_await exchange->run();
     watching.request_stop();
     co_await watching.join();
+}
+
+const char* name_of(node::threading_mode threading, bool segments) {
+    if (threading == node::threading_mode::inline_) return "on one thread";
+    return segments ? "each segment on a thread of its own" : "the facility on a thread of its own";
+}
+
+void print_segment(const node::segment& s) {
+    fmt::print("segment {} with {} instruments\n  feed         {}\n  snapshots    {}\n", s.name(),
+               s.own.instruments.size(), s.feed.feed_endpoint().to_string(), s.feed.snapshot_endpoint().to_string());
+    for (const std::string& line : s.own.lines) fmt::print("  line         {}\n", line);
+    if (const auto depth = s.feed.depth_endpoint()) fmt::print("  depth        {}\n", depth->to_string());
+    if (s.feed.lines() != nullptr && s.feed.lines()->retransmission_endpoint()) {
+        fmt::print("  lost packets {}\n", s.feed.lines()->retransmission_endpoint()->to_string());
+    }
+    if (s.journal == nullptr) return;
+    fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", s.own.journal_directory,
+               journal::name_of(s.own.durability), s.journal->replayed_count(), s.host.state().state_hash());
+    if (s.journal->snapshot_sequence() != 0) {
+        fmt::print("  snapshot     of command {}\n", s.journal->snapshot_sequence());
+    }
+    for (const std::string& notice : s.journal->notices()) fmt::print("  notice       {}\n", notice);
+}
+
+int serve_segments(const serve_options& options, const node::configuration& configuration) {
+    io::context context(io::context_options(backend_named(options.io)));
+    node::segmented_exchange exchange(context, configuration);
+    fmt::print("corro {} serves venue {} with {} instruments in {} segments on {}, {}\n", CORRO_VERSION,
+               configuration.venue_name, configuration.instruments.size(), exchange.segments_count(),
+               context.backend_name(), name_of(configuration.threading, true));
+    fmt::print("  order entry  {}\n", exchange.order_entry_endpoint().to_string());
+    if (const auto metrics = exchange.metrics_endpoint()) {
+        fmt::print("  metrics      http://{}/metrics\n", metrics->to_string());
+    }
+    if (!configuration.event_log.directory.empty())
+        fmt::print("  event log    {}\n", configuration.event_log.directory);
+    for (std::size_t k = 0; k < exchange.segments_count(); ++k) print_segment(exchange.at(k));
+    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables.\n");
+    std::fflush(stdout);
+    io::block_on(context, serve_until_closed(&exchange, &context));
+    print_segments_report(exchange, true);
+    return 0;
+}
+
+/// For roles that are one facility, its gateway or its feed.
+node::configuration configuration_of_one_facility(const serve_options& options) {
+    node::configuration c = node::load_configuration(options.config);
+    if (c.segments.empty()) return c;
+    throw node::configuration_error(options.config + ":0: segment: a venue of segments runs in one process; role \"" +
+                                    options.role + "\" cannot serve it");
 }
 
 int serve(const serve_options& options) {
@@ -74,12 +134,12 @@ int serve(const serve_options& options) {
             options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
     }
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
+    if (!configuration.segments.empty()) return serve_segments(options, configuration);
     io::context context(io::context_options(backend_named(options.io)));
     node::exchange exchange(context, configuration);
     fmt::print("corro {} serves venue {} with {} instruments on {}, {}\n", CORRO_VERSION, configuration.venue_name,
                configuration.instruments.size(), context.backend_name(),
-               configuration.threading == node::threading_mode::split ? "the facility on a thread of its own"
-                                                                      : "on one thread");
+               name_of(configuration.threading, false));
     fmt::print("  order entry  {}\n  feed         {}\n  snapshots    {}\n", exchange.order_entry_endpoint().to_string(),
                exchange.feed_endpoint().to_string(), exchange.snapshot_endpoint().to_string());
     if (const node::host_journal* journal = exchange.journal()) {
@@ -123,7 +183,7 @@ io::task<void> run_until_closed(Role* role, io::context* context) {
 
 int distribute(const serve_options& options) {
     raise_descriptor_limit();
-    const node::configuration configuration = node::load_configuration(options.config);
+    const node::configuration configuration = configuration_of_one_facility(options);
     io::context context(io::context_options(backend_named(options.io)));
     node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed, "--venue-feed"),
                                        node::address_of(options.venue_snapshots, "--venue-snapshots"));
@@ -139,7 +199,7 @@ int distribute(const serve_options& options) {
 
 int serve_facility(const serve_options& options) {
     raise_descriptor_limit();
-    const node::configuration configuration = node::load_configuration(options.config);
+    const node::configuration configuration = configuration_of_one_facility(options);
     if (configuration.link_listen.empty())
         throw node::configuration_error(options.config + ":0: link.listen: a facility needs a place for its gateway");
     io::context context(io::context_options(backend_named(options.io)));
@@ -163,7 +223,7 @@ int serve_facility(const serve_options& options) {
 
 int serve_gateway(const serve_options& options) {
     raise_descriptor_limit();
-    node::configuration configuration = node::load_configuration(options.config);
+    node::configuration configuration = configuration_of_one_facility(options);
     if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
     if (configuration.link_connect.empty())
         throw node::configuration_error(options.config + ":0: link.connect: a gateway needs a facility");

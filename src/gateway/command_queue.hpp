@@ -81,6 +81,9 @@ class command_queue {
         return true;
     }
 
+    /// Whether a command would be appended now.
+    [[nodiscard]] bool has_room() noexcept { return commands_.producer_space() != 0; }
+
     /// Commands that were ever appended, and how many of them are answered: their private events have been delivered.
     [[nodiscard]] std::uint64_t pushed_count() const noexcept { return pushed_; }
     [[nodiscard]] std::uint64_t answered_count() const noexcept { return answered_; }

@@ -20,8 +20,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/tsc_clock.hpp"
@@ -109,6 +111,12 @@ class order_entry_gateway {
     /// Begins to leave: no new connections, a logout to every session.
     void close() noexcept;
 
+    /// For set-up, after a recovery: requests of a session that had been read and that the venue lost before anybody was
+    /// told what came of them. At every logon the session is told that they had no effect.
+    void set_lost(domain::session_id session, std::vector<std::uint32_t> requests) {
+        lost_[session.value] = std::move(requests);
+    }
+
     /// Keeps a private event under its session's next answer number, and puts it into the output buffer if the session
     /// is connected. The session is cut off when its buffer is full; nobody else waits for it. Public events are not
     /// for here (asserted).
@@ -177,6 +185,7 @@ class order_entry_gateway {
     std::vector<listener> listeners_;
     std::vector<io::task_scope*> greetings_;  ///< handshakes under way
     std::vector<io::http::server*> pages_;    ///< of WebSockets, before and while they are open
+    std::map<std::uint32_t, std::vector<std::uint32_t>> lost_;  ///< requests, by session
     gateway_statistics statistics_;
     domain::command late_;  ///< what found no room, until `submit` has its copy
     std::uint32_t strangers_now_ = 0;

@@ -34,6 +34,19 @@ enum class threading_mode : std::uint8_t {
     split,    ///< the facility on its own
 };
 
+/// A part of the venue with a facility of its own: an order of its commands, a journal, a feed.
+struct segment_configuration {
+    std::string name;  ///< also the journal's folder, and the session of the feed
+    std::vector<domain::product_id> products;
+    std::vector<domain::instrument_id> instruments;  ///< beside those of the products
+    std::uint32_t orders_max = 0;                    ///< open orders in the segment
+    std::string feed_listen;
+    std::string snapshot_listen;
+    std::string depth_listen;          ///< as in `configuration`, and so are the next two
+    std::vector<std::string> lines;
+    std::string retransmission_listen;
+};
+
 struct configuration {
     std::string venue_name = "CORRO";
     std::uint32_t orders_max = 1'000'000;  ///< open orders in the whole venue
@@ -75,7 +88,19 @@ struct configuration {
     std::string link_connect;                ///< where a gateway's process finds its facility
     std::vector<domain::instrument> instruments;
     std::vector<gateway::account> accounts;
+    std::vector<segment_configuration> segments;  ///< empty: the venue is one facility
+    /// Of one segment, as `configuration_of_segment` makes it: its number, and the session of its feed when that is not
+    /// the venue's name.
+    std::uint32_t shard = 0;
+    std::string feed_session;
 };
+
+/// Which of the segments an instrument belongs to; the number of segments for one of none. An instrument that is named
+/// belongs there whatever its product.
+[[nodiscard]] std::size_t segment_of(const configuration& c, const domain::instrument& i) noexcept;
+
+/// What one segment is, as a venue of its own: its instruments, journal, feed and limits, and everything else as it is.
+[[nodiscard]] configuration configuration_of_segment(const configuration& c, std::size_t index);
 
 /// Reads a configuration from TOML text. `file` is only for the messages.
 /// @throws configuration_error

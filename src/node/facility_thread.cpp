@@ -23,13 +23,15 @@ void pause_briefly() noexcept {
 }  // namespace
 
 facility_thread::facility_thread(io::context& edge, gateway::command_queue& commands,
-                                 std::chrono::nanoseconds busy_poll)
+                                 std::chrono::nanoseconds busy_poll, std::size_t executed_max)
     : commands_(commands),
       edge_bell_(edge),
       bell_(context_),
       events_(event_ring_capacity),
       busy_poll_(busy_poll),
-      refused_(refusals_ring_capacity) {}
+      refused_(refusals_ring_capacity) {
+    if (executed_max != 0) executed_ = std::make_unique<base::spsc_ring<executed_command>>(executed_max);
+}
 
 facility_thread::~facility_thread() {
     stop();
@@ -86,7 +88,7 @@ io::task<void> facility_thread::take_commands() {
             continue;
         }
         // Whoever makes room after this exchange sees the wish; the room made before it is seen here.
-        if (host_->released_count() != host_->emitted_count()) {
+        if (waits_for_room()) {
             wants_room_.exchange(true, std::memory_order_acq_rel);
             if (take_batch()) continue;
         }
@@ -101,9 +103,13 @@ bool facility_thread::take_batch() noexcept {
     host_->release();
     domain::command command;
     std::size_t count = 0;
-    while (count < commands_batch_max && host_->has_room() && refused_.size() != refusals_ring_capacity &&
-           commands_.try_pop(command)) {
-        if (!host_->execute(command)) static_cast<void>(refused_.try_push(command));
+    while (count < commands_batch_max && has_room_for_command() && commands_.try_pop(command)) {
+        const bool taken = host_->execute(command);
+        if (executed_ != nullptr) {
+            static_cast<void>(executed_->try_push({command, host_->emitted_count(), !taken}));
+        } else if (!taken) {
+            static_cast<void>(refused_.try_push(command));
+        }
         ++count;
     }
     if (count == 0 && host_->released_count() == released_before) return false;
@@ -113,8 +119,19 @@ bool facility_thread::take_batch() noexcept {
     return true;
 }
 
+bool facility_thread::has_room_for_command() noexcept {
+    if (!host_->has_room()) return false;
+    return executed_ != nullptr ? executed_->producer_space() != 0 : refused_.size() != refusals_ring_capacity;
+}
+
+bool facility_thread::waits_for_room() noexcept {
+    return host_->released_count() != host_->emitted_count() ||
+           (executed_ != nullptr && executed_->producer_space() == 0);
+}
+
 void facility_thread::publish_progress() noexcept {
     host_->release();
+    if (executed_ != nullptr && host_->failed()) failed_.store(true, std::memory_order_release);
     // What waits for a journal that has failed is never answered; nobody shall wait for it.
     const std::uint64_t answered = host_->failed() ? taken_count_ : marks_.answered(host_->released_count());
     answered_count_.store(answered, std::memory_order_release);
@@ -149,6 +166,30 @@ bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
     if (all) orders.answered(answered);
     if (count != 0 && wants_room_.exchange(false, std::memory_order_acq_rel)) bell_.set();
     return news;
+}
+
+bool facility_thread::drain(event_outlet& into, answer_merger& merger, std::size_t segment) {
+    // Read first: what could leave before the journal failed is in the ring by now.
+    const bool failed = failed_.load(std::memory_order_acquire);
+    std::size_t count = 0;
+    executed_command what;
+    while (executed_->try_pop(what)) {
+        merger.executed(segment, what);
+        ++count;
+    }
+    while (count < events_batch_max && merger.has_room(segment)) {
+        const std::span<const domain::event> there = events_.peek();
+        if (there.empty()) {
+            if (failed) merger.give_up(segment);
+            break;
+        }
+        const std::span<const domain::event> ready = there.first(std::min(there.size(), events_batch_max - count));
+        into.accept(ready);
+        events_.release(ready.size());
+        count += ready.size();
+    }
+    if (count != 0 && wants_room_.exchange(false, std::memory_order_acq_rel)) bell_.set();
+    return count != 0;
 }
 
 }  // namespace corro::node

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <thread>
 
 #include "base/spsc_ring.hpp"
@@ -21,6 +22,7 @@
 #include "io/remote_event.hpp"
 #include "io/task.hpp"
 #include "node/answer_marks.hpp"
+#include "node/answer_merger.hpp"
 #include "node/edges.hpp"
 #include "node/host_journal.hpp"
 #include "node/matching_host.hpp"
@@ -31,7 +33,10 @@ class facility_thread final : public event_outlet {
  public:
     /// @param edge      The context of those who drain.
     /// @param commands  Its consumer is this thread from `start` to `stop`. Outlives the thread.
-    facility_thread(io::context& edge, gateway::command_queue& commands, std::chrono::nanoseconds busy_poll);
+    /// @param executed_max  Not 0: it says of each command what became of it, to whoever drains for a merger; a power
+    ///                      of two, and so many may wait.
+    facility_thread(io::context& edge, gateway::command_queue& commands, std::chrono::nanoseconds busy_poll,
+                    std::size_t executed_max = 0);
     /// Stops.
     ~facility_thread();
     facility_thread(const facility_thread&) = delete;
@@ -49,6 +54,10 @@ class facility_thread final : public event_outlet {
     /// @return  Whether something came.
     [[nodiscard]] bool drain(edges& into, order_entry_side& orders) noexcept;
 
+    /// The same for a venue of several segments: hands events to `into` as long as `merger` has room for this segment's,
+    /// and tells it what became of the commands.
+    [[nodiscard]] bool drain(event_outlet& into, answer_merger& merger, std::size_t segment);
+
     /// Rung when `drain` has something to do.
     [[nodiscard]] io::remote_event& bell() noexcept { return edge_bell_; }
 
@@ -63,6 +72,8 @@ class facility_thread final : public event_outlet {
     io::task<void> follow_journal();
     void publish_progress() noexcept;
     [[nodiscard]] bool take_batch() noexcept;
+    [[nodiscard]] bool has_room_for_command() noexcept;
+    [[nodiscard]] bool waits_for_room() noexcept;
     [[nodiscard]] bool idle_for_long() noexcept;
 
     gateway::command_queue& commands_;
@@ -72,6 +83,7 @@ class facility_thread final : public event_outlet {
     base::spsc_ring<domain::event> events_;
     std::chrono::nanoseconds busy_poll_;
     base::spsc_ring<domain::command> refused_;
+    std::unique_ptr<base::spsc_ring<executed_command>> executed_;
     matching_host* host_ = nullptr;
     host_journal* journal_ = nullptr;
     answer_marks marks_;
@@ -84,6 +96,8 @@ class facility_thread final : public event_outlet {
     // false -> true (the facility's thread, before it looks at the full ring once more and sleeps), true -> false (the
     // edges' thread, after it has made room; it then rings the bell).
     std::atomic<bool> wants_room_{false};
+    // false -> true (the facility's thread, when the journal has failed and everything that may leave is in the ring).
+    std::atomic<bool> failed_{false};
     // false -> true (`stop`), true -> false (`start`).
     std::atomic<bool> leaving_{false};
 };

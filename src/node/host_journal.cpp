@@ -12,7 +12,7 @@ namespace {
 
 journal::writer_options options_of(const configuration& c) {
     journal::writer_options options;
-    options.venue = journal::identity(c.venue_name, journal::fingerprint_of(c.instruments));
+    options.venue = journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
     options.mode = c.durability;
     options.segment_bytes = c.journal_segment_bytes;
     options.reserve_bytes = c.journal_segment_bytes / 4;
@@ -51,9 +51,14 @@ io::task<host_journal::tail> host_journal::open_tail(std::uint64_t from) {
 // at: the journal must say the same of it.
 io::task<host_journal::tail> host_journal::find_tail(const journal::stored_snapshot* snapshot) {
     const std::uint64_t sequence = snapshot->about.sequence;
-    const std::string name = directory_ + "/" + journal::snapshot_name(sequence);
+    const std::string name = path_of_snapshot(sequence);
     tail none;
-    tail found = co_await open_tail(sequence);
+    tail found;
+    if (sequence == 0) {  // of a segment that had nothing to do
+        found = co_await open_tail(1);
+        co_return found;
+    }
+    found = co_await open_tail(sequence);
     // The command itself may have gone with its segment.
     if (found.reader == nullptr) {
         found = co_await open_tail(sequence + 1);
@@ -82,57 +87,100 @@ io::task<host_journal::tail> host_journal::find_tail(const journal::stored_snaps
     co_return found;
 }
 
-// The newest snapshot that is sound and fits, and the commands behind it; without one, all commands.
-io::task<host_journal::tail> host_journal::load_newest(venue_parts parts) {
+io::task<std::optional<journal::stored_snapshot>> host_journal::find_snapshot(std::uint64_t sequence) {
     journal::snapshot_store store(&files_, directory_, options_.venue);
-    std::uint64_t newest = std::numeric_limits<std::uint64_t>::max();
-    while (newest != 0) {
-        const auto found = co_await store.load_newest(newest);
+    std::uint64_t newest = sequence;
+    while (true) {
+        auto found = co_await store.load_newest(newest);
         if (!found) refuse(found.error());
         for (const journal::problem& each : found->passed_over) notices_.push_back(each.text);
         if (!found->snapshot) break;
-        const std::uint64_t sequence = found->snapshot->about.sequence;
-        newest = sequence == 0 ? 0 : sequence - 1;
-        tail behind = co_await find_tail(&*found->snapshot);
-        if (behind.reader == nullptr) continue;
-        const load_failure failure = load_venue(parts, found->snapshot->bytes);
-        const std::string name = directory_ + "/" + journal::snapshot_name(sequence);
-        if (!failure.problem.empty()) {
-            throw recovery_error(name + ": " + failure.problem + "; without this file the journal is replayed instead");
-        }
-        if (failure.unfit) {
-            notices_.push_back(name + ": passed over: " + failure.unfit.message());
-            continue;
-        }
-        snapshot_sequence_ = sequence;
-        co_return behind;
+        const std::uint64_t at = found->snapshot->about.sequence;
+        behind_ = co_await find_tail(&*found->snapshot);
+        if (behind_.reader != nullptr) co_return std::move(found->snapshot);
+        if (at == 0) break;
+        newest = at - 1;
     }
-    tail all = co_await open_tail(1);
-    co_return all;
+    co_return std::nullopt;
+}
+
+io::task<void> host_journal::begin_at_first() {
+    behind_ = co_await open_tail(1);
+}
+
+std::string host_journal::path_of_snapshot(std::uint64_t sequence) const {
+    return directory_ + "/" + journal::snapshot_name(sequence);
+}
+
+void host_journal::passed_over(std::uint64_t sequence, const std::string& why) {
+    notices_.push_back(path_of_snapshot(sequence) + ": passed over: " + why);
+}
+
+// The newest snapshot that is sound and fits, and the commands behind it; without one, all commands.
+io::task<void> host_journal::load_newest(venue_parts parts) {
+    std::uint64_t newest = std::numeric_limits<std::uint64_t>::max();
+    while (true) {
+        const auto snapshot = co_await find_snapshot(newest);
+        if (!snapshot) break;
+        const std::uint64_t sequence = snapshot->about.sequence;
+        const load_failure failure = load_venue(parts, snapshot->bytes);
+        if (!failure.problem.empty()) {
+            throw recovery_error(path_of_snapshot(sequence) + ": " + failure.problem +
+                                 "; without this file the journal is replayed instead");
+        }
+        if (!failure.unfit) {
+            loaded(sequence);
+            co_return;
+        }
+        passed_over(sequence, failure.unfit.message());
+        if (sequence == 0) break;
+        newest = sequence - 1;
+    }
+    co_await begin_at_first();
+}
+
+io::task<void> host_journal::take_directory() {
+    auto lock = co_await journal::directory_lock::take(&files_, directory_);
+    if (!lock) refuse(lock.error());
+    lock_ = std::move(*lock);
+}
+
+io::task<void> host_journal::fetch() {
+    const auto commands = co_await behind_.reader->next();
+    if (!commands) refuse(commands.error());
+    behind_.commands = *commands;
+}
+
+void host_journal::replay_next(matching_host& host) noexcept {
+    host.replay(behind_.commands.front());
+    behind_.commands = behind_.commands.subspan(1);
+    ++replayed_count_;
 }
 
 io::task<void> host_journal::recover(venue_parts parts) {
-    auto lock = co_await journal::directory_lock::take(&files_, directory_);
-    if (!lock) refuse(lock.error());
-    tail behind = co_await load_newest(parts);
+    co_await take_directory();
+    co_await load_newest(parts);
     while (true) {
-        for (const domain::command& command : behind.commands) parts.host->replay(command);
-        replayed_count_ += behind.commands.size();
-        const auto commands = co_await behind.reader->next();
-        if (!commands) refuse(commands.error());
-        if (commands->empty()) break;
-        behind.commands = *commands;
+        while (has_next()) replay_next(*parts.host);
+        co_await fetch();
+        if (!has_next()) break;
     }
+    co_await finish(parts.host, parts.answers);
+}
+
+io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* answers) {
     domain::command last;
-    for (std::uint32_t id = 1; id < parts.host->last_requests().size(); ++id) {
+    for (std::uint32_t id = 1; id < host->last_requests().size(); ++id) {
         last.session = domain::session_id{id};
-        last.request = parts.host->last_requests()[id];
-        parts.answers->note(last);
+        last.request = host->last_requests()[id];
+        answers->note(last);
     }
-    auto writer = co_await journal::writer::open(std::move(*lock), behind.reader->end(), options_);
+    auto writer = co_await journal::writer::open(std::move(*lock_), behind_.reader->end(), options_);
     if (!writer) refuse(writer.error());
+    lock_.reset();
+    behind_ = tail();
     writer_ = std::move(*writer);
-    parts.host->set_journal(*writer_);
+    host->set_journal(*writer_);
 }
 
 io::task<void> host_journal::save_snapshot(std::vector<std::byte> bytes) {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,28 @@ class host_journal {
     /// Brings the venue to where the journal ends, and lets the host journal from then on. Fails with recovery_error.
     [[nodiscard]] io::task<void> recover(venue_parts parts);
 
+    // --- Recovering step by step, where the commands of several journals go between each other: segment_recovery.hpp --
+
+    /// Takes the directory for this process.
+    [[nodiscard]] io::task<void> take_directory();
+    /// The newest sound snapshot of a command not after `sequence`, if the journal has what comes behind it; that is
+    /// then what `fetch` gives.
+    [[nodiscard]] io::task<std::optional<journal::stored_snapshot>> find_snapshot(std::uint64_t sequence);
+    /// Lets `fetch` begin with the journal's first command.
+    [[nodiscard]] io::task<void> begin_at_first();
+    /// Takes note that a snapshot was loaded, and of a sentence about one that was not.
+    void loaded(std::uint64_t sequence) noexcept { snapshot_sequence_ = sequence; }
+    void passed_over(std::uint64_t sequence, const std::string& why);
+    /// The file of a snapshot.
+    [[nodiscard]] std::string path_of_snapshot(std::uint64_t sequence) const;
+    /// The next command is `next()`; false: the journal has no more.
+    [[nodiscard]] bool has_next() const noexcept { return !behind_.commands.empty(); }
+    [[nodiscard]] io::task<void> fetch();
+    [[nodiscard]] const domain::command& next() const noexcept { return behind_.commands.front(); }
+    void replay_next(matching_host& host) noexcept;
+    /// Opens the journal for what comes, and lets the host journal from then on.
+    [[nodiscard]] io::task<void> finish(matching_host* host, gateway::answer_log* answers);
+
     /// Writes what `save_venue` made, removes snapshots beyond those that are kept, and lets the journal's oldest
     /// segments go as configured. What goes wrong is a notice: without a snapshot the next start takes longer.
     /// @pre  Nothing waits for the journal that the state has in it. Not while another one is being saved.
@@ -76,7 +99,7 @@ class host_journal {
 
     io::task<tail> open_tail(std::uint64_t from);
     io::task<tail> find_tail(const journal::stored_snapshot* snapshot);
-    io::task<tail> load_newest(venue_parts parts);
+    io::task<void> load_newest(venue_parts parts);
 
     journal::disk_storage files_;
     journal::disk_storage snapshot_files_;  ///< on the edge's context
@@ -87,6 +110,8 @@ class host_journal {
     std::vector<std::string> notices_;
     std::uint64_t snapshot_sequence_ = 0;
     std::unique_ptr<journal::writer> writer_;
+    std::optional<journal::directory_lock> lock_;  ///< until the writer has it
+    tail behind_;                                  ///< until recovered
     std::uint64_t replayed_count_ = 0;
     bool ended_ = false;
 };

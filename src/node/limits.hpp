@@ -36,6 +36,18 @@ inline constexpr std::size_t snapshot_feed_bytes_max = std::size_t{4} << 20U;
 /// damaged.
 inline constexpr std::size_t snapshots_kept_default = 3;
 
+/// Segments of one venue. Their number stands in five bits of every order's id.
+inline constexpr std::size_t segments_max = 32;
+
+/// Characters in a segment's name, which is also the session of its feed: MoldUDP64 has room for ten.
+inline constexpr std::size_t segment_name_max = 10;
+
+/// Commands between the gateways' queue and the thread of a segment: 2 MiB. The gateways' own queue waits behind it.
+inline constexpr std::size_t segment_queue_capacity = 1U << 14U;
+
+/// Private events of one segment that wait for other segments' answers before nothing more is taken from it.
+inline constexpr std::size_t answers_waiting_max = 1U << 16U;
+
 static_assert(facility::events_buffered_max < backlog_events_max / 2);
 
 }  // namespace corro::node

@@ -12,7 +12,7 @@ namespace {
 
 market_data::distributor_options options_of(const configuration& c, telemetry::producer* log) {
     market_data::distributor_options options;
-    options.session_name = c.venue_name;
+    options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
     options.feed_log_bytes = c.feed_log_bytes;
     options.depth_levels = c.depth_levels;
     options.conflation_interval = c.conflation_interval;
@@ -24,7 +24,7 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
                                                         const market_data::feed_log& log) {
     if (c.lines.empty()) return nullptr;
     market_data::line_publisher_options options;
-    options.session_name = c.venue_name;
+    options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
     for (const std::string& line : c.lines) options.lines.push_back(address_of(line, "market_data.lines"));
     if (!c.retransmission_listen.empty()) {
         options.retransmissions = address_of(c.retransmission_listen, "market_data.retransmission_listen");

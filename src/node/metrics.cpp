@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace corro::node {
 namespace {
@@ -52,23 +53,79 @@ void add_metrics(const order_entry_side& side, metrics_page& page) {
     }
 }
 
+namespace {
+
+/// One feed, and the label that tells it from others.
+struct labelled_feed {
+    const market_data_side* side;
+    std::vector<telemetry::label> labels;
+};
+
+/// A counter of all feeds: the samples of one metric follow each other.
+template <class Value>
+void count(std::span<const labelled_feed> feeds, metrics_page& page, std::string_view name, std::string_view help,
+           Value&& value, std::span<const telemetry::label> more = {}) {
+    for (const labelled_feed& each : feeds) {
+        std::vector<telemetry::label> labels = each.labels;
+        labels.insert(labels.end(), more.begin(), more.end());
+        page.counter(name, help, value(*each.side), labels);
+    }
+}
+
+void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
+    using statistics = market_data::distributor_statistics;
+    const auto member = [](auto what) {
+        return [what](const market_data_side& side) -> std::uint64_t { return side.distributor().statistics().*what; };
+    };
+    for (const labelled_feed& each : feeds) {
+        page.gauge("corro_feed_subscribers", "Connections to feed, snapshots and depth now.",
+                   each.side->distributor().statistics().subscribers_now, each.labels);
+    }
+    count(feeds, page, "corro_feed_messages_total", "Messages published.", member(&statistics::messages));
+    count(feeds, page, "corro_feed_bytes_total", "Bytes published, before multiplication by subscribers.",
+          member(&statistics::bytes));
+    count(feeds, page, "corro_feed_snapshots_total", "Snapshots sent.", member(&statistics::snapshots));
+    count(feeds, page, "corro_feed_depths_total", "Conflated pictures sent.", member(&statistics::depths_sent));
+    const std::array<std::pair<std::string_view, std::uint64_t statistics::*>, 3> cuts{
+        {{"slow", &statistics::slow_cut}, {"silent", &statistics::silent_cut}, {"protocol", &statistics::protocol_errors}}};
+    for (const auto& [reason, what] : cuts) {
+        const std::array<telemetry::label, 1> label{{{"reason", reason}}};
+        count(feeds, page, "corro_feed_cut_total", "Subscribers cut off, by reason.", member(what), label);
+    }
+    std::vector<labelled_feed> lines;
+    for (const labelled_feed& each : feeds) {
+        if (each.side->lines() != nullptr) lines.push_back(each);
+    }
+    using line_statistics = market_data::line_publisher_statistics;
+    const auto line_member = [](auto what) {
+        return [what](const market_data_side& side) -> std::uint64_t { return side.lines()->statistics().*what; };
+    };
+    count(lines, page, "corro_line_packets_total", "MoldUDP64 packets sent, before multiplication by lines.",
+          line_member(&line_statistics::packets));
+    count(lines, page, "corro_line_send_errors_total", "Packets that the system did not take.",
+          line_member(&line_statistics::send_errors));
+    count(lines, page, "corro_line_requests_total", "Requests for lost packets.",
+          line_member(&line_statistics::requests));
+    count(lines, page, "corro_line_messages_again_total", "Messages sent again on request.",
+          line_member(&line_statistics::messages_again));
+}
+
+}  // namespace
+
 void add_metrics(const market_data_side& side, metrics_page& page) {
-    const market_data::distributor_statistics& s = side.distributor().statistics();
-    page.gauge("corro_feed_subscribers", "Connections to feed, snapshots and depth now.", s.subscribers_now);
-    page.counter("corro_feed_messages_total", "Messages published.", s.messages);
-    page.counter("corro_feed_bytes_total", "Bytes published, before multiplication by subscribers.", s.bytes);
-    page.counter("corro_feed_snapshots_total", "Snapshots sent.", s.snapshots);
-    page.counter("corro_feed_depths_total", "Conflated pictures sent.", s.depths_sent);
-    page.counter("corro_feed_cut_total", "Subscribers cut off, by reason.", s.slow_cut, {{"reason", "slow"}});
-    page.counter("corro_feed_cut_total", "Subscribers cut off, by reason.", s.silent_cut, {{"reason", "silent"}});
-    page.counter("corro_feed_cut_total", "Subscribers cut off, by reason.", s.protocol_errors,
-                 {{"reason", "protocol"}});
-    if (side.lines() == nullptr) return;
-    const market_data::line_publisher_statistics& l = side.lines()->statistics();
-    page.counter("corro_line_packets_total", "MoldUDP64 packets sent, before multiplication by lines.", l.packets);
-    page.counter("corro_line_send_errors_total", "Packets that the system did not take.", l.send_errors);
-    page.counter("corro_line_requests_total", "Requests for lost packets.", l.requests);
-    page.counter("corro_line_messages_again_total", "Messages sent again on request.", l.messages_again);
+    const labelled_feed feed{&side, {}};
+    add_feeds({&feed, 1}, page);
+}
+
+void add_metrics(std::span<const segment* const> segments, metrics_page& page) {
+    std::vector<labelled_feed> feeds;
+    for (const segment* s : segments) feeds.push_back({&s->feed, {{"segment", s->name()}}});
+    add_feeds(feeds, page);
+    for (const segment* s : segments) {
+        if (s->thread == nullptr) continue;
+        page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",
+                   static_cast<double>(s->thread->waiting_count()), {{"segment", s->name()}});
+    }
 }
 
 }  // namespace corro::node

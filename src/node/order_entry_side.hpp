@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/tsc_clock.hpp"
@@ -56,6 +57,11 @@ class order_entry_side {
 
     /// A command of the queue that was not taken: it has no effect and no other answer.
     void turn_away(const domain::command& command) noexcept { gateway_.turn_away(command); }
+
+    /// For set-up: requests that a crash took; see order_entry_gateway.
+    void set_lost(domain::session_id session, std::vector<std::uint32_t> requests) {
+        gateway_.set_lost(session, std::move(requests));
+    }
 
     /// The first `count` commands of the queue are answered completely.
     void answered(std::uint64_t count) noexcept {

@@ -14,6 +14,19 @@ namespace {
 
 using size_bytes = std::array<std::byte, sizeof(std::uint64_t)>;
 
+/// "CORROCUT", then the arrival and each segment's sequence number: the last bytes of a snapshot with a cut.
+constexpr std::uint64_t mark_of_a_cut = 0x5455'434f'5252'4f43;
+
+std::size_t cut_bytes(std::size_t segments_count) {
+    return (2 + segments_count) * sizeof(std::uint64_t);
+}
+
+void append(std::vector<std::byte>& bytes, std::uint64_t value) {
+    size_bytes stored;
+    base::store_le<std::uint64_t>(stored.data(), value);
+    bytes.insert(bytes.end(), stored.begin(), stored.end());
+}
+
 }  // namespace
 
 std::vector<std::byte> save_venue(const venue_parts& parts) {
@@ -22,10 +35,14 @@ std::vector<std::byte> save_venue(const venue_parts& parts) {
     const bool host_saved = parts.host->save(sink);
     const std::size_t size_at = bytes.size();
     bytes.resize(size_at + sizeof(size_bytes));
-    parts.answers->save(bytes);
+    if (parts.answers != nullptr) parts.answers->save(bytes);
     base::store_le<std::uint64_t>(bytes.data() + size_at, bytes.size() - size_at - sizeof(size_bytes));
     const bool feed_saved = parts.feed->distributor().save(sink, snapshot_feed_bytes_max);
     CORRO_ASSERT(host_saved && feed_saved, "memory takes everything");
+    if (parts.cut == nullptr) return bytes;
+    append(bytes, mark_of_a_cut);
+    append(bytes, parts.cut->arrival);
+    for (const std::uint64_t sequence : parts.cut->sequences) append(bytes, sequence);
     return bytes;
 }
 
@@ -37,10 +54,23 @@ load_failure load_venue(const venue_parts& parts, std::span<const std::byte> sav
     const std::uint64_t answers_bytes = base::load_le<std::uint64_t>(size.data());
     if (answers_bytes > source.left()) return {{}, "it ends in the answers"};
     const std::span<const std::byte> answers = saved.last(source.left()).first(static_cast<std::size_t>(answers_bytes));
-    if (std::string problem = parts.answers->load(answers); !problem.empty()) return {{}, problem};
+    if (parts.answers != nullptr) {
+        if (std::string problem = parts.answers->load(answers); !problem.empty()) return {{}, problem};
+    }
     base::memory_source rest(saved.last(source.left()).subspan(answers.size()));
     if (!parts.feed->load(rest)) return {{}, "the feed's part is not one of these instruments"};
     return {};
+}
+
+std::optional<venue_cut> cut_of(std::span<const std::byte> saved, std::size_t segments_count) {
+    if (saved.size() < cut_bytes(segments_count)) return std::nullopt;
+    const std::span<const std::byte> end = saved.last(cut_bytes(segments_count));
+    const auto number = [&](std::size_t i) { return base::load_le<std::uint64_t>(end.data() + i * sizeof i); };
+    if (number(0) != mark_of_a_cut) return std::nullopt;
+    venue_cut cut;
+    cut.arrival = number(1);
+    for (std::size_t i = 0; i < segments_count; ++i) cut.sequences.push_back(number(2 + i));
+    return cut;
 }
 
 facility::snapshot_header facility_header_of(std::span<const std::byte> saved) noexcept {

@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -22,11 +24,18 @@
 
 namespace corro::node {
 
+/// A moment of a venue of several segments: everything that arrived until then is executed, and nothing else.
+struct venue_cut {
+    std::uint64_t arrival = 0;
+    std::vector<std::uint64_t> sequences;  ///< of each segment's last command then
+};
+
 /// The parts of a venue that go on after a restart. They outlive whoever has this.
 struct venue_parts {
     matching_host* host = nullptr;
-    gateway::answer_log* answers = nullptr;
+    gateway::answer_log* answers = nullptr;  ///< nullptr: they are in another segment's snapshot
     market_data_side* feed = nullptr;
+    const venue_cut* cut = nullptr;  ///< where the answers of several segments are: the moment of the snapshot
 };
 
 /// Why a snapshot was not loaded.
@@ -42,6 +51,9 @@ struct load_failure {
 
 /// @pre  The parts are as newly made.
 [[nodiscard]] load_failure load_venue(const venue_parts& parts, std::span<const std::byte> saved);
+
+/// The moment of a snapshot that has the answers of a venue of so many segments; nothing if it is none.
+[[nodiscard]] std::optional<venue_cut> cut_of(std::span<const std::byte> saved, std::size_t segments_count);
 
 /// The header of the facility's part, which stands first; all zeros when there is no room for one.
 [[nodiscard]] facility::snapshot_header facility_header_of(std::span<const std::byte> saved) noexcept;

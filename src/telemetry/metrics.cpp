@@ -61,15 +61,15 @@ void metrics_page::sample(std::string_view name, std::string_view suffix, std::s
 }
 
 void metrics_page::counter(std::string_view name, std::string_view help, std::uint64_t value,
-                           std::initializer_list<label> labels) {
+                           std::span<const label> labels) {
     describe(name, help, "counter");
-    sample(name, {}, {labels.begin(), labels.size()}, {}, fmt::format("{}", value));
+    sample(name, {}, labels, {}, fmt::format("{}", value));
 }
 
 void metrics_page::gauge(std::string_view name, std::string_view help, double value,
-                         std::initializer_list<label> labels) {
+                         std::span<const label> labels) {
     describe(name, help, "gauge");
-    sample(name, {}, {labels.begin(), labels.size()}, {}, fmt::format("{}", value));
+    sample(name, {}, labels, {}, fmt::format("{}", value));
 }
 
 void metrics_page::histogram(std::string_view name, std::string_view help, const base::latency_histogram& values_ns,

@@ -30,10 +30,16 @@ using label = std::pair<std::string_view, std::string_view>;
 class metrics_page {
  public:
     /// A number that only grows while the process runs. The name ends in `_total`.
+    void counter(std::string_view name, std::string_view help, std::uint64_t value, std::span<const label> labels);
     void counter(std::string_view name, std::string_view help, std::uint64_t value,
-                 std::initializer_list<label> labels = {});
+                 std::initializer_list<label> labels = {}) {
+        counter(name, help, value, std::span(labels.begin(), labels.size()));
+    }
     /// A number that goes up and down.
-    void gauge(std::string_view name, std::string_view help, double value, std::initializer_list<label> labels = {});
+    void gauge(std::string_view name, std::string_view help, double value, std::span<const label> labels);
+    void gauge(std::string_view name, std::string_view help, double value, std::initializer_list<label> labels = {}) {
+        gauge(name, help, value, std::span(labels.begin(), labels.size()));
+    }
     /// Nanoseconds as a histogram in seconds, with the bucket bounds 0.1 us, 0.2 us, 0.5 us, 1 us and so on up to 1 s.
     void histogram(std::string_view name, std::string_view help, const base::latency_histogram& values_ns,
                    std::initializer_list<label> labels = {});

@@ -1,0 +1,155 @@
+#include "node/answer_merger.hpp"
+
+#include <algorithm>
+
+#include "domain/private_event.hpp"
+#include "node/limits.hpp"
+
+namespace corro::node {
+namespace {
+
+/// Events for which a segment's place is made at first.
+constexpr std::size_t waiting_at_first = 1U << 10U;
+
+bool completes(const domain::event& e, domain::session_id session) noexcept {
+    return (e.flags & domain::event_flag::last_of_request) != 0 && domain::session_of(e) == session;
+}
+
+bool is_refusal(const domain::event& e) noexcept {
+    return e.kind == domain::event_kind::order_rejected;
+}
+
+/// Says nothing but that the request is done.
+bool only_completes(const domain::event& e) noexcept {
+    return e.kind == domain::event_kind::request_done || e.kind == domain::event_kind::protection_changed;
+}
+
+domain::command request_of(const executed_command& what) noexcept {
+    domain::command c;
+    c.session = what.session;
+    c.request = what.request;
+    return c;
+}
+
+}  // namespace
+
+answer_merger::lane::lane() : held(waiting_at_first) {}
+
+void answer_merger::lane::pop_front() noexcept {
+    ++done_begin;
+    // What is done is forgotten in pieces, so that nothing is moved per command.
+    if (done_begin == done.size()) {
+        done.clear();
+        done_begin = 0;
+    } else if (done_begin >= waiting_at_first && done_begin * 2 >= done.size()) {
+        done.erase(done.begin(), done.begin() + static_cast<std::ptrdiff_t>(done_begin));
+        done_begin = 0;
+    }
+}
+
+answer_merger::answer_merger(std::size_t segments_count, order_entry_side& orders)
+    : orders_(orders), lanes_(segments_count), group_(segments_count) {}
+
+void answer_merger::accept(std::size_t segment, std::span<const domain::event> events) {
+    lane& l = lanes_[segment];
+    l.received_count += events.size();
+    for (const domain::event& e : events) {
+        if (!domain::is_public(e.kind)) l.held.push({&e, 1});
+    }
+}
+
+void answer_merger::executed(std::size_t segment, const executed_command& what) {
+    lanes_[segment].done.push_back(what);
+}
+
+bool answer_merger::has_room(std::size_t segment) const noexcept {
+    const lane& l = lanes_[segment];
+    return l.held.size() < answers_waiting_max || has_turn(l);
+}
+
+void answer_merger::begin_counting() noexcept {
+    first_counted_ = next_;
+}
+
+void answer_merger::advance() {
+    bool any = false;
+    while (deliver_next()) any = true;
+    if (any && first_counted_ != 0) orders_.answered(next_ - first_counted_);
+}
+
+// The command whose turn it is, if all its events are here.
+bool answer_merger::deliver_next() {
+    const auto turn = std::find_if(lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l); });
+    if (turn == lanes_.end()) return false;
+    if (turn->front()->copies == 0) {
+        if (!is_complete(*turn)) return false;
+        deliver_one(*turn);
+    } else {
+        for (const lane& l : lanes_) {
+            // Live, every segment has its copy on the way; in a recovery the journal of one may end before it.
+            if (has_turn(l) ? !is_complete(l) : first_counted_ != 0) return false;
+        }
+        deliver_group();
+    }
+    ++next_;
+    return true;
+}
+
+void answer_merger::deliver_one(lane& l) {
+    const executed_command what = *l.front();
+    l.pop_front();
+    if (what.refused) return orders_.turn_away(request_of(what));
+    while (!l.held.empty()) {
+        const std::span<const domain::event> oldest = l.held.front();
+        std::size_t count = 0;
+        while (count < oldest.size() && oldest[count].command.value <= what.sequence) orders_.deliver(oldest[count++]);
+        l.held.pop(count);
+        if (count != oldest.size()) return;
+    }
+}
+
+void answer_merger::take_events(lane& l, std::vector<domain::event>& into) {
+    into.clear();
+    if (!has_turn(l)) return;
+    const executed_command what = *l.front();
+    l.pop_front();
+    while (!what.refused && !l.held.empty() && l.held.front().front().command.value <= what.sequence) {
+        into.push_back(l.held.front().front());
+        l.held.pop(1);
+    }
+}
+
+// One answer out of all: the last segment that did something completes it; if none did, one refusal is enough.
+void answer_merger::deliver_group() {
+    const auto turn = std::find_if(lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l); });
+    const executed_command what = *turn->front();
+    const bool is_refused_somewhere = std::any_of(
+        lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l) && l.front()->refused; });
+    for (std::size_t k = 0; k < lanes_.size(); ++k) take_events(lanes_[k], group_[k]);
+    constexpr std::size_t nobody = SIZE_MAX;
+    std::size_t completing = nobody;
+    for (std::size_t k = 0; k < group_.size(); ++k) {
+        const bool did = std::any_of(group_[k].begin(), group_[k].end(), [&](const domain::event& e) {
+            return completes(e, what.session) && !is_refusal(e);
+        });
+        if (did) completing = k;
+    }
+    bool is_refusal_told = completing != nobody;
+    for (std::size_t k = 0; k < group_.size(); ++k) {
+        for (domain::event& e : group_[k]) {
+            if (completes(e, what.session) && k != completing) {
+                if (is_refusal(e) ? is_refusal_told : only_completes(e)) continue;
+                if (is_refusal(e)) {
+                    is_refusal_told = true;
+                } else {
+                    e.flags &= static_cast<std::uint8_t>(~domain::event_flag::last_of_request);
+                }
+            }
+            orders_.deliver(e);
+        }
+    }
+    // It has not happened everywhere, and whoever asked must know.
+    if (is_refused_somewhere) orders_.turn_away(request_of(what));
+}
+
+}  // namespace corro::node

@@ -1,0 +1,112 @@
+// Puts the answers of several segments into one order: that in which the gateways passed their requests on.
+//
+// Every session has one sequence of answers, and after a crash it must be the same sequence again. The segments run at
+// their own pace, so neither the order in which their events arrive nor any clock will do. But every command carries its
+// arrival, in the journals too. So answers wait here until all commands that arrived earlier are answered, by whatever
+// segment, and a recovery that merges the journals by arrival tells the sessions the same under the same numbers.
+//
+// A request that concerned every segment has one answer: what the segments have to say, one after the other, and its
+// completion once. A segment that refuses it counts only if all do.
+//
+// Threads: that of the sessions. Limits: `has_room` of each segment.
+// Cost: a copy of 64 bytes in and one out per private event; allocates when what waits grows beyond what ever waited.
+// Source: docs/spec/segments.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "node/arrival.hpp"
+#include "node/event_backlog.hpp"
+#include "node/order_entry_side.hpp"
+
+namespace corro::node {
+
+/// What became of a command in its segment.
+struct executed_command {
+    executed_command() noexcept {}
+    executed_command(const domain::command& c, std::uint64_t emitted_count, bool was_refused) noexcept
+        : arrival(arrival_of(c)),
+          sequence(c.sequence.value),
+          emitted(emitted_count),
+          session(c.session),
+          request(c.request),
+          copies(copies_of(c)),
+          refused(was_refused) {}
+
+    std::uint64_t arrival = 0;
+    std::uint64_t sequence = 0;  ///< in its segment
+    std::uint64_t emitted = 0;   ///< events that the segment had caused when it was done
+    domain::session_id session{};
+    std::uint32_t request = 0;
+    std::uint8_t copies = 0;
+    bool refused = false;  ///< the segment's journal did not take it
+};
+
+class answer_merger {
+ public:
+    /// `orders` outlives the merger.
+    answer_merger(std::size_t segments_count, order_entry_side& orders);
+
+    /// The next events of a segment, public ones among them: those are only counted.
+    void accept(std::size_t segment, std::span<const domain::event> events);
+    /// The next command of a segment. Its events may come before or after this.
+    void executed(std::size_t segment, const executed_command& what);
+    /// The segment's journal has failed: events that are not here by now never come.
+    void give_up(std::size_t segment) noexcept { lanes_[segment].given_up = true; }
+
+    /// Whether more events of the segment may be taken. Always true of the one whose turn it is.
+    [[nodiscard]] bool has_room(std::size_t segment) const noexcept;
+
+    /// Delivers everything whose turn has come, and tells the sessions' side how far the commands are answered.
+    void advance();
+
+    /// For recovery: what arrived before `arrival` is answered, or was lost and never will be. Until `begin_counting`
+    /// a segment that has nothing of this arrival is not waited for.
+    void skip_to(std::uint64_t arrival) noexcept { next_ = arrival; }
+    /// From now on every arrival comes, and those up to here are not the sessions' side's.
+    void begin_counting() noexcept;
+    /// The arrival whose turn it is.
+    [[nodiscard]] std::uint64_t next_arrival() const noexcept { return next_; }
+
+    /// Private events that wait.
+    [[nodiscard]] std::size_t waiting_count(std::size_t segment) const noexcept { return lanes_[segment].held.size(); }
+
+ private:
+    struct lane {
+        lane();
+        event_backlog held;                    ///< private events
+        std::vector<executed_command> done;    ///< oldest first, from done_begin on
+        std::size_t done_begin = 0;
+        std::uint64_t received_count = 0;      ///< events, public ones too
+        bool given_up = false;
+
+        [[nodiscard]] const executed_command* front() const noexcept {
+            return done_begin == done.size() ? nullptr : &done[done_begin];
+        }
+        void pop_front() noexcept;
+    };
+
+    [[nodiscard]] bool is_complete(const lane& l) const noexcept {
+        return l.given_up || l.received_count >= l.front()->emitted;
+    }
+    [[nodiscard]] bool has_turn(const lane& l) const noexcept {
+        return l.front() != nullptr && l.front()->arrival == next_;
+    }
+    [[nodiscard]] bool deliver_next();
+    void deliver_one(lane& l);
+    void deliver_group();
+    void take_events(lane& l, std::vector<domain::event>& into);
+
+    order_entry_side& orders_;
+    std::vector<lane> lanes_;
+    std::vector<std::vector<domain::event>> group_;  ///< scratch: the events of each segment's copy
+    std::uint64_t next_ = 1;
+    std::uint64_t first_counted_ = 0;  ///< 0 while recovering
+};
+
+}  // namespace corro::node

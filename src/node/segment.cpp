@@ -1,0 +1,57 @@
+#include "node/segment.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "node/limits.hpp"
+#include "node/segment_map.hpp"
+
+namespace corro::node {
+namespace {
+
+std::unique_ptr<facility_thread> thread_of(io::context& context, const configuration& c,
+                                           gateway::command_queue& commands) {
+    if (c.threading == threading_mode::inline_) return nullptr;
+    return std::make_unique<facility_thread>(context, commands, c.busy_poll, segment_queue_capacity);
+}
+
+risk::throttle_options throttle_of(const configuration& c) {
+    risk::throttle_options throttle;
+    throttle.requests_max = c.requests_max;
+    throttle.requests_end = c.requests_end;
+    throttle.window_ns = std::chrono::nanoseconds(c.requests_window).count();
+    return throttle;
+}
+
+}  // namespace
+
+std::size_t segment_edge::accept(std::span<const domain::event> events) noexcept {
+    std::array<domain::event, 64> named;
+    for (std::span<const domain::event> rest = events; !rest.empty();) {
+        const std::span<domain::event> piece = std::span(named).first(std::min(rest.size(), named.size()));
+        std::copy_n(rest.begin(), piece.size(), piece.begin());
+        for (domain::event& e : piece) {
+            segment_map::leave_segment(e, index_);
+            if (domain::is_public(e.kind)) feed_.publish(e);
+        }
+        if (log_ != nullptr) log_->note(piece);
+        merger_.accept(index_, piece);
+        rest = rest.subspan(piece.size());
+    }
+    return events.size();
+}
+
+segment::segment(io::context& context, const configuration& c, const base::tsc_clock& clock, answer_merger& merger,
+                 telemetry::producer* log, std::uint32_t sessions_count)
+    : own(c),
+      edge_context(context),
+      feed(context, c, log),
+      edge(c.shard, feed, merger),
+      commands(segment_queue_capacity),
+      thread(thread_of(context, c, commands)),
+      host(facility_options_of(c), c.instruments, clock, edge) {
+    host.throttle(throttle_of(c), sessions_count);
+    if (!c.journal_directory.empty()) journal = std::make_unique<host_journal>(host_context(), context, own);
+}
+
+}  // namespace corro::node

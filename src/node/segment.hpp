@@ -1,0 +1,69 @@
+// One segment of a venue: a facility with its order of commands, its journal and its feed.
+//
+// Threads: the edge's context; the facility on one of its own when the threading is split.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/tsc_clock.hpp"
+#include "gateway/command_queue.hpp"
+#include "io/context.hpp"
+#include "node/answer_merger.hpp"
+#include "node/configuration.hpp"
+#include "node/event_outlet.hpp"
+#include "node/facility_thread.hpp"
+#include "node/host_journal.hpp"
+#include "node/market_data_side.hpp"
+#include "node/matching_host.hpp"
+#include "telemetry/event_log.hpp"
+
+namespace corro::node {
+
+/// Where the events of a segment arrive on the edge's thread: calls orders and trades as the venue does, publishes what
+/// is public and gives the rest to the merger.
+class segment_edge final : public event_outlet {
+ public:
+    segment_edge(std::size_t index, market_data_side& feed, answer_merger& merger) noexcept
+        : index_(index), feed_(feed), merger_(merger) {}
+
+    void log_to(telemetry::producer* log) noexcept { log_ = log; }
+
+    /// Takes everything.
+    std::size_t accept(std::span<const domain::event> events) noexcept override;
+
+ private:
+    std::size_t index_;
+    market_data_side& feed_;
+    answer_merger& merger_;
+    telemetry::producer* log_ = nullptr;
+};
+
+struct segment {
+    /// Opens the ports of the feed.
+    /// @param c  As `configuration_of_segment` makes it.
+    /// @throws std::system_error, configuration_error as `exchange`.
+    segment(io::context& context, const configuration& c, const base::tsc_clock& clock, answer_merger& merger,
+            telemetry::producer* log, std::uint32_t sessions_count);
+    segment(const segment&) = delete;
+    segment& operator=(const segment&) = delete;
+
+    /// The context of the facility.
+    [[nodiscard]] io::context& host_context() noexcept { return thread != nullptr ? thread->context() : edge_context; }
+    [[nodiscard]] const std::string& name() const noexcept { return own.feed_session; }
+    [[nodiscard]] std::size_t index() const noexcept { return own.shard; }
+
+    configuration own;
+    io::context& edge_context;
+    market_data_side feed;
+    segment_edge edge;
+    gateway::command_queue commands;          ///< split: to the thread
+    std::unique_ptr<facility_thread> thread;  ///< split
+    matching_host host;
+    std::unique_ptr<host_journal> journal;  ///< when there is one
+    bool is_held_back = false;              ///< split: the merger had no room for its events
+};
+
+}  // namespace corro::node

@@ -1,0 +1,104 @@
+#include "node/segment_map.hpp"
+
+#include <gtest/gtest.h>
+
+namespace corro::node {
+namespace {
+
+using domain::command;
+using domain::command_kind;
+
+/// Instruments 1 and 2 in the first segment, 3 in the second.
+configuration two_segments() {
+    configuration c;
+    for (std::uint32_t id = 1; id <= 3; ++id) {
+        domain::instrument i;
+        i.id = domain::instrument_id{id};
+        i.product = domain::product_id{id == 3 ? 2U : 1U};
+        c.instruments.push_back(i);
+    }
+    c.segments.resize(2);
+    c.segments[0].products = {domain::product_id{1}};
+    c.segments[1].products = {domain::product_id{2}};
+    return c;
+}
+
+command of(command_kind kind, std::uint32_t instrument) {
+    command c;
+    c.kind = kind;
+    c.instrument = domain::instrument_id{instrument};
+    return c;
+}
+
+/// What the second segment's order with this id of its own is called.
+domain::order_id named(std::uint64_t own, std::size_t segment) {
+    domain::event e;
+    e.order.order = domain::order_id{own};
+    segment_map::leave_segment(e, segment);
+    return e.order.order;
+}
+
+TEST(segment_map, routes_what_names_an_instrument_by_it) {
+    const segment_map map(two_segments());
+    for (const command_kind kind : {command_kind::enter_order, command_kind::enter_quote, command_kind::amend_order,
+                                    command_kind::cancel_order, command_kind::cancel_orders,
+                                    command_kind::change_phase, command_kind::settle_instrument}) {
+        EXPECT_EQ(map.target_of(of(kind, 1)), 0U);
+        EXPECT_EQ(map.target_of(of(kind, 2)), 0U);
+        EXPECT_EQ(map.target_of(of(kind, 3)), 1U);
+    }
+}
+
+TEST(segment_map, sends_an_unknown_instrument_to_the_first_segment_to_be_refused) {
+    const segment_map map(two_segments());
+    EXPECT_EQ(map.target_of(of(command_kind::enter_order, 4)), 0U);
+    EXPECT_EQ(map.target_of(of(command_kind::enter_order, 0xffff'ffff)), 0U);
+}
+
+TEST(segment_map, sends_what_concerns_an_account_to_all) {
+    const segment_map map(two_segments());
+    for (const command_kind kind : {command_kind::cancel_orders, command_kind::change_phase, command_kind::set_limits,
+                                    command_kind::kill_switch, command_kind::set_protection,
+                                    command_kind::reset_protection, command_kind::query_order}) {
+        EXPECT_EQ(map.target_of(of(kind, 0)), segment_map::all);
+    }
+    // Named by the client's own number and no instrument: it may be anywhere.
+    EXPECT_EQ(map.target_of(of(command_kind::cancel_order, 0)), segment_map::all);
+}
+
+TEST(segment_map, finds_an_order_by_its_number_whatever_instrument_is_said) {
+    const segment_map map(two_segments());
+    command cancel = of(command_kind::cancel_order, 1);
+    cancel.order = named((std::uint64_t{7} << 32) | 5, 1);
+    EXPECT_EQ(map.target_of(cancel), 1U);
+    segment_map::enter_segment(cancel, 1);
+    EXPECT_EQ(cancel.order.value, (std::uint64_t{7} << 32) | 5);
+    cancel.order = domain::order_id{(std::uint64_t{7} << 32) | 5};
+    EXPECT_EQ(map.target_of(cancel), 0U);
+}
+
+TEST(segment_map, leaves_the_number_of_a_segment_that_is_not_there_as_it_is) {
+    const segment_map map(two_segments());
+    command cancel = of(command_kind::cancel_order, 1);
+    cancel.order = named(5, 9);
+    EXPECT_EQ(map.target_of(cancel), 0U);
+    segment_map::enter_segment(cancel, 0);
+    EXPECT_EQ(cancel.order, named(5, 9)) << "the first segment must not take it for one of its own";
+}
+
+TEST(segment_map, gives_orders_and_trades_of_different_segments_different_numbers) {
+    EXPECT_EQ(named(5, 0).value, 5U);
+    EXPECT_NE(named(5, 1), named(5, 0));
+    EXPECT_NE(named(5, 31), named(5, 30));
+    EXPECT_EQ(named(0, 3).value, 0U) << "no order stays no order";
+    domain::event trade;
+    trade.kind = domain::event_kind::trade;
+    trade.trade = {};
+    trade.trade.trade = domain::trade_id{9};
+    segment_map::leave_segment(trade, 2);
+    EXPECT_EQ(trade.trade.trade.value, (std::uint64_t{2} << 56) | 9);
+    EXPECT_EQ(trade.trade.quantity.value, 0U);
+}
+
+}  // namespace
+}  // namespace corro::node

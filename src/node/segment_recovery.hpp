@@ -1,0 +1,39 @@
+// Recovery of a venue of several segments: every facility as it was, and the sessions' answers as they were numbered.
+//
+// Each segment recovers from its own journal. What the sessions were told is a function of all of them: the commands are
+// replayed in the order of their arrival, whatever journal they are in, through the same merger as live. A snapshot of
+// the whole venue is one of each segment, taken at the same moment; the first segment's has the answers and says which
+// ones of the others belong to it.
+//
+// After a crash one journal may end before another, and then a session's request is gone although a later one to
+// another segment is not. Nobody was told of either. The later one stays; of the lost one the session is told at its
+// next logon.
+//
+// Threads: the edge's, while nothing runs. Source: docs/spec/segments.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gateway/answer_log.hpp"
+#include "io/task.hpp"
+#include "node/answer_merger.hpp"
+#include "node/order_entry_side.hpp"
+#include "node/segment.hpp"
+
+namespace corro::node {
+
+/// Brings the segments to where their journals end; they journal from then on.
+/// @pre     All have a journal. @throws recovery_error
+/// @return  The last arrival that is in the state; 0 for a new venue.
+std::uint64_t recover_segments(std::span<const std::unique_ptr<segment>> segments, answer_merger& merger,
+                               order_entry_side& orders);
+
+/// Saves all segments at `arrival`, the first one last. Segments that have done nothing since are not saved again.
+/// @pre  Everything until then is executed and answered, and nothing else is.
+[[nodiscard]] io::task<void> save_segments(std::span<const std::unique_ptr<segment>> segments,
+                                           gateway::answer_log* answers, std::uint64_t arrival);
+
+}  // namespace corro::node

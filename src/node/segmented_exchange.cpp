@@ -1,0 +1,235 @@
+#include "node/segmented_exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "io/yield.hpp"
+#include "node/limits.hpp"
+#include "node/metrics.hpp"
+#include "node/ports.hpp"
+#include "node/segment_recovery.hpp"
+
+namespace corro::node {
+namespace {
+
+std::unique_ptr<telemetry::event_log> log_of(const configuration& c) {
+    if (c.event_log.directory.empty()) return nullptr;
+    return std::make_unique<telemetry::event_log>(c.event_log, c.instruments);
+}
+
+}  // namespace
+
+segmented_exchange::segmented_exchange(io::context& context, const configuration& c)
+    : context_(context),
+      log_(log_of(c)),
+      events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
+      orders_(context, c, clock_, events_log_),
+      map_(c),
+      merger_(c.segments.size(), orders_),
+      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+    for (std::size_t k = 0; k < c.segments.size(); ++k) {
+        segments_.push_back(std::make_unique<segment>(context, configuration_of_segment(c, k), clock_, merger_,
+                                                      events_log_, orders_.sessions_count()));
+    }
+    if (!c.journal_directory.empty()) {
+        next_arrival_ = recover_segments(segments_, merger_, orders_) + 1;
+        const bool is_saved = std::all_of(segments_.begin(), segments_.end(),
+                                          [](const auto& s) { return s->journal->replayed_count() == 0; });
+        if (is_saved) saved_arrival_ = next_arrival_ - 1;
+    }
+    merger_.skip_to(next_arrival_);
+    merger_.begin_counting();
+    for (const auto& s : segments_) {
+        if (s->thread != nullptr) s->host.set_outlet(*s->thread);
+        // What the recovery repeated has been told before.
+        s->edge.log_to(events_log_);
+    }
+    if (c.metrics_listen.empty()) return;
+    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+    metrics_endpoint_ = *metrics_port_.local_endpoint();
+}
+
+segmented_exchange::~segmented_exchange() {
+    for (const auto& s : segments_) {
+        if (s->thread != nullptr) s->thread->stop();
+    }
+}
+
+io::task<void> segmented_exchange::run() {
+    io::task_scope journaling(context_);
+    io::task_scope pumping(context_);
+    io::task_scope publishing(context_);
+    for (const auto& s : segments_) {
+        if (s->thread != nullptr) {
+            s->thread->start(s->host, s->journal.get());
+            pumping.spawn(follow_thread(s.get()));
+        } else if (s->journal != nullptr) {
+            journaling.spawn(s->journal->run());
+            journaling.spawn(follow_journal(s.get()));
+        }
+        publishing.spawn(s->feed.run());
+    }
+    pumping.spawn(route_all());
+    io::task_scope measuring(context_);
+    if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
+    say(telemetry::happening_kind::started);
+    co_await orders_.run();
+    for (const auto& s : segments_) s->feed.close();
+    co_await publishing.join();
+    pumping.request_stop();
+    co_await pumping.join();
+    for (const auto& s : segments_) {
+        if (s->thread != nullptr) {
+            s->thread->stop();
+        } else if (s->journal != nullptr) {
+            s->journal->close();
+        }
+    }
+    co_await journaling.join();
+    co_await save_last_snapshot();
+    metrics_.close();
+    co_await measuring.join();
+    say(telemetry::happening_kind::stopped);
+}
+
+// The venue is at rest: the journals are sealed, and every answer is where it belongs. A segment whose journal has
+// failed has state that is in no journal, and then there is no moment to save.
+io::task<void> segmented_exchange::save_last_snapshot() {
+    for (const auto& s : segments_) {
+        const bool at_rest = s->journal != nullptr && !s->host.failed() &&
+                             s->host.released_count() == s->host.emitted_count();
+        if (!at_rest) co_return;
+    }
+    if (merger_.next_arrival() != next_arrival_ || next_arrival_ - 1 == saved_arrival_) co_return;
+    saved_arrival_ = next_arrival_ - 1;
+    co_await save_segments(segments_, &orders_.answers(), saved_arrival_);
+}
+
+// Commands out of the gateways' queue, in one order, each to its segment.
+io::task<void> segmented_exchange::route_all() {
+    gateway::command_queue& commands = orders_.commands();
+    domain::command command;
+    bool has_command = false;
+    while (true) {
+        bool is_stuck = false;
+        for (std::size_t i = 0; i < commands_batch_max && !is_stuck; ++i) {
+            if (!has_command && !commands.try_pop(command)) break;
+            has_command = !route(command);
+            is_stuck = has_command;
+        }
+        for (const auto& s : segments_) {
+            if (s->thread == nullptr) publish_progress(*s);
+        }
+        merger_.advance();
+        flush();
+        if (!is_stuck && !commands.empty()) {
+            co_await io::yield();
+        } else if (co_await commands.filled().wait()) {
+            co_return;  // stopped
+        }
+    }
+}
+
+// False: there is no room for it in one of the segments that it is for. Who makes room sets `filled`.
+bool segmented_exchange::route(domain::command& command) {
+    const std::size_t target = map_.target_of(command);
+    if (target != segment_map::all) {
+        if (!has_room(target)) return false;
+        set_arrival(command, next_arrival_++, 0);
+        pass_on(command, target);
+        return true;
+    }
+    for (std::size_t k = 0; k < segments_.size(); ++k) {
+        if (!has_room(k)) return false;
+    }
+    set_arrival(command, next_arrival_++, static_cast<std::uint8_t>(segments_.size()));
+    for (std::size_t k = 0; k < segments_.size(); ++k) pass_on(command, k);
+    return true;
+}
+
+bool segmented_exchange::has_room(std::size_t index) noexcept {
+    segment& s = *segments_[index];
+    if (s.thread != nullptr) return s.commands.has_room();
+    return s.host.has_room() && merger_.has_room(index);
+}
+
+void segmented_exchange::pass_on(domain::command command, std::size_t index) {
+    segment& s = *segments_[index];
+    segment_map::enter_segment(command, index);
+    if (s.thread != nullptr) {
+        const bool taken = s.commands.try_push(command);
+        CORRO_ASSERT(taken, "there was room a moment ago, and nobody else fills it");
+        return;
+    }
+    const bool taken = s.host.execute(command);
+    merger_.executed(index, executed_command(command, s.host.emitted_count(), !taken));
+    merger_.advance();
+}
+
+// Inline: what the journal vouches for may leave.
+void segmented_exchange::publish_progress(segment& s) {
+    s.host.release();
+    if (s.host.failed()) merger_.give_up(s.index());
+}
+
+// Inline: what the journal has made durable may leave, and commands that found no room may come.
+io::task<void> segmented_exchange::follow_journal(segment* s) {
+    while (!s->journal->ended()) {
+        const std::error_code stopped = co_await s->journal->writer().progressed().wait();
+        if (stopped) co_return;
+        publish_progress(*s);
+        merger_.advance();
+        flush();
+        orders_.commands().filled().set();
+    }
+}
+
+// Split: the segment's events and answers arrive here. What one segment says may be what the others wait for.
+io::task<void> segmented_exchange::follow_thread(segment* s) {
+    while (true) {
+        const bool any = s->thread->drain(s->edge, merger_, s->index());
+        merger_.advance();
+        s->is_held_back = !merger_.has_room(s->index());
+        if (any) {
+            for (const auto& other : segments_) {
+                if (other->is_held_back && merger_.has_room(other->index())) other->thread->bell().set();
+            }
+            flush();
+            orders_.commands().filled().set();
+            co_await io::yield();
+            continue;
+        }
+        const std::error_code stopped = co_await s->thread->bell().wait();
+        if (stopped) co_return;
+    }
+}
+
+void segmented_exchange::flush() noexcept {
+    orders_.flush();
+    for (const auto& s : segments_) s->feed.flush();
+}
+
+void segmented_exchange::say(telemetry::happening_kind what) const {
+    if (events_log_ == nullptr) return;
+    std::uint64_t commands = 0;
+    for (const auto& s : segments_) commands += s->host.sequence();
+    events_log_->note({telemetry::component::venue, what, static_cast<std::int64_t>(commands), context_.wall_now()});
+}
+
+void segmented_exchange::collect(telemetry::metrics_page& page) const {
+    add_metrics(orders_, page);
+    std::vector<const segment*> all;
+    for (const auto& s : segments_) all.push_back(s.get());
+    add_metrics(all, page);
+    for (const segment* s : all) {
+        page.gauge("corro_segment_answers_waiting", "Private messages of a segment that wait for those of others.",
+                   static_cast<double>(merger_.waiting_count(s->index())), {{"segment", s->name()}});
+    }
+    if (log_ == nullptr) return;
+    const telemetry::event_log_statistics log = log_->statistics();
+    page.counter("corro_event_log_events_total", "Events written to the event log.", log.events);
+    page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", log.lost);
+}
+
+}  // namespace corro::node

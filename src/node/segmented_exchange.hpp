@@ -1,0 +1,90 @@
+// One exchange of several segments in one process: one order-entry side, and for each segment a facility, a journal and
+// a feed.
+//
+// Requests come out of the gateway's queue in one order, which gives each its arrival; a lookup tells its segment. What
+// concerns all segments goes to all. Public events go to their segment's feed at once, answers through the merger, which
+// brings them into the order of the arrivals. `threading` says on how many threads: inline, all of it on one context;
+// split, each facility on a thread of its own.
+//
+// What a venue of one segment is stands in exchange.hpp, and pays nothing for this.
+//
+// Threads: one context, and one per segment when split. Limits: the configuration's, node/limits.hpp.
+// Cost: a copy of each command and of each private event more than in a venue of one segment.
+// Source: docs/spec/segments.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/tsc_clock.hpp"
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/scope.hpp"
+#include "io/task.hpp"
+#include "node/answer_merger.hpp"
+#include "node/configuration.hpp"
+#include "node/order_entry_side.hpp"
+#include "node/segment.hpp"
+#include "node/segment_map.hpp"
+#include "telemetry/event_log.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace corro::node {
+
+class segmented_exchange {
+ public:
+    /// Opens the ports of the configuration, port 0 takes a free one, and recovers what the journals hold.
+    /// @throws as `exchange`.
+    /// @pre    The configuration has segments; `context` is not running.
+    segmented_exchange(io::context& context, const configuration& configuration);
+    ~segmented_exchange();
+    segmented_exchange(const segmented_exchange&) = delete;
+    segmented_exchange& operator=(const segmented_exchange&) = delete;
+
+    /// Serves until `close`; ends when every session has said goodbye and every accepted request is answered.
+    [[nodiscard]] io::task<void> run();
+
+    /// Begins to leave.
+    void close() noexcept { orders_.close(); }
+
+    [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return orders_.endpoint(); }
+    /// Nothing when metrics are not served.
+    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
+    [[nodiscard]] const order_entry_side& orders() const noexcept { return orders_; }
+
+    [[nodiscard]] std::size_t segments_count() const noexcept { return segments_.size(); }
+    /// When split its host and journal belong to its thread while `run` runs.
+    [[nodiscard]] const segment& at(std::size_t index) const noexcept { return *segments_[index]; }
+
+ private:
+    io::task<void> route_all();
+    [[nodiscard]] bool route(domain::command& command);
+    [[nodiscard]] bool has_room(std::size_t segment) noexcept;
+    void pass_on(domain::command command, std::size_t segment);
+    io::task<void> follow_thread(segment* s);
+    io::task<void> follow_journal(segment* s);
+    void publish_progress(segment& s);
+    void flush() noexcept;
+    io::task<void> save_last_snapshot();
+    void collect(telemetry::metrics_page& page) const;
+    void say(telemetry::happening_kind what) const;
+
+    base::tsc_clock clock_;
+    io::context& context_;
+    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
+    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
+    order_entry_side orders_;
+    segment_map map_;
+    answer_merger merger_;
+    std::vector<std::unique_ptr<segment>> segments_;
+    std::uint64_t next_arrival_ = 1;
+    std::uint64_t saved_arrival_ = 0;
+    telemetry::metrics_server metrics_;
+    io::tcp_acceptor metrics_port_;
+    std::optional<io::endpoint> metrics_endpoint_;
+};
+
+}  // namespace corro::node

@@ -1,0 +1,30 @@
+// Test support: a venue of two segments, with an instrument each.
+#pragma once
+
+#include <string>
+
+#include "../system/exchange_under_test.hpp"
+#include "node/segmented_exchange.hpp"
+
+namespace corro::testing {
+
+/// The small venue, its first instrument in one segment and its second in another. Without a directory no journal.
+[[nodiscard]] inline node::configuration two_segments(node::threading_mode threading, const std::string& directory = {},
+                                                      journal::durability durability = journal::durability::group) {
+    node::configuration c = small_venue(threading);
+    c.durability = durability;
+    c.journal_segment_bytes = 512U * 1024;
+    if (!directory.empty()) c.journal_directory = directory + "/journal";
+    for (std::uint32_t k = 0; k < 2; ++k) {
+        c.instruments[k].product = domain::product_id{k + 1};
+        node::segment_configuration s;
+        s.name = k == 0 ? "FIRST" : "SECOND";
+        s.products = {domain::product_id{k + 1}};
+        s.orders_max = c.orders_max;
+        s.feed_listen = s.snapshot_listen = "127.0.0.1:0";
+        c.segments.push_back(s);
+    }
+    return c;
+}
+
+}  // namespace corro::testing

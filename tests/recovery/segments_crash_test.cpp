@@ -1,0 +1,358 @@
+// kill -9 of a venue of two segments under load, again and again (D1): nothing that was acknowledged is lost, nothing
+// happens twice, no request is left in doubt, and every session goes on with its one sequence of answers.
+//
+// CORRO_CRASHES says how often, CORRO_SEED from which seed.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/test_folder.hpp"
+#include "base/test_seed.hpp"
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "client/trader.hpp"
+#include "domain/private_event.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/timer.hpp"
+#include "io/unix_socket.hpp"
+#include "segmented_venue.hpp"
+#include "survivors.hpp"
+
+namespace corro {
+namespace {
+
+using testing::two_segments;
+
+/// What the process says of itself, at its start and at its end.
+struct report {
+    std::uint64_t commands_count[2] = {0, 0};
+    std::uint64_t state_hash[2] = {0, 0};
+    std::uint64_t feed_messages[2] = {0, 0};
+    std::uint16_t order_entry_port = 0;
+    std::uint16_t snapshot_port[2] = {0, 0};
+    bool sound = false;
+};
+
+/// A venue in a process of its own: a fork of the test, which runs no threads.
+class venue_process {
+ public:
+    explicit venue_process(const node::configuration& c) {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
+        id_ = ::fork();
+        if (id_ == 0) {
+            ::dup2(ends[1], 3);
+            ::close_range(4, ~0U, 0);
+            serve(c);
+        }
+        ::close(ends[1]);
+        wire_ = ends[0];
+        at_start_ = read_report();
+    }
+    ~venue_process() {
+        if (id_ > 0) kill();
+    }
+    venue_process(const venue_process&) = delete;
+    venue_process& operator=(const venue_process&) = delete;
+
+    [[nodiscard]] const report& at_start() const noexcept { return at_start_; }
+    [[nodiscard]] io::endpoint order_entry() const noexcept {
+        return io::endpoint::loopback(at_start_.order_entry_port);
+    }
+    [[nodiscard]] io::endpoint snapshots(std::size_t segment) const noexcept {
+        return io::endpoint::loopback(at_start_.snapshot_port[segment]);
+    }
+    void kill() noexcept {
+        ::kill(id_, SIGKILL);
+        finish();
+    }
+    [[nodiscard]] report close() noexcept {
+        ::shutdown(wire_, SHUT_WR);
+        const report last = read_report();
+        finish();
+        return last;
+    }
+
+ private:
+    void finish() noexcept {
+        ::waitpid(id_, nullptr, 0);
+        ::close(wire_);
+        id_ = -1;
+    }
+    [[nodiscard]] report read_report() const noexcept {
+        report r;
+        auto* at = reinterpret_cast<char*>(&r);
+        for (std::size_t size = 0; size < sizeof r;) {
+            const ssize_t got = ::read(wire_, at + size, sizeof r - size);
+            if (got <= 0) return report();
+            size += static_cast<std::size_t>(got);
+        }
+        return r;
+    }
+    static void say(const node::segmented_exchange& exchange) {
+        report r;
+        for (std::size_t k = 0; k < 2; ++k) {
+            const node::segment& s = exchange.at(k);
+            r.commands_count[k] = s.host.sequence();
+            r.state_hash[k] = s.host.state().state_hash();
+            r.feed_messages[k] = s.feed.distributor().next_sequence();
+            r.snapshot_port[k] = s.feed.snapshot_endpoint().port();
+        }
+        r.order_entry_port = exchange.order_entry_endpoint().port();
+        r.sound = true;
+        if (::write(3, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
+    }
+    static io::task<void> close_when_told(node::segmented_exchange* exchange, io::unix_stream* wire) {
+        std::byte nothing{};
+        static_cast<void>(co_await wire->read_some(std::span(&nothing, 1)));
+        exchange->close();
+    }
+    static io::task<void> serve_all(io::context* context, node::segmented_exchange* exchange) {
+        auto wire = io::unix_stream::adopt(*context, ::dup(3));
+        if (!wire) ::_exit(4);
+        io::task_scope listening(*context);
+        listening.spawn(close_when_told(exchange, &*wire));
+        co_await exchange->run();
+        listening.request_stop();
+        co_await listening.join();
+    }
+    [[noreturn]] static void serve(const node::configuration& c) noexcept {
+        try {
+            io::context context;
+            node::segmented_exchange exchange(context, c);
+            say(exchange);
+            io::block_on(context, serve_all(&context, &exchange));
+            say(exchange);
+            ::_exit(0);
+        } catch (const std::exception& e) {
+            static_cast<void>(!::write(2, e.what(), std::char_traits<char>::length(e.what())));
+            ::_exit(1);
+        }
+    }
+
+    int id_ = -1;
+    int wire_ = -1;
+    report at_start_;
+};
+
+/// A trader who outlives the crashes. He knows of each request that is not answered yet what it was.
+struct survivor {
+    std::unique_ptr<client::order_session> session;
+    std::unique_ptr<client::trader> trader;
+    std::map<std::uint32_t, domain::command> outstanding;
+    std::set<std::uint32_t> lost;  ///< requests that the venue says it lost
+};
+
+struct market {
+    explicit market(std::uint64_t with_seed) : random(with_seed), seed(with_seed) {}
+
+    io::context context;
+    base::prng random;
+    std::uint64_t seed;
+    std::vector<survivor> traders = std::vector<survivor>(4);
+    std::uint64_t lost_count = 0;  ///< requests that the venue says it lost
+    bool stopping = false;
+    std::string failure;
+
+    void fail(const std::string& what) {
+        if (failure.empty()) failure = what;
+    }
+};
+
+io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endpoint venue) {
+    if (s->session != nullptr) {
+        const std::error_code error = co_await s->session->reconnect(venue);
+        if (error && testing::is_broken_connection(error)) co_return false;
+        if (error) m->fail("a session cannot go on: " + error.message());
+        if (!error && !s->session->resend_untaken()) m->fail("requests that were not taken are no longer kept");
+        co_return m->failure.empty();
+    }
+    client::credentials credentials = testing::who(1 + index % 2, 1 + index / 2);
+    credentials.cancel_on_disconnect = false;
+    auto session = co_await client::order_session::log_on(venue, credentials);
+    if (!session) {
+        if (!testing::is_broken_connection(session.error())) m->fail("logon: " + session.error().message());
+        co_return false;
+    }
+    s->session = std::move(*session);
+    std::vector<domain::instrument> instruments;
+    s->session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+    const std::vector<domain::price_ticks> middles(2, domain::price_ticks{9'000});
+    s->trader = std::make_unique<client::trader>(client::trader_options(), instruments, middles,
+                                                 1 + index * 1'000'000'000ULL, m->seed + index);
+    co_return true;
+}
+
+// A request that a crash took has had no effect: for the trader it is as if it had been refused.
+void take_loss(market* m, survivor* s, std::uint32_t request) {
+    if (s->lost.contains(request)) return;  // said again, after another crash soon after
+    const auto at = s->outstanding.find(request);
+    if (at == s->outstanding.end()) return m->fail("a request is said to be lost that was answered");
+    domain::event refusal;
+    refusal.kind = domain::event_kind::order_rejected;
+    refusal.flags = domain::event_flag::last_of_request;
+    refusal.order.client_order = at->second.client_order;
+    refusal.order.request = request;
+    static_cast<void>(s->trader->on_event(refusal));
+    s->outstanding.erase(at);
+    s->lost.insert(request);
+    ++m->lost_count;
+}
+
+/// Takes the answers that are there. False: the session is over.
+bool take_answers(market* m, survivor* s) {
+    while (true) {
+        const auto answer = s->session->poll();
+        if (!answer) {
+            m->fail("answers: " + answer.error().message());
+            return false;
+        }
+        if (!*answer) return true;
+        if ((*answer)->gap) m->fail("answers are missing");
+        if ((*answer)->reject) {
+            take_loss(m, s, static_cast<std::uint32_t>((*answer)->reject->refused_sequence.value));
+            continue;
+        }
+        if (!s->trader->on_event((*answer)->event)) continue;
+        if (s->outstanding.empty()) {
+            m->fail("more answers than requests");
+            continue;
+        }
+        const std::uint32_t said = domain::request_of((*answer)->event);
+        if (said != 0 && said != s->outstanding.begin()->first) m->fail("answers come in another order than requests");
+        s->outstanding.erase(s->outstanding.begin());
+    }
+}
+
+io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
+    survivor& s = m->traders[index];
+    const bool there = co_await come(m, &s, index, venue);
+    if (!there) co_return;
+    while (take_answers(m, &s) && m->failure.empty() && (!m->stopping || !s.outstanding.empty())) {
+        while (!m->stopping && s.outstanding.size() < testing::outstanding_max) {
+            const domain::command what = s.trader->next_request();
+            const std::uint32_t request = s.session->send(what);
+            if (request == 0) m->fail("the output buffer is full");
+            s.outstanding.emplace(request, what);
+        }
+        const std::error_code written = co_await s.session->flush();
+        if (written) co_return;
+        const std::error_code read = co_await s.session->fill();
+        if (read) co_return;
+    }
+}
+
+io::task<void> until_killed(market* m, venue_process* venue) {
+    io::task_scope clients(m->context);
+    for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
+    static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(500 + m->random.below(60'000))));
+    venue->kill();
+    co_await clients.join();
+}
+
+/// Reads what others' requests have caused, up to the answer to a test.
+io::task<void> catch_up(market* m, survivor* s) {
+    static_cast<void>(s->session->send_test(4711));
+    while (s->session->last_echo() != 4711 && m->failure.empty()) {
+        const std::error_code written = co_await s->session->flush();
+        const std::error_code read = co_await s->session->fill();
+        if (written || read || !take_answers(m, s)) co_return m->fail("a session ended before its test was answered");
+    }
+}
+
+/// Lets everything be answered, and compares what clients and venue hold.
+io::task<void> settle(market* m, venue_process* venue) {
+    m->stopping = true;
+    io::task_scope clients(m->context);
+    for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
+    co_await clients.join();
+    for (survivor& s : m->traders) {
+        if (m->failure.empty()) co_await catch_up(m, &s);
+    }
+    std::size_t orders_count = 0;
+    for (std::size_t k = 0; k < 2; ++k) {
+        const auto truth = co_await client::feed_session::fetch_snapshot(venue->snapshots(k));
+        if (!truth) co_return m->fail("snapshot: " + truth.error().message());
+        orders_count += truth->book(domain::instrument_id{static_cast<std::uint32_t>(k + 1)})->orders_count();
+    }
+    std::size_t known_count = 0;
+    for (const survivor& s : m->traders) known_count += s.trader->open_orders_count();
+    EXPECT_EQ(known_count, orders_count) << "clients and venue agree on which orders are open";
+}
+
+struct mode {
+    node::threading_mode threading;
+    journal::durability durability;
+};
+class segments_crash : public ::testing::TestWithParam<mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, segments_crash,
+                         ::testing::Values(mode{node::threading_mode::inline_, journal::durability::async},
+                                           mode{node::threading_mode::inline_, journal::durability::group},
+                                           mode{node::threading_mode::inline_, journal::durability::each},
+                                           mode{node::threading_mode::split, journal::durability::async},
+                                           mode{node::threading_mode::split, journal::durability::group},
+                                           mode{node::threading_mode::split, journal::durability::each}),
+                         [](const auto& m) {
+                             return testing::name_of(m.param.threading) + "_" +
+                                    std::string(journal::name_of(m.param.durability));
+                         });
+
+TEST_P(segments_crash, loses_nothing_that_was_acknowledged_and_leaves_nothing_in_doubt) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    const base::test_folder directory;
+    const node::configuration c = two_segments(GetParam().threading, directory.path(), GetParam().durability);
+    market m(seed);
+    const char* wanted = std::getenv("CORRO_CRASHES");
+    const int crashes = wanted != nullptr ? std::atoi(wanted) : 6;
+    for (int i = 0; i < crashes && m.failure.empty(); ++i) {
+        venue_process venue(c);
+        ASSERT_TRUE(venue.at_start().sound) << "after crash " << i;
+        io::block_on(m.context, until_killed(&m, &venue));
+        ASSERT_EQ(m.failure, "") << "after crash " << i;
+    }
+    venue_process venue(c);
+    ASSERT_TRUE(venue.at_start().sound);
+    io::block_on(m.context, settle(&m, &venue));
+    ASSERT_EQ(m.failure, "");
+    std::uint64_t requests_count = 0;
+    for (survivor& s : m.traders) {
+        EXPECT_TRUE(s.outstanding.empty()) << "a request is in doubt";
+        requests_count += s.trader->statistics().requests;
+        s.session->abandon();
+    }
+    const report last = venue.close();
+    EXPECT_EQ(last.commands_count[0] + last.commands_count[1] + m.lost_count, requests_count)
+        << "every request stands in one journal once, or was said to be lost";
+    for (const auto& each : std::filesystem::recursive_directory_iterator(c.journal_directory)) {
+        if (each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
+    }
+    venue_process reference(c);
+    for (std::size_t k = 0; k < 2; ++k) {
+        EXPECT_EQ(reference.at_start().commands_count[k], last.commands_count[k]);
+        EXPECT_EQ(reference.at_start().state_hash[k], last.state_hash[k]) << "a replay ends where the venue ended";
+        EXPECT_EQ(reference.at_start().feed_messages[k], last.feed_messages[k]);
+    }
+    std::printf("%d crashes, %llu and %llu commands, %llu requests lost unacknowledged\n", crashes,
+                static_cast<unsigned long long>(last.commands_count[0]),
+                static_cast<unsigned long long>(last.commands_count[1]), static_cast<unsigned long long>(m.lost_count));
+}
+
+}  // namespace
+}  // namespace corro

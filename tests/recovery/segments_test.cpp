@@ -1,0 +1,389 @@
+// A venue of two segments: one session trades in both, and sees one venue.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/test_folder.hpp"
+#include "base/test_seed.hpp"
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "client/trader.hpp"
+#include "domain/private_event.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "segmented_venue.hpp"
+#include "survivors.hpp"
+
+namespace corro {
+namespace {
+
+using domain::command;
+using domain::command_kind;
+using domain::event;
+using domain::event_kind;
+using node::threading_mode;
+using testing::two_segments;
+
+class segments : public ::testing::TestWithParam<threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, segments, ::testing::Values(threading_mode::inline_, threading_mode::split),
+                         [](const auto& m) { return testing::name_of(m.param); });
+
+command buy(std::uint32_t instrument, std::uint64_t name, std::int64_t price = 1'000) {
+    command c;
+    c.kind = command_kind::enter_order;
+    c.instrument = domain::instrument_id{instrument};
+    c.client_order = domain::client_order_id{name};
+    c.price = domain::price_ticks{price};
+    c.quantity = domain::quantity_lots{2};
+    c.time_in_force = domain::time_in_force::gtc;
+    return c;
+}
+
+command sell(std::uint32_t instrument, std::uint64_t name, std::int64_t price = 1'000) {
+    command c = buy(instrument, name, price);
+    c.side = domain::side::sell;
+    return c;
+}
+
+command of(command_kind kind, std::uint32_t instrument, std::uint64_t name) {
+    command c;
+    c.kind = kind;
+    c.instrument = domain::instrument_id{instrument};
+    c.client_order = domain::client_order_id{name};
+    return c;
+}
+
+/// A session that asks one thing after the other.
+struct asker {
+    client::order_session* session;
+    std::uint64_t last_sequence = 0;
+
+    /// Sends a request and collects what comes up to the end of its answer.
+    static io::task<std::vector<event>> ask(asker* self, command what) {
+        std::vector<event> heard;
+        const std::uint32_t request = self->session->send(what);
+        EXPECT_NE(request, 0U);
+        for (;;) {
+            const auto answer = co_await self->session->next();
+            EXPECT_TRUE(answer);
+            if (!answer) break;
+            EXPECT_FALSE(answer->reject);
+            if (answer->reject) break;
+            EXPECT_EQ(answer->sequence, self->last_sequence + 1) << "one sequence over all segments";
+            self->last_sequence = answer->sequence;
+            heard.push_back(answer->event);
+            if (domain::completes_request(answer->event)) break;
+        }
+        co_return heard;
+    }
+};
+
+using script = std::function<io::task<void>(node::segmented_exchange*, asker*)>;
+
+io::task<void> play(io::context* context, node::segmented_exchange* exchange, script* what) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
+    EXPECT_TRUE(session);
+    if (session) {
+        asker a{session->get()};
+        co_await (*what)(exchange, &a);
+        static_cast<void>(co_await (*session)->log_out());
+    }
+    exchange->close();
+    co_await serving.join();
+}
+
+void with_venue(threading_mode threading, script what) {
+    io::context context;
+    node::segmented_exchange exchange(context, two_segments(threading));
+    io::block_on(context, play(&context, &exchange, &what));
+}
+
+std::vector<event_kind> kinds(const std::vector<event>& events) {
+    std::vector<event_kind> all;
+    for (const event& e : events) all.push_back(e.kind);
+    return all;
+}
+
+using kind_list = std::vector<event_kind>;
+
+io::task<void> enter_and_cancel(node::segmented_exchange* exchange, asker* a) {
+    const auto first = co_await asker::ask(a, buy(1, 11));
+    const auto second = co_await asker::ask(a, buy(2, 22));
+    CORRO_REQUIRE(first.size() == 1 && second.size() == 1);
+    EXPECT_EQ(first[0].kind, event_kind::order_entered);
+    EXPECT_EQ(second[0].kind, event_kind::order_entered);
+    EXPECT_NE(first[0].order.order, second[0].order.order) << "both are the first of their segment";
+    // By the venue's number, whatever instrument is said; by the client's.
+    command by_number = of(command_kind::cancel_order, 1, 0);
+    by_number.order = second[0].order.order;
+    const auto cancelled = co_await asker::ask(a, by_number);
+    CORRO_REQUIRE(cancelled.size() == 1);
+    EXPECT_EQ(cancelled[0].kind, event_kind::order_cancelled);
+    EXPECT_EQ(cancelled[0].instrument.value, 2U);
+    EXPECT_EQ(cancelled[0].order.order, second[0].order.order);
+    const auto by_name = co_await asker::ask(a, of(command_kind::cancel_order, 1, 11));
+    CORRO_REQUIRE(by_name.size() == 1);
+    EXPECT_EQ(by_name[0].kind, event_kind::order_cancelled);
+    const auto again = co_await asker::ask(a, by_number);
+    CORRO_REQUIRE(again.size() == 1);
+    EXPECT_EQ(again[0].reason, domain::reject_reason::order_not_open) << "the segment knows its number";
+    EXPECT_EQ(exchange->orders().statistics().requests, 5U);
+}
+
+TEST_P(segments, let_one_session_trade_in_both) {
+    with_venue(GetParam(), enter_and_cancel);
+}
+
+io::task<void> cancel_all(node::segmented_exchange*, asker* a) {
+    for (std::uint32_t i = 1; i <= 2; ++i) {
+        for (std::uint64_t k = 0; k < 3; ++k) static_cast<void>(co_await asker::ask(a, buy(i, 10 * i + k)));
+    }
+    command query = of(command_kind::query_order, 0, 0);
+    query.flags = domain::query_flag::all_of_session;
+    const auto open = co_await asker::ask(a, query);
+    EXPECT_EQ(open.size(), 7U);
+    EXPECT_EQ(std::ranges::count(kinds(open), event_kind::order_status), 6);
+    EXPECT_EQ(kinds(open).back(), event_kind::request_done);
+    command one = of(command_kind::query_order, 0, 21);
+    const auto found = co_await asker::ask(a, one);
+    EXPECT_EQ(kinds(found), kind_list{event_kind::order_status}) << "the other segment's refusal is not told";
+    const auto all = co_await asker::ask(a, of(command_kind::cancel_orders, 0, 0));
+    EXPECT_EQ(kinds(all), kind_list(6, event_kind::order_cancelled));
+    const auto none = co_await asker::ask(a, of(command_kind::cancel_orders, 0, 0));
+    EXPECT_EQ(kinds(none), kind_list{event_kind::order_rejected}) << "one refusal, not two";
+    static_cast<void>(co_await asker::ask(a, buy(2, 30)));
+    const auto in_one = co_await asker::ask(a, of(command_kind::cancel_orders, 0, 0));
+    EXPECT_EQ(kinds(in_one), kind_list{event_kind::order_cancelled});
+}
+
+TEST_P(segments, answer_what_concerns_all_once) {
+    with_venue(GetParam(), cancel_all);
+}
+
+io::task<void> kill_account(node::segmented_exchange*, asker* a) {
+    for (std::uint32_t i = 1; i <= 2; ++i) static_cast<void>(co_await asker::ask(a, buy(i, i)));
+    command kill = of(command_kind::kill_switch, 0, 0);
+    kill.kill_scope = domain::kill_scope::account;
+    kill.state = domain::switch_state::on;
+    kill.other_account = domain::account_id{1};
+    const auto done = co_await asker::ask(a, kill);
+    EXPECT_EQ(kinds(done),
+              (kind_list{event_kind::order_cancelled, event_kind::order_cancelled, event_kind::request_done}));
+    for (std::uint32_t i = 1; i <= 2; ++i) {
+        const auto refused = co_await asker::ask(a, buy(i, 10 + i));
+        CORRO_REQUIRE(refused.size() == 1);
+        EXPECT_EQ(refused[0].reason, domain::reject_reason::killed) << "in segment " << i;
+    }
+}
+
+TEST_P(segments, are_all_closed_to_a_killed_account) {
+    with_venue(GetParam(), kill_account);
+}
+
+io::task<void> quote_both(node::segmented_exchange*, asker* a) {
+    std::vector<command> quotes;
+    for (const std::uint32_t i : {2U, 1U, 2U, 1U}) {
+        command q = of(command_kind::enter_quote, i, 7);
+        q.price = domain::price_ticks{900};
+        q.ask_price = domain::price_ticks{1'100};
+        q.quantity = q.ask_quantity = domain::quantity_lots{static_cast<std::uint32_t>(quotes.size() + 1)};
+        quotes.push_back(q);
+    }
+    const std::uint32_t request = a->session->send_mass_quote(quotes);
+    std::vector<std::uint32_t> said;
+    for (bool done = false; !done;) {
+        const auto answer = co_await a->session->next();
+        CORRO_REQUIRE(answer && !answer->reject);
+        EXPECT_EQ(answer->sequence, a->last_sequence + 1);
+        a->last_sequence = answer->sequence;
+        if (answer->event.kind == event_kind::quote_entered) {
+            EXPECT_EQ(answer->event.quote.request, request);
+            said.push_back(answer->event.instrument.value);
+        }
+        done = domain::completes_request(answer->event);
+    }
+    EXPECT_EQ(said, (std::vector<std::uint32_t>{2, 1, 2, 1})) << "in the order of the request, whoever was quicker";
+}
+
+TEST_P(segments, answer_a_mass_quote_in_its_order) {
+    with_venue(GetParam(), quote_both);
+}
+
+io::task<void> watch_feeds(node::segmented_exchange* exchange, asker* a) {
+    std::vector<std::unique_ptr<client::feed_session>> feeds;
+    for (std::size_t k = 0; k < 2; ++k) {
+        const auto& feed = exchange->at(k).feed;
+        auto joined = co_await client::feed_session::join(feed.feed_endpoint(), feed.snapshot_endpoint());
+        CORRO_REQUIRE(joined);
+        feeds.push_back(std::move(*joined));
+    }
+    for (std::uint32_t i = 1; i <= 2; ++i) {
+        for (std::uint64_t k = 0; k < 4; ++k) {
+            static_cast<void>(co_await asker::ask(a, buy(i, 10 * i + k, 900 + static_cast<std::int64_t>(i))));
+            static_cast<void>(co_await asker::ask(a, sell(i, 100 * i + k, 900 + static_cast<std::int64_t>(i + k % 2))));
+        }
+    }
+    for (std::size_t k = 0; k < 2; ++k) {
+        const market_data::distributor& venue = exchange->at(k).feed.distributor();
+        EXPECT_GT(venue.next_sequence(), 1U);
+        while (feeds[k]->next_sequence() < venue.next_sequence()) {
+            const auto said = feeds[k]->poll();
+            CORRO_REQUIRE(said);
+            if (*said) continue;
+            const std::error_code error = co_await feeds[k]->fill();
+            CORRO_REQUIRE(!error);
+        }
+        const domain::instrument_id here{static_cast<std::uint32_t>(k + 1)};
+        const domain::instrument_id elsewhere{static_cast<std::uint32_t>(2 - k)};
+        EXPECT_EQ(feeds[k]->book(here)->digest(), venue.book(here)->digest());
+        EXPECT_EQ(feeds[k]->book(elsewhere), nullptr) << "each feed has its own instruments";
+        feeds[k]->abandon();
+    }
+}
+
+TEST_P(segments, have_a_feed_each) {
+    with_venue(GetParam(), watch_feeds);
+}
+
+// --- Restarting ------------------------------------------------------------------------------------------------------
+
+/// What everybody outside can see, in numbers.
+struct venue_numbers {
+    std::vector<std::uint64_t> all;
+    explicit venue_numbers(const node::segmented_exchange& e) {
+        for (std::size_t k = 0; k < e.segments_count(); ++k) {
+            const node::segment& s = e.at(k);
+            all.push_back(s.host.sequence());
+            all.push_back(s.host.state().state_hash());
+            all.push_back(s.feed.distributor().next_sequence());
+            all.push_back(
+                s.feed.distributor().book(domain::instrument_id{static_cast<std::uint32_t>(k + 1)})->digest());
+        }
+    }
+    venue_numbers() = default;
+};
+
+struct lasting_client {
+    std::unique_ptr<client::order_session> session;
+    std::unique_ptr<client::trader> trader;
+};
+
+/// Sends so many requests and reads the answers of all but the last few.
+io::task<void> trade(node::segmented_exchange* exchange, lasting_client* c, std::uint64_t seed, int requests_count,
+                     std::uint64_t left_max) {
+    if (c->session == nullptr) {
+        client::credentials who = testing::who(1, 1);
+        who.cancel_on_disconnect = false;
+        auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), who);
+        CORRO_REQUIRE(session);
+        c->session = std::move(*session);
+        std::vector<domain::instrument> instruments;
+        c->session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
+        const std::vector<domain::price_ticks> middles(2, domain::price_ticks{9'000});
+        c->trader = std::make_unique<client::trader>(client::trader_options(), instruments, middles, 1, seed);
+    } else {
+        const std::error_code error = co_await c->session->reconnect(exchange->order_entry_endpoint());
+        CORRO_REQUIRE(!error);
+        CORRO_REQUIRE(c->session->resend_untaken());
+    }
+    for (int i = 0; i < requests_count || c->trader->outstanding_count() > left_max;) {
+        if (i < requests_count && c->trader->outstanding_count() <= 8) {
+            CORRO_REQUIRE(c->session->send(c->trader->next_request()) != 0);
+            ++i;
+            continue;
+        }
+        const auto answer = co_await c->session->next();
+        CORRO_REQUIRE(answer && !answer->reject && !answer->gap);
+        static_cast<void>(c->trader->on_event(answer->event));
+    }
+}
+
+io::task<void> live(io::context* context, node::segmented_exchange* exchange, lasting_client* c, std::uint64_t seed,
+                    int requests_count, std::uint64_t left_max) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    co_await trade(exchange, c, seed, requests_count, left_max);
+    exchange->close();
+    if (c->session != nullptr) c->session->abandon();
+    co_await serving.join();
+}
+
+void remove_snapshots(const node::configuration& c) {
+    for (const auto& each : std::filesystem::recursive_directory_iterator(c.journal_directory)) {
+        if (each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
+    }
+}
+
+std::uint64_t replayed(const node::segmented_exchange& e) {
+    return e.at(0).journal->replayed_count() + e.at(1).journal->replayed_count();
+}
+
+TEST_P(segments, keep_books_numbers_and_answers_over_restarts) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    const base::test_folder directory;
+    const node::configuration c = two_segments(GetParam(), directory.path());
+    lasting_client trader;
+    venue_numbers before;
+    // Life 1 begins with snapshots, life 2 with one segment's gone, life 3 with commands only, life 4 with snapshots.
+    for (int life = 0; life < 5; ++life) {
+        if (life == 2) {
+            for (const auto& each : std::filesystem::directory_iterator(c.journal_directory + "/SECOND")) {
+                if (each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
+            }
+        }
+        if (life == 3) remove_snapshots(c);
+        io::context context;
+        node::segmented_exchange exchange(context, c);
+        if (life != 0) {
+            EXPECT_EQ(venue_numbers(exchange).all, before.all) << "in life " << life;
+        }
+        EXPECT_EQ(replayed(exchange) == 0, life == 0 || life == 1 || life == 4) << "in life " << life;
+        io::block_on(context, live(&context, &exchange, &trader, seed, life == 4 ? 0 : 300, life == 4 ? 0 : 8));
+        before = venue_numbers(exchange);
+    }
+    ASSERT_NE(trader.trader, nullptr);
+    EXPECT_EQ(trader.trader->outstanding_count(), 0U) << "every request is answered once, over five lives";
+    EXPECT_EQ(before.all[0] + before.all[4], trader.trader->statistics().requests);
+}
+
+std::vector<std::uint64_t> hashes_of_a_run(threading_mode threading, std::uint64_t seed) {
+    const base::test_folder directory;
+    lasting_client trader;
+    io::context context;
+    node::segmented_exchange exchange(context, two_segments(threading, directory.path()));
+    io::block_on(context, live(&context, &exchange, &trader, seed, 500, 0));
+    return venue_numbers(exchange).all;
+}
+
+TEST(segments_determinism, the_same_requests_give_each_segment_the_same_state_on_one_thread_and_on_several) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    // A trader's requests depend on the answers, in their order over both segments.
+    EXPECT_EQ(hashes_of_a_run(threading_mode::inline_, seed), hashes_of_a_run(threading_mode::split, seed));
+}
+
+TEST(segments_recovery, refuses_the_journal_of_another_segment) {
+    const base::test_folder directory;
+    node::configuration c = two_segments(threading_mode::inline_, directory.path());
+    {
+        io::context context;
+        const node::segmented_exchange first(context, c);
+    }
+    std::swap(c.segments[0].name, c.segments[1].name);
+    io::context context;
+    EXPECT_THROW(node::segmented_exchange(context, c), node::recovery_error);
+}
+
+}  // namespace
+}  // namespace corro
