@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backend.hpp"
@@ -32,6 +33,8 @@ struct serve_options {
     std::string threading;
     std::string io = "auto";
     std::string role = "all";
+    std::string metrics;
+    std::string event_log;
     std::string venue_feed;
     std::string venue_snapshots;
     std::uint32_t sample_every = 0;
@@ -80,6 +83,11 @@ const char* name_of(node::threading_mode threading, bool segments) {
     return segments ? "each segment on a thread of its own" : "the facility on a thread of its own";
 }
 
+void print_watching(const std::optional<io::endpoint>& metrics, const node::configuration& c) {
+    if (metrics) fmt::print("  metrics      http://{}/metrics\n", metrics->to_string());
+    if (!c.event_log.directory.empty()) fmt::print("  event log    {}\n", c.event_log.directory);
+}
+
 void print_segment(const node::segment& s) {
     fmt::print("segment {} with {} instruments\n  feed         {}\n  snapshots    {}\n", s.name(),
                s.own.instruments.size(), s.feed.feed_endpoint().to_string(), s.feed.snapshot_endpoint().to_string());
@@ -104,11 +112,7 @@ int serve_segments(const serve_options& options, const node::configuration& conf
                configuration.venue_name, configuration.instruments.size(), exchange.segments_count(),
                context.backend_name(), name_of(configuration.threading, true));
     fmt::print("  order entry  {}\n", exchange.order_entry_endpoint().to_string());
-    if (const auto metrics = exchange.metrics_endpoint()) {
-        fmt::print("  metrics      http://{}/metrics\n", metrics->to_string());
-    }
-    if (!configuration.event_log.directory.empty())
-        fmt::print("  event log    {}\n", configuration.event_log.directory);
+    print_watching(exchange.metrics_endpoint(), configuration);
     for (std::size_t k = 0; k < exchange.segments_count(); ++k) print_segment(exchange.at(k));
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables.\n");
     std::fflush(stdout);
@@ -117,9 +121,12 @@ int serve_segments(const serve_options& options, const node::configuration& conf
     return 0;
 }
 
-/// For roles that are one facility, its gateway or its feed.
+/// For roles that are one facility, its gateway or its feed. What the file says of metrics and event log is the
+/// facility's; another process with the same file cannot have them too, and is told on the command line.
 node::configuration configuration_of_one_facility(const serve_options& options) {
     node::configuration c = node::load_configuration(options.config);
+    if (options.role != "facility" || !options.metrics.empty()) c.metrics_listen = options.metrics;
+    if (options.role != "facility" || !options.event_log.empty()) c.event_log.directory = options.event_log;
     if (c.segments.empty()) return c;
     throw node::configuration_error(options.config + ":0: segment: a venue of segments runs in one process; role \"" +
                                     options.role + "\" cannot serve it");
@@ -133,13 +140,14 @@ int serve(const serve_options& options) {
         configuration.threading =
             options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
     }
+    if (!options.metrics.empty()) configuration.metrics_listen = options.metrics;
+    if (!options.event_log.empty()) configuration.event_log.directory = options.event_log;
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
     if (!configuration.segments.empty()) return serve_segments(options, configuration);
     io::context context(io::context_options(backend_named(options.io)));
     node::exchange exchange(context, configuration);
     fmt::print("corro {} serves venue {} with {} instruments on {}, {}\n", CORRO_VERSION, configuration.venue_name,
-               configuration.instruments.size(), context.backend_name(),
-               name_of(configuration.threading, false));
+               configuration.instruments.size(), context.backend_name(), name_of(configuration.threading, false));
     fmt::print("  order entry  {}\n  feed         {}\n  snapshots    {}\n", exchange.order_entry_endpoint().to_string(),
                exchange.feed_endpoint().to_string(), exchange.snapshot_endpoint().to_string());
     if (const node::host_journal* journal = exchange.journal()) {
@@ -190,6 +198,7 @@ int distribute(const serve_options& options) {
     fmt::print("corro {} distributes the feed of venue {} on {}\n  feed         {}\n  snapshots    {}\n", CORRO_VERSION,
                configuration.venue_name, context.backend_name(), distributor.feed_endpoint().to_string(),
                distributor.snapshot_endpoint().to_string());
+    print_watching(distributor.metrics_endpoint(), configuration);
     fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&distributor, &context));
@@ -211,8 +220,7 @@ int serve_facility(const serve_options& options) {
         fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", configuration.journal_directory,
                    journal::name_of(configuration.durability), journal->replayed_count(), facility.state_hash());
     }
-    if (const auto metrics = facility.metrics_endpoint())
-        fmt::print("  metrics      http://{}/metrics\n", metrics->to_string());
+    print_watching(facility.metrics_endpoint(), configuration);
     fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&facility, &context));
@@ -232,8 +240,10 @@ int serve_gateway(const serve_options& options) {
         fmt::print("  order entry  {}\n", where.to_string());
         std::fflush(stdout);
     });
-    fmt::print("corro {} is a gateway of venue {} on {}, linked to {}\nCtrl-C closes it.\n", CORRO_VERSION,
-               configuration.venue_name, context.backend_name(), configuration.link_connect);
+    fmt::print("corro {} is a gateway of venue {} on {}, linked to {}\n", CORRO_VERSION, configuration.venue_name,
+               context.backend_name(), configuration.link_connect);
+    print_watching(gateway.metrics_endpoint(), configuration);
+    fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&gateway, &context));
     if (!gateway.failure().empty()) fmt::print(stderr, "{}\n", gateway.failure());
@@ -268,6 +278,10 @@ void add_serve_command(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command->add_option("--venue-feed", options->venue_feed, "The venue's feed port, for a distributor");
     command->add_option("--venue-snapshots", options->venue_snapshots, "The venue's snapshot port, for a distributor");
+    command->add_option("--metrics", options->metrics,
+                        "Where metrics are served, instead of the configuration's; the roles gateway and distributor "
+                        "take this only");
+    command->add_option("--event-log", options->event_log, "Directory of the event log, likewise");
     CLI::Option* sample = command->add_option("--sample-every", options->sample_every,
                                               "Time one request of so many; 0: none (default: the configuration's)");
     command->callback([options, sample, &exit_code] {

@@ -111,8 +111,8 @@ class order_entry_gateway {
     /// Begins to leave: no new connections, a logout to every session.
     void close() noexcept;
 
-    /// For set-up, after a recovery: requests of a session that had been read and that the venue lost before anybody was
-    /// told what came of them. At every logon the session is told that they had no effect.
+    /// For set-up, after a recovery: requests of a session that had been read and that the venue lost before anybody
+    /// was told what came of them. At every logon the session is told that they had no effect.
     void set_lost(domain::session_id session, std::vector<std::uint32_t> requests) {
         lost_[session.value] = std::move(requests);
     }
@@ -183,8 +183,8 @@ class order_entry_gateway {
     std::vector<connection*> pending_;      ///< connections whose writer is to be woken by `flush`
     std::vector<connection*> connections_;  ///< all that are open, in no order
     std::vector<listener> listeners_;
-    std::vector<io::task_scope*> greetings_;  ///< handshakes under way
-    std::vector<io::http::server*> pages_;    ///< of WebSockets, before and while they are open
+    std::vector<io::task_scope*> greetings_;                    ///< handshakes under way
+    std::vector<io::http::server*> pages_;                      ///< of WebSockets, before and while they are open
     std::map<std::uint32_t, std::vector<std::uint32_t>> lost_;  ///< requests, by session
     gateway_statistics statistics_;
     domain::command late_;  ///< what found no room, until `submit` has its copy

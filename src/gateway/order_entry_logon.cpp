@@ -103,8 +103,8 @@ void order_entry_gateway::open(connection& c, const wire::hello& hello, const ac
     session.active = &c;
 }
 
-// hello_ack, the instruments, what cannot be sent again and what was lost, in one piece of their own: events may be buffered while it
-// is on its way.
+// hello_ack, the instruments, what cannot be sent again and what was lost, in one piece of their own: events may be
+// buffered while it is on its way.
 std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     const bool has_gap = c.asked_answer != 0 && c.first_answer > c.asked_answer &&
                          c.protocol_version >= wire::protocol_version_resend_gap;
@@ -112,9 +112,10 @@ std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     instruments_.for_each([&](const domain::instrument& i) { legs_count += i.legs_count; });
     const auto lost = lost_.find(c.session_id.value);
     const std::size_t lost_count = lost == lost_.end() ? 0 : lost->second.size();
-    std::vector<std::byte> bytes(
-        lost_count * wire::reject::frame_bytes + wire::hello_ack::frame_bytes + instruments_.count() * wire::instrument_definition::frame_bytes +
-        legs_count * wire::instrument_leg::frame_bytes + (has_gap ? wire::resend_gap::frame_bytes : 0));
+    std::vector<std::byte> bytes(lost_count * wire::reject::frame_bytes + wire::hello_ack::frame_bytes +
+                                 instruments_.count() * wire::instrument_definition::frame_bytes +
+                                 legs_count * wire::instrument_leg::frame_bytes +
+                                 (has_gap ? wire::resend_gap::frame_bytes : 0));
     wire::hello_ack ack;
     ack.next_request = domain::sequence_number{c.session->next_request};
     ack.next_sequence = domain::sequence_number{c.first_answer};

@@ -123,8 +123,8 @@ void answer_merger::take_events(lane& l, std::vector<domain::event>& into) {
 void answer_merger::deliver_group() {
     const auto turn = std::find_if(lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l); });
     const executed_command what = *turn->front();
-    const bool is_refused_somewhere = std::any_of(
-        lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l) && l.front()->refused; });
+    const bool is_refused_somewhere =
+        std::any_of(lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l) && l.front()->refused; });
     for (std::size_t k = 0; k < lanes_.size(); ++k) take_events(lanes_[k], group_[k]);
     constexpr std::size_t nobody = SIZE_MAX;
     std::size_t completing = nobody;

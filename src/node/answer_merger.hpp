@@ -1,9 +1,10 @@
 // Puts the answers of several segments into one order: that in which the gateways passed their requests on.
 //
 // Every session has one sequence of answers, and after a crash it must be the same sequence again. The segments run at
-// their own pace, so neither the order in which their events arrive nor any clock will do. But every command carries its
-// arrival, in the journals too. So answers wait here until all commands that arrived earlier are answered, by whatever
-// segment, and a recovery that merges the journals by arrival tells the sessions the same under the same numbers.
+// their own pace, so neither the order in which their events arrive nor any clock will do. But every command carries
+// its arrival, in the journals too. So answers wait here until all commands that arrived earlier are answered, by
+// whatever segment, and a recovery that merges the journals by arrival tells the sessions the same under the same
+// numbers.
 //
 // A request that concerned every segment has one answer: what the segments have to say, one after the other, and its
 // completion once. A segment that refuses it counts only if all do.
@@ -79,10 +80,10 @@ class answer_merger {
  private:
     struct lane {
         lane();
-        event_backlog held;                    ///< private events
-        std::vector<executed_command> done;    ///< oldest first, from done_begin on
+        event_backlog held;                  ///< private events
+        std::vector<executed_command> done;  ///< oldest first, from done_begin on
         std::size_t done_begin = 0;
-        std::uint64_t received_count = 0;      ///< events, public ones too
+        std::uint64_t received_count = 0;  ///< events, public ones too
         bool given_up = false;
 
         [[nodiscard]] const executed_command* front() const noexcept {

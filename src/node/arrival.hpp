@@ -1,7 +1,7 @@
 // The arrival of a command in a venue of several segments: its place among everything that the gateways passed on.
 //
-// It travels with the command, through rings and into the journal, so that answers can be put into the order of arrivals
-// live and after a crash. It lies in the command's reserved bytes, which are zero in a venue of one segment:
+// It travels with the command, through rings and into the journal, so that answers can be put into the order of
+// arrivals live and after a crash. It lies in the command's reserved bytes, which are zero in a venue of one segment:
 //
 // | offset | size | meaning |
 // |--------|------|---------|

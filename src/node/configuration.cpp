@@ -391,8 +391,8 @@ void check_segments(const toml::table& root, const std::string& file, const conf
             const auto leg = std::find_if(c.instruments.begin(), c.instruments.end(),
                                           [&](const domain::instrument& each) { return each.id == l.instrument; });
             if (segment_of(c, *leg) != segment) {
-                r.fail("legs", fmt::format("{} is in another segment: a strategy trades where its legs do",
-                                           leg->name.view()));
+                r.fail("legs",
+                       fmt::format("{} is in another segment: a strategy trades where its legs do", leg->name.view()));
             }
         }
     });
@@ -409,9 +409,8 @@ configuration parse_configuration(std::string_view text, const std::string& file
     }
     configuration c;
     table_reader top(root, file, "");
-    for (const char* key :
-         {"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics", "instrument", "account",
-          "segment"}) {
+    for (const char* key : {"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics",
+                            "instrument", "account", "segment"}) {
         top.allow(key);
     }
     top.finish();

@@ -42,7 +42,7 @@ struct segment_configuration {
     std::uint32_t orders_max = 0;                    ///< open orders in the segment
     std::string feed_listen;
     std::string snapshot_listen;
-    std::string depth_listen;          ///< as in `configuration`, and so are the next two
+    std::string depth_listen;  ///< as in `configuration`, and so are the next two
     std::vector<std::string> lines;
     std::string retransmission_listen;
 };

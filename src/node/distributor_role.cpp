@@ -4,23 +4,47 @@
 
 #include "client/session_errors.hpp"
 #include "io/timer.hpp"
+#include "node/metrics.hpp"
+#include "node/ports.hpp"
 
 namespace corro::node {
 
 distributor_role::distributor_role(io::context& context, const configuration& c, io::endpoint feed,
                                    io::endpoint snapshots)
-    : context_(context), venue_feed_(feed), venue_snapshots_(snapshots), feed_(context, c, nullptr) {}
+    : context_(context),
+      venue_feed_(feed),
+      venue_snapshots_(snapshots),
+      log_(c.event_log.directory.empty() ? nullptr
+                                         : std::make_unique<telemetry::event_log>(c.event_log, c.instruments)),
+      events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
+      feed_(context, c, events_log_),
+      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+    if (c.metrics_listen.empty()) return;
+    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+    metrics_endpoint_ = *metrics_port_.local_endpoint();
+}
+
+void distributor_role::collect(telemetry::metrics_page& page) const {
+    add_metrics(feed_, page);
+    page.gauge("corro_upstream_joined", "Whether the venue's feed has been found.", upstream_ != nullptr ? 1 : 0);
+    page.counter("corro_upstream_resumed_total", "Times that the venue's feed was lost and found again.",
+                 resumed_count_);
+}
 
 io::task<void> distributor_role::run() {
     io::task_scope following(context_);
     following_ = &following;
     following.spawn(follow());
+    io::task_scope measuring(context_);
+    if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
     // Nobody is served before there is something to serve; who connects until then waits.
     const std::error_code stopped = co_await joined_.wait();
     if (!stopped && !closing_) co_await feed_.run();
     following_ = nullptr;
     following.request_stop();
     co_await following.join();
+    metrics_.close();
+    co_await measuring.join();
 }
 
 void distributor_role::close() noexcept {
@@ -43,6 +67,7 @@ io::task<void> distributor_role::follow() {
             const std::error_code stopped = co_await io::sleep_for(retry_interval);
             if (stopped) co_return;
             error = co_await upstream_->resume(venue_feed_);
+            if (!error) ++resumed_count_;
             if (error == client::session_errc::session_not_available)
                 failure_ = "the venue's feed does not go on with message " + std::to_string(upstream_->next_sequence());
         }
@@ -80,6 +105,7 @@ io::task<void> distributor_role::pass_on() {
         const auto event = upstream_->poll();
         if (!event) co_return;
         if (*event) {
+            if (events_log_ != nullptr) events_log_->note({&**event, 1});
             feed_.publish(**event);
             continue;
         }

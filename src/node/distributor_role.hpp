@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "client/feed_session.hpp"
@@ -22,6 +23,8 @@
 #include "io/task.hpp"
 #include "node/configuration.hpp"
 #include "node/market_data_side.hpp"
+#include "telemetry/event_log.hpp"
+#include "telemetry/metrics.hpp"
 
 namespace corro::node {
 
@@ -44,6 +47,8 @@ class distributor_role {
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
     [[nodiscard]] const market_data::distributor& distributor() const noexcept { return feed_.distributor(); }
+    /// Nothing when metrics are not served.
+    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
     /// Why the feed ended by itself; empty if it did not.
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
@@ -51,11 +56,18 @@ class distributor_role {
     io::task<void> follow();
     io::task<void> join();
     io::task<void> pass_on();
+    void collect(telemetry::metrics_page& page) const;
 
     io::context& context_;
     io::endpoint venue_feed_;
     io::endpoint venue_snapshots_;
+    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
+    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
     market_data_side feed_;
+    telemetry::metrics_server metrics_;
+    io::tcp_acceptor metrics_port_;
+    std::optional<io::endpoint> metrics_endpoint_;
+    std::uint64_t resumed_count_ = 0;  ///< times that the venue's feed was found again
     std::unique_ptr<client::feed_session> upstream_;
     io::task_scope* following_ = nullptr;
     io::manual_event joined_;

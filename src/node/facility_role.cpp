@@ -25,7 +25,7 @@ facility_role::facility_role(io::context& context, const configuration& c)
       feed_(context, c, events_log_),
       links_(context, c.link_listen),
       host_(facility_options_of(c), c.instruments, clock_, *this),
-      metrics_(context, [this](telemetry::metrics_page& page) { add_metrics(feed_, page); }) {
+      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
     gateway::set_copies(accounts_, answers_);
     risk::throttle_options throttle;
     throttle.requests_max = c.requests_max;
@@ -36,7 +36,7 @@ facility_role::facility_role(io::context& context, const configuration& c)
     telemetry::producer* const told_later = std::exchange(events_log_, nullptr);
     if (!c.journal_directory.empty()) {
         journal_ = std::make_unique<host_journal>(context, context, c);
-        io::block_on(context, journal_->recover(venue_parts{&host_, &answers_, &feed_}));
+        io::block_on(context, journal_->recover(parts()));
     }
     events_log_ = told_later;
     if (c.metrics_listen.empty()) return;
@@ -54,13 +54,38 @@ io::task<void> facility_role::run() {
     publishing.spawn(feed_.run());
     io::task_scope measuring(context_);
     if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
+    say(telemetry::happening_kind::started);
     co_await serve_links();
     feed_.close();
     co_await publishing.join();
     if (journal_ != nullptr) journal_->close();
     co_await journaling.join();
+    co_await save_last_snapshot();
     metrics_.close();
     co_await measuring.join();
+    say(telemetry::happening_kind::stopped);
+}
+
+// As an exchange does: everything is answered, so that the state is that of the last command.
+io::task<void> facility_role::save_last_snapshot() {
+    if (journal_ == nullptr || host_.failed() || host_.released_count() != host_.emitted_count()) co_return;
+    if (host_.sequence() == journal_->snapshot_sequence()) co_return;
+    std::vector<std::byte> state = save_venue(parts());
+    co_await journal_->save_snapshot(std::move(state));
+}
+
+void facility_role::say(telemetry::happening_kind what) const {
+    if (events_log_ == nullptr) return;
+    events_log_->note(
+        {telemetry::component::venue, what, static_cast<std::int64_t>(host_.sequence()), context_.wall_now()});
+}
+
+void facility_role::collect(telemetry::metrics_page& page) const {
+    add_metrics(feed_, page);
+    page.gauge("corro_link_up", "Whether a gateway is linked.", gateway_ != nullptr ? 1 : 0);
+    page.counter("corro_links_cut_total", "Links to gateways that fell silent.", links_cut_);
+    page.counter("corro_wills_executed_total", "Sessions cancelled for because their gateway had gone.",
+                 wills_executed_);
 }
 
 void facility_role::close() noexcept {
@@ -100,6 +125,8 @@ io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
     writing.spawn(channel->write());
     const bool fits = co_await greet(channel.get());
     if (fits) {
+        io::task_scope living(context_);
+        living.spawn(channel->keep_alive());
         io::task_scope taking(context_);
         taking_ = &taking;
         if (closing_) taking.request_stop();
@@ -111,7 +138,10 @@ io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
         co_await settle();
         gateway_ = nullptr;
         gateway_is_there_ = false;
+        if (channel->fell_silent()) ++links_cut_;
         if (!closing_) channel->close();
+        living.request_stop();
+        co_await living.join();
     }
     channel->finish();
     const auto written = co_await io::with_timeout(link_patience, writing.join());

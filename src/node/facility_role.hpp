@@ -74,7 +74,17 @@ class facility_role final : private event_outlet {
     io::task<void> execute_wills();
     io::task<void> settle();
     io::task<void> follow_journal();
+    io::task<void> save_last_snapshot();
     void publish_progress();
+    void collect(telemetry::metrics_page& page) const;
+    void say(telemetry::happening_kind what) const;
+    [[nodiscard]] venue_parts parts() noexcept {
+        venue_parts p;
+        p.host = &host_;
+        p.answers = &answers_;
+        p.feed = &feed_;
+        return p;
+    }
 
     io::context& context_;
     base::tsc_clock clock_;
@@ -99,6 +109,7 @@ class facility_role final : private event_outlet {
     std::uint64_t answered_count_ = 0;
     std::map<std::uint32_t, domain::command> wills_;  ///< by session
     std::uint64_t wills_executed_ = 0;
+    std::uint64_t links_cut_ = 0;  ///< because they fell silent
     io::manual_event progressed_;  ///< the journal has
     bool closing_ = false;
 };

@@ -54,8 +54,8 @@ class facility_thread final : public event_outlet {
     /// @return  Whether something came.
     [[nodiscard]] bool drain(edges& into, order_entry_side& orders) noexcept;
 
-    /// The same for a venue of several segments: hands events to `into` as long as `merger` has room for this segment's,
-    /// and tells it what became of the commands.
+    /// The same for a venue of several segments: hands events to `into` as long as `merger` has room for this
+    /// segment's, and tells it what became of the commands.
     [[nodiscard]] bool drain(event_outlet& into, answer_merger& merger, std::size_t segment);
 
     /// Rung when `drain` has something to do.

@@ -7,21 +7,52 @@
 #include "io/with_timeout.hpp"
 #include "io/yield.hpp"
 #include "node/limits.hpp"
+#include "node/metrics.hpp"
+#include "node/ports.hpp"
 
 namespace corro::node {
 
 gateway_role::gateway_role(io::context& context, const configuration& c, std::function<void(io::endpoint)> opened)
     : context_(context),
       configuration_(c),
+      log_(c.event_log.directory.empty() ? nullptr
+                                         : std::make_unique<telemetry::event_log>(c.event_log, c.instruments)),
+      events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       facility_(link_address_of(c.link_connect, "link.connect")),
-      opened_(std::move(opened)) {}
+      opened_(std::move(opened)),
+      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+    if (c.metrics_listen.empty()) return;
+    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+    metrics_endpoint_ = *metrics_port_.local_endpoint();
+}
 
 io::task<void> gateway_role::run() {
+    io::task_scope measuring(context_);
+    if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
     io::task_scope finding(context_);
     finding_ = &finding;
     finding.spawn(find_facility());
-    co_await finding.join();
+    std::exception_ptr failed;
+    try {
+        co_await finding.join();
+    } catch (...) {
+        failed = std::current_exception();
+    }
     finding_ = nullptr;
+    metrics_.close();
+    co_await measuring.join();
+    if (failed) std::rethrow_exception(failed);
+}
+
+void gateway_role::collect(telemetry::metrics_page& page) const {
+    page.gauge("corro_link_up", "Whether the gateway is linked to its facility.", orders_ != nullptr ? 1 : 0);
+    page.counter("corro_links_total", "Links to the facility that were made.", links_made_);
+    page.counter("corro_links_cut_total", "Links to the facility that ended because it fell silent.", links_cut_);
+    if (orders_ != nullptr) add_metrics(*orders_, page);
+    if (log_ == nullptr) return;
+    const telemetry::event_log_statistics log = log_->statistics();
+    page.counter("corro_event_log_events_total", "Events written to the event log.", log.events);
+    page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", log.lost);
 }
 
 void gateway_role::close() noexcept {
@@ -71,7 +102,7 @@ io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
 // Opens the ports for sessions that know what was answered so far; the error when that fails.
 std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers) {
     try {
-        orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, nullptr, this);
+        orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, events_log_, this);
     } catch (const std::exception&) {
         return std::current_exception();
     }
@@ -113,12 +144,15 @@ io::task<void> gateway_role::serve_sessions(link_channel* channel) {
     io::task_scope pumping(context_);
     pumping.spawn(send_commands(channel));
     pumping.spawn(receive(channel));
+    pumping.spawn(channel->keep_alive());
+    ++links_made_;
     if (opened_) opened_(orders_->endpoint());
     co_await orders_->run();
     served_ = true;
     pumping.request_stop();
     co_await pumping.join();
     put_wills(*channel);
+    if (channel->fell_silent()) ++links_cut_;
 }
 
 void gateway_role::tell(link_message kind, const domain::command& cancel) {

@@ -14,6 +14,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@
 #include "node/configuration.hpp"
 #include "node/link_channel.hpp"
 #include "node/order_entry_side.hpp"
+#include "telemetry/event_log.hpp"
+#include "telemetry/metrics.hpp"
 
 namespace corro::node {
 
@@ -47,6 +50,9 @@ class gateway_role final : public gateway::last_wills {
 
     void made(const domain::command& cancel) override { tell(link_message::last_will, cancel); }
     void revoked(const domain::command& cancel) override { tell(link_message::will_revoked, cancel); }
+
+    /// Nothing when metrics are not served.
+    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
 
     /// Why the gateway ended by itself; empty if it did not.
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
@@ -71,10 +77,13 @@ class gateway_role final : public gateway::last_wills {
     [[nodiscard]] bool take(const link_frame& frame);
     void put_wills(link_channel& channel);
     void forget_commands();
+    void collect(telemetry::metrics_page& page) const;
 
     io::context& context_;
     base::tsc_clock clock_;
     configuration configuration_;
+    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
+    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
     link_address facility_;
     std::function<void(io::endpoint)> opened_;
     std::unique_ptr<order_entry_side> orders_;  ///< while the link stands
@@ -82,6 +91,11 @@ class gateway_role final : public gateway::last_wills {
     std::uint64_t taken_count_ = 0;  ///< commands of the queue that are put into the link
     bool broken_ = false;            ///< the link
     bool served_ = false;            ///< every session has ended
+    std::uint64_t links_made_ = 0;
+    std::uint64_t links_cut_ = 0;  ///< because the facility fell silent
+    telemetry::metrics_server metrics_;
+    io::tcp_acceptor metrics_port_;
+    std::optional<io::endpoint> metrics_endpoint_;
     io::task_scope* finding_ = nullptr;
     std::string failure_;
     bool closing_ = false;

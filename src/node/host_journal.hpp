@@ -46,7 +46,8 @@ class host_journal {
     /// Brings the venue to where the journal ends, and lets the host journal from then on. Fails with recovery_error.
     [[nodiscard]] io::task<void> recover(venue_parts parts);
 
-    // --- Recovering step by step, where the commands of several journals go between each other: segment_recovery.hpp --
+    // --- Recovering step by step, where the commands of several journals go between each other: segment_recovery.hpp
+    // --
 
     /// Takes the directory for this process.
     [[nodiscard]] io::task<void> take_directory();

@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
+#include "io/timer.hpp"
 #include "node/ports.hpp"
 
 namespace corro::node {
@@ -18,6 +19,7 @@ link_channel::link_channel(gateway::transport_stream stream)
 void link_channel::put(link_message kind, std::span<const std::byte> record) {
     CORRO_ASSERT(record.size() <= link_frame_bytes_max);
     if (closed_) return;
+    said_ = true;
     const auto kind_number = static_cast<std::uint32_t>(kind);
     const bool joins = open_frame_ != no_frame &&
                        base::load_le<std::uint32_t>(filling_.data() + open_frame_ + 4) == kind_number &&
@@ -72,9 +74,19 @@ std::size_t link_channel::buffered_frame_bytes() const noexcept {
     return link_head_bytes + base::load_le<std::uint32_t>(input_.data() + input_begin_);
 }
 
-bool link_channel::has_frame() const noexcept {
+bool link_channel::has_any_frame() const noexcept {
     const std::size_t bytes = buffered_frame_bytes();
     return bytes != 0 && input_end_ - input_begin_ >= bytes;
+}
+
+// Heartbeats have done their work when they have come.
+bool link_channel::has_frame() noexcept {
+    while (has_any_frame()) {
+        const auto kind = static_cast<link_message>(base::load_le<std::uint32_t>(input_.data() + input_begin_ + 4));
+        if (kind != link_message::heartbeat) return true;
+        input_begin_ += buffered_frame_bytes();
+    }
+    return false;
 }
 
 bool link_channel::next_frame(link_frame& into) noexcept {
@@ -86,6 +98,25 @@ bool link_channel::next_frame(link_frame& into) noexcept {
     return true;
 }
 
+io::task<void> link_channel::keep_alive() {
+    std::uint32_t silent_looks = 0;
+    while (true) {
+        const std::error_code stopped = co_await io::sleep_for(link_look_interval);
+        if (stopped) co_return;
+        // Who does not listen cannot say that nobody speaks.
+        silent_looks = heard_ || !awaits_ ? 0 : silent_looks + 1;
+        if (silent_looks >= link_silent_looks_max) {
+            fell_silent_ = true;
+            co_return close();
+        }
+        if (!said_) {
+            put(link_message::heartbeat, {});
+            flush();
+        }
+        said_ = heard_ = false;
+    }
+}
+
 io::task<bool> link_channel::read(link_frame* into) {
     while (!next_frame(*into)) {
         if (buffered_frame_bytes() > link_head_bytes + link_frame_bytes_max) co_return false;
@@ -93,8 +124,11 @@ io::task<bool> link_channel::read(link_frame* into) {
             std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
             input_end_ -= std::exchange(input_begin_, 0);
         }
+        awaits_ = true;
         const io::io_result got = co_await stream_.socket()->read_some(std::span(input_).subspan(input_end_));
+        awaits_ = false;
         if (!got) co_return false;
+        heard_ = true;
         input_end_ += got.bytes;
     }
     co_return true;

@@ -69,15 +69,23 @@ class link_channel {
     /// Lets `write` end when all is sent, and tells the peer that nothing follows.
     void finish() noexcept;
 
-    /// The next frame; `into` is valid until the next call. False: the connection has ended, or what came is no frame.
+    /// Says a heartbeat whenever nothing else was said, and closes the link when the peer has been silent for too long.
+    /// Ends then, or when stopped. To be spawned, once.
+    [[nodiscard]] io::task<void> keep_alive();
+    /// Whether `keep_alive` has closed the link.
+    [[nodiscard]] bool fell_silent() const noexcept { return fell_silent_; }
+
+    /// The next frame that is no heartbeat; `into` is valid until the next call. False: the connection has ended, or
+    /// what came is no frame.
     [[nodiscard]] io::task<bool> read(link_frame* into);
     /// Whether a whole frame is there, so that `read` will not wait.
-    [[nodiscard]] bool has_frame() const noexcept;
+    [[nodiscard]] bool has_frame() noexcept;
 
     /// Ends it at once.
     void close() noexcept;
 
  private:
+    [[nodiscard]] bool has_any_frame() const noexcept;
     [[nodiscard]] bool next_frame(link_frame& into) noexcept;
     [[nodiscard]] std::size_t buffered_frame_bytes() const noexcept;
 
@@ -91,6 +99,10 @@ class link_channel {
     io::manual_event drained_;
     bool finished_ = false;
     bool closed_ = false;
+    bool said_ = false;    ///< something was put since the last look
+    bool heard_ = false;   ///< something came since the last look
+    bool awaits_ = false;  ///< `read` waits for the peer
+    bool fell_silent_ = false;
     std::vector<std::byte> input_;
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;

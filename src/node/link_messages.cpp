@@ -11,7 +11,7 @@ namespace corro::node {
 namespace {
 
 constexpr std::uint64_t magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 
 std::uint64_t layout_of_records() noexcept {
     base::hasher hasher;

@@ -29,6 +29,7 @@ enum class link_message : std::uint32_t {
     events = 9,        ///< to the gateway: private domain::event
     answered = 10,     ///< to the gateway: 8 bytes, so many of the link's commands are answered
     turned_away = 11,  ///< to the gateway: domain::command that was not taken
+    heartbeat = 12,    ///< in both directions, empty: nothing else was said for a while
 };
 
 inline constexpr std::size_t link_head_bytes = 8;
@@ -41,6 +42,14 @@ inline constexpr std::size_t link_waiting_bytes_max = 4 * 1024 * 1024;
 
 /// How long a peer may take to greet, and the last bytes to leave.
 inline constexpr std::chrono::milliseconds link_patience{2'000};
+
+/// How often each side looks whether anything was said and heard. Who said nothing since the last look says that he is
+/// there.
+inline constexpr std::chrono::milliseconds link_look_interval{250};
+
+/// Looks without a word after which the peer is taken for dead: between 2.75 and 3 seconds. A process that is stopped,
+/// or whose machine cannot be reached, is noticed by this alone; and none stays away from its link for so long.
+inline constexpr std::uint32_t link_silent_looks_max = 12;
 
 /// How long a gateway waits between two attempts to reach the facility.
 inline constexpr std::chrono::milliseconds link_retry_interval{50};

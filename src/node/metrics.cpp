@@ -87,7 +87,9 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
     count(feeds, page, "corro_feed_snapshots_total", "Snapshots sent.", member(&statistics::snapshots));
     count(feeds, page, "corro_feed_depths_total", "Conflated pictures sent.", member(&statistics::depths_sent));
     const std::array<std::pair<std::string_view, std::uint64_t statistics::*>, 3> cuts{
-        {{"slow", &statistics::slow_cut}, {"silent", &statistics::silent_cut}, {"protocol", &statistics::protocol_errors}}};
+        {{"slow", &statistics::slow_cut},
+         {"silent", &statistics::silent_cut},
+         {"protocol", &statistics::protocol_errors}}};
     for (const auto& [reason, what] : cuts) {
         const std::array<telemetry::label, 1> label{{{"reason", reason}}};
         count(feeds, page, "corro_feed_cut_total", "Subscribers cut off, by reason.", member(what), label);

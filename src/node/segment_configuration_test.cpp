@@ -27,7 +27,8 @@ product = 2
 tick_size = "1"
 [[account]]
 id = 7
-key = ")" + std::string(64, 'a') + "\"\n";
+key = ")" + std::string(64, 'a') +
+                                "\"\n";
 
 std::string segment(const std::string& name, const std::string& members) {
     return "[[segment]]\nname = \"" + name + "\"\n" + members + "\nfeed_listen = \"127.0.0.1:0\"\n" +
@@ -48,9 +49,9 @@ void expect_error(const std::string& more, const std::string& sentence) {
 }
 
 TEST(segment_configuration, divides_instruments_by_product_and_by_name) {
-    const configuration c = parse_configuration(
-        instruments + segment("A", "products = [1]\ninstruments = [3]") + segment("B", "products = [2]\norders_max = 5"),
-        "corro.toml");
+    const configuration c = parse_configuration(instruments + segment("A", "products = [1]\ninstruments = [3]") +
+                                                    segment("B", "products = [2]\norders_max = 5"),
+                                                "corro.toml");
     ASSERT_EQ(c.segments.size(), 2U);
     EXPECT_EQ(segment_of(c, c.instruments[0]), 0U);
     EXPECT_EQ(segment_of(c, c.instruments[1]), 1U);

@@ -1,8 +1,8 @@
 // Which segment a command is for, and what orders and trades are called outside of it.
 //
-// A facility numbers its orders and trades by itself. So that a number means one thing in the whole venue, the segment's
-// index joins it on the way out and leaves it on the way in: five bits of an order's id that no slot uses, and the
-// topmost byte of a trade's. The first segment's numbers are what they would be in a venue of one.
+// A facility numbers its orders and trades by itself. So that a number means one thing in the whole venue, the
+// segment's index joins it on the way out and leaves it on the way in: five bits of an order's id that no slot uses,
+// and the topmost byte of a trade's. The first segment's numbers are what they would be in a venue of one.
 //
 // Source: docs/spec/segments.md. Threads: immutable. Cost: one lookup in an array per command; no allocation.
 #pragma once
@@ -28,7 +28,8 @@ class segment_map {
 
     [[nodiscard]] std::size_t segments_count() const noexcept { return segments_count_; }
 
-    /// The segment of a command as a gateway made it, or `all`. What belongs nowhere goes to the first, which refuses it.
+    /// The segment of a command as a gateway made it, or `all`. What belongs nowhere goes to the first, which refuses
+    /// it.
     [[nodiscard]] std::size_t target_of(const domain::command& command) const noexcept;
 
     /// Calls the orders of a command as its segment does.

@@ -40,9 +40,9 @@ domain::order_id named(std::uint64_t own, std::size_t segment) {
 
 TEST(segment_map, routes_what_names_an_instrument_by_it) {
     const segment_map map(two_segments());
-    for (const command_kind kind : {command_kind::enter_order, command_kind::enter_quote, command_kind::amend_order,
-                                    command_kind::cancel_order, command_kind::cancel_orders,
-                                    command_kind::change_phase, command_kind::settle_instrument}) {
+    for (const command_kind kind :
+         {command_kind::enter_order, command_kind::enter_quote, command_kind::amend_order, command_kind::cancel_order,
+          command_kind::cancel_orders, command_kind::change_phase, command_kind::settle_instrument}) {
         EXPECT_EQ(map.target_of(of(kind, 1)), 0U);
         EXPECT_EQ(map.target_of(of(kind, 2)), 0U);
         EXPECT_EQ(map.target_of(of(kind, 3)), 1U);
@@ -57,9 +57,9 @@ TEST(segment_map, sends_an_unknown_instrument_to_the_first_segment_to_be_refused
 
 TEST(segment_map, sends_what_concerns_an_account_to_all) {
     const segment_map map(two_segments());
-    for (const command_kind kind : {command_kind::cancel_orders, command_kind::change_phase, command_kind::set_limits,
-                                    command_kind::kill_switch, command_kind::set_protection,
-                                    command_kind::reset_protection, command_kind::query_order}) {
+    for (const command_kind kind :
+         {command_kind::cancel_orders, command_kind::change_phase, command_kind::set_limits, command_kind::kill_switch,
+          command_kind::set_protection, command_kind::reset_protection, command_kind::query_order}) {
         EXPECT_EQ(map.target_of(of(kind, 0)), segment_map::all);
     }
     // Named by the client's own number and no instrument: it may be anywhere.

@@ -90,8 +90,9 @@ std::uint64_t load_newest(all_segments segments, gateway::answer_log& answers) {
 void look_ahead(segment& s) {
     if (!s.journal->has_next()) io::block_on(s.host_context(), s.journal->fetch());
     if (s.journal->has_next() && arrival_of(s.journal->next()) == 0) {
-        throw recovery_error(s.own.journal_directory + ": a command in this journal was sequenced by a venue of one "
-                                                       "segment; what is in several must have begun there");
+        throw recovery_error(s.own.journal_directory +
+                             ": a command in this journal was sequenced by a venue of one "
+                             "segment; what is in several must have begun there");
     }
 }
 

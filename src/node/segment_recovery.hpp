@@ -1,9 +1,9 @@
 // Recovery of a venue of several segments: every facility as it was, and the sessions' answers as they were numbered.
 //
-// Each segment recovers from its own journal. What the sessions were told is a function of all of them: the commands are
-// replayed in the order of their arrival, whatever journal they are in, through the same merger as live. A snapshot of
-// the whole venue is one of each segment, taken at the same moment; the first segment's has the answers and says which
-// ones of the others belong to it.
+// Each segment recovers from its own journal. What the sessions were told is a function of all of them: the commands
+// are replayed in the order of their arrival, whatever journal they are in, through the same merger as live. A snapshot
+// of the whole venue is one of each segment, taken at the same moment; the first segment's has the answers and says
+// which ones of the others belong to it.
 //
 // After a crash one journal may end before another, and then a session's request is gone although a later one to
 // another segment is not. Nobody was told of either. The later one stays; of the lost one the session is told at its

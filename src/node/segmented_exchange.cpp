@@ -97,8 +97,8 @@ io::task<void> segmented_exchange::run() {
 // failed has state that is in no journal, and then there is no moment to save.
 io::task<void> segmented_exchange::save_last_snapshot() {
     for (const auto& s : segments_) {
-        const bool at_rest = s->journal != nullptr && !s->host.failed() &&
-                             s->host.released_count() == s->host.emitted_count();
+        const bool at_rest =
+            s->journal != nullptr && !s->host.failed() && s->host.released_count() == s->host.emitted_count();
         if (!at_rest) co_return;
     }
     if (merger_.next_arrival() != next_arrival_ || next_arrival_ - 1 == saved_arrival_) co_return;

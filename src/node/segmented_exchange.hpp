@@ -2,9 +2,9 @@
 // a feed.
 //
 // Requests come out of the gateway's queue in one order, which gives each its arrival; a lookup tells its segment. What
-// concerns all segments goes to all. Public events go to their segment's feed at once, answers through the merger, which
-// brings them into the order of the arrivals. `threading` says on how many threads: inline, all of it on one context;
-// split, each facility on a thread of its own.
+// concerns all segments goes to all. Public events go to their segment's feed at once, answers through the merger,
+// which brings them into the order of the arrivals. `threading` says on how many threads: inline, all of it on one
+// context; split, each facility on a thread of its own.
 //
 // What a venue of one segment is stands in exchange.hpp, and pays nothing for this.
 //

@@ -66,8 +66,7 @@ void metrics_page::counter(std::string_view name, std::string_view help, std::ui
     sample(name, {}, labels, {}, fmt::format("{}", value));
 }
 
-void metrics_page::gauge(std::string_view name, std::string_view help, double value,
-                         std::span<const label> labels) {
+void metrics_page::gauge(std::string_view name, std::string_view help, double value, std::span<const label> labels) {
     describe(name, help, "gauge");
     sample(name, {}, labels, {}, fmt::format("{}", value));
 }

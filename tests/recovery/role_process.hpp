@@ -47,6 +47,9 @@ class role_process {
         ::kill(id_, SIGKILL);
         finish();
     }
+    /// Lets it stand still, as a machine that hangs, and go on again.
+    void stop() const noexcept { ::kill(id_, SIGSTOP); }
+    void go_on() const noexcept { ::kill(id_, SIGCONT); }
     /// Lets it close in order. @return What it said last.
     [[nodiscard]] Report close() noexcept {
         ::shutdown(wire_, SHUT_WR);

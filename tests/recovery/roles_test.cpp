@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -189,6 +191,10 @@ TEST(roles, each_may_be_killed_under_load_and_nothing_is_lost_or_done_twice) {
     v.gateway->kill();
     const report last = v.facility->close();
     EXPECT_EQ(last.commands_count, requests_count) << "every request of the clients stands in the journal once";
+    const auto is_snapshot = [](const auto& file) { return file.path().extension() == ".snapshot"; };
+    EXPECT_EQ(std::ranges::count_if(std::filesystem::directory_iterator(v.at_facility.journal_directory), is_snapshot),
+              1)
+        << "it ended in order once";
     const report again = v.start_facility();
     EXPECT_EQ(again.commands_count, last.commands_count);
     EXPECT_EQ(again.state_hash, last.state_hash);
@@ -244,6 +250,59 @@ TEST(roles, S2_the_facility_cancels_for_sessions_that_asked_for_it_when_their_ga
     stayer->abandon();
     v.gateway->kill();
     EXPECT_EQ(v.facility->close().wills_executed, 1U);
+}
+
+/// Until so many orders are open, or for a long time.
+io::task<void> await_open_orders(const venue* v, std::size_t wanted) {
+    for (int i = 0; i < 600; ++i) {
+        const std::size_t now = co_await open_orders(v);
+        if (now == wanted) co_return;
+        static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(50)));
+    }
+    ADD_FAILURE() << "never " << wanted << " open orders";
+}
+
+TEST(roles, N3_a_gateway_that_hangs_is_taken_for_dead_and_another_may_come) {
+    const base::test_folder directory;
+    venue v(directory.path(), link_name());
+    v.start();
+    io::context context;
+    std::unique_ptr<client::order_session> leaver;
+    io::block_on(context, rest_an_order(&v, 1, true, &leaver));
+    ASSERT_TRUE(leaver != nullptr);
+    v.gateway->stop();
+    io::block_on(context, await_open_orders(&v, 0));
+    v.gateway->kill();
+    v.start_gateway();
+    leaver->abandon();
+    v.gateway->kill();
+    EXPECT_EQ(v.facility->close().wills_executed, 1U) << "once";
+}
+
+io::task<std::error_code> how_it_ends(client::order_session* session) {
+    while (true) {
+        const auto answer = session->poll();
+        if (!answer) co_return answer.error();
+        const std::error_code read = co_await session->fill();
+        if (read) co_return read;
+    }
+}
+
+TEST(roles, N3_a_facility_that_hangs_is_noticed_and_its_sessions_are_told_goodbye) {
+    const base::test_folder directory;
+    venue v(directory.path(), link_name());
+    v.start();
+    io::context context;
+    std::unique_ptr<client::order_session> session;
+    io::block_on(context, rest_an_order(&v, 1, false, &session));
+    ASSERT_TRUE(session != nullptr);
+    v.facility->stop();
+    EXPECT_EQ(io::block_on(context, how_it_ends(session.get())),
+              client::logged_out(wire::logout_reason::shutting_down));
+    v.facility->go_on();
+    session->abandon();
+    v.gateway->kill();
+    EXPECT_EQ(v.facility->close().commands_count, 1U);
 }
 
 TEST(roles, a_gateway_of_other_instruments_is_refused_by_name) {
