@@ -2,7 +2,8 @@
 //
 // The loop asks its kernel for events in batches and deals with them one after the other. Whoever collects what the
 // tasks behind these events have to say, and says it at once (answers to be sent, bytes to be written), waits for the
-// end of the batch with this: under load it works once for many events, and with one event it does not wait.
+// end of the batch with this: under load it works once for many events, and with one event it does not wait. On Asio's
+// loop, which keeps what is ready to itself, every batch is one event.
 #pragma once
 
 #include <coroutine>

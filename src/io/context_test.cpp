@@ -86,6 +86,7 @@ TEST_P(context_on, busy_polling_context_still_sleeps_fires_and_wakes) {
 }
 
 TEST_P(context_on, after_events_lets_everybody_go_first_whose_event_was_collected) {
+    if (GetParam() == backend_kind::asio) GTEST_SKIP() << "Asio keeps what is ready to itself and gives one at a time";
     constexpr std::size_t readers_count = 3;
     std::vector<unix_stream> readers;
     std::vector<int> writers;
