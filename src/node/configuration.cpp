@@ -8,7 +8,10 @@
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "domain/decimal.hpp"
 #include "market_data/limits.hpp"
@@ -141,6 +144,10 @@ class table_reader {
         }
     }
 
+    bool is_text(std::string_view key) const {
+        const toml::node* node = table_.get(key);
+        return node != nullptr && node->is_string();
+    }
     bool has(std::string_view key) const { return table_.contains(key); }
     void allow(std::string_view key) { known_.emplace(key); }
 
@@ -274,7 +281,32 @@ domain::instrument read_instrument(table_reader& r) {
     return i;
 }
 
-gateway::account read_account(table_reader& r) {
+/// Accounts that are named together, by the group's name.
+using account_groups = std::map<std::string, std::vector<domain::account_id>>;
+
+std::vector<domain::account_id> read_account_ids(table_reader& r, std::string_view key) {
+    std::vector<domain::account_id> ids;
+    for (const std::uint64_t id : r.numbers(key, 1, gateway::account_id_max)) {
+        ids.emplace_back(static_cast<std::uint32_t>(id));
+    }
+    return ids;
+}
+
+void read_account_group(table_reader& r, account_groups& groups) {
+    const std::string name = r.text("name");
+    if (name.empty()) r.fail("name", "expected a name");
+    std::vector<domain::account_id> members = read_account_ids(r, "members");
+    if (members.empty()) r.fail("members", "a group needs at least one account");
+    for (auto each = members.begin(); each != members.end(); ++each) {
+        if (std::find(members.begin(), each, *each) != each) {
+            r.fail("members", fmt::format("account {} is named twice", each->value));
+        }
+    }
+    if (!groups.try_emplace(name, std::move(members)).second) r.fail("name", "is used twice");
+    r.finish();
+}
+
+gateway::account read_account(table_reader& r, const account_groups& groups) {
     gateway::account a;
     a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, gateway::account_id_max))};
     a.name = r.text("name", fmt::format("account-{}", a.id.value));
@@ -283,8 +315,12 @@ gateway::account read_account(table_reader& r) {
     a.key = *key;
     a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));
     a.is_operator = r.flag("operator", false);
-    for (const std::uint64_t id : r.numbers("copies_of", 1, gateway::account_id_max)) {
-        a.copies_of.push_back(domain::account_id{static_cast<std::uint32_t>(id)});
+    if (r.is_text("copies_of")) {
+        const auto group = groups.find(r.text("copies_of"));
+        if (group == groups.end()) r.fail("copies_of", "there is no [[account_group]] of this name");
+        a.copies_of = group->second;
+    } else {
+        a.copies_of = read_account_ids(r, "copies_of");
     }
     if (a.is_operator && !a.copies_of.empty()) r.fail("copies_of", "an operator's account cannot be a drop copy");
     r.finish();
@@ -410,7 +446,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     configuration c;
     table_reader top(root, file, "");
     for (const char* key : {"venue", "facility", "order_entry", "market_data", "event_log", "link", "metrics",
-                            "instrument", "account", "segment"}) {
+                            "instrument", "account", "account_group", "segment"}) {
         top.allow(key);
     }
     top.finish();
@@ -513,10 +549,18 @@ configuration parse_configuration(std::string_view text, const std::string& file
         if (c.segments.size() > segments_max) r.fail("name", fmt::format("there may be {} segments", segments_max));
     });
     check_segments(root, file, c);
+    account_groups groups;
+    read_array(root, "account_group", file, [&](table_reader& r) { read_account_group(r, groups); });
     gateway::account_directory directory;
     read_array(root, "account", file, [&](table_reader& r) {
-        c.accounts.push_back(read_account(r));
+        c.accounts.push_back(read_account(r, groups));
         if (const std::string problem = directory.add(c.accounts.back()); !problem.empty()) r.fail("id", problem);
+    });
+    read_array(root, "account_group", file, [&](table_reader& r) {
+        for (const domain::account_id member : read_account_ids(r, "members")) {
+            if (directory.find(member) != nullptr) continue;
+            r.fail("members", fmt::format("{} is no [[account]] of the venue", member.value));
+        }
     });
     if (c.instruments.empty())
         throw configuration_error(file + ":1: instrument: the venue needs at least one [[instrument]]");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace corro::node {
 namespace {
@@ -222,6 +223,108 @@ TEST(configuration, makes_an_operator_only_of_an_account_that_is_called_one) {
     EXPECT_FALSE(parse_configuration(sound + "operator = false\n", "corro.toml").accounts[0].is_operator);
     EXPECT_EQ(error_of(sound + "operator = 1\n"), "corro.toml:21: account.operator: expected true or false");
     EXPECT_EQ(error_of(sound + "operator = \"true\"\n"), "corro.toml:21: account.operator: expected true or false");
+}
+
+TEST(configuration, gives_an_account_the_copies_of_a_named_group) {
+    const std::string account = "\n[[account]]\nkey = \"" + key + "\"\nid = ";
+    const std::string desk = sound + account + "8\n" + account + "9\ncopies_of = \"desk\"\n";
+    const std::string group = "\n[[account_group]]\nname = \"desk\"\nmembers = [7, 8]\n";
+    const configuration c = parse_configuration(desk + group, "corro.toml");
+    ASSERT_EQ(c.accounts.size(), 3U);
+    EXPECT_EQ(c.accounts[2].copies_of, (std::vector{domain::account_id{7}, domain::account_id{8}}));
+    EXPECT_TRUE(c.accounts[1].copies_of.empty()) << "a member of a group is told nothing for that";
+    const auto ends = [](const std::string& text, const std::string& with_this) {
+        const std::string error = error_of(text);
+        EXPECT_TRUE(error.ends_with(with_this)) << error;
+    };
+    ends(desk, "account.copies_of: there is no [[account_group]] of this name");
+    ends(desk + group + group, "account_group.name: is used twice");
+    ends(desk + with(group, "[7, 8]", "[]"), "account_group.members: a group needs at least one account");
+    ends(desk + with(group, "[7, 8]", "[7, 7]"), "account_group.members: account 7 is named twice");
+    ends(desk + with(group, "[7, 8]", "[7, 6]"), "account_group.members: 6 is no [[account]] of the venue");
+    ends(desk + group + "colour = 1\n", "account_group.colour: is not a key of this table; known are: members, name");
+    ends(with(desk, "copies_of = \"desk\"", "copies_of = \"desk\"\noperator = true") + group,
+         "account.copies_of: an operator's account cannot be a drop copy");
+}
+
+TEST(configuration, reads_what_order_entry_allows) {
+    const std::string allowed = R"(requests_max = 100
+requests_end = 200
+requests_window_ms = 250
+output_buffer_bytes = 8192
+answers_kept = 50
+logon_timeout_ms = 20
+tls_listen = "127.0.0.1:1"
+unix_listen = "@corro"
+websocket_listen = "127.0.0.1:2"
+secure_websocket_listen = "127.0.0.1:3"
+certificate = "chain.pem"
+private_key = "key.pem"
+)";
+    const std::string text = with(sound, "[[instrument]]", allowed + "\n[[instrument]]");
+    const configuration c = parse_configuration(text, "corro.toml");
+    EXPECT_EQ(c.requests_max, 100U);
+    EXPECT_EQ(c.requests_end, 200U);
+    EXPECT_EQ(c.requests_window.count(), 250);
+    EXPECT_EQ(c.output_buffer_bytes, 8'192U);
+    EXPECT_EQ(c.answers_kept, 50U);
+    EXPECT_EQ(c.session_answers_kept, 50U) << "one session has no more than all together";
+    EXPECT_EQ(c.logon_timeout.count(), 20);
+    EXPECT_EQ(c.order_entry_tls_listen, "127.0.0.1:1");
+    EXPECT_EQ(c.order_entry_unix_listen, "@corro");
+    EXPECT_EQ(c.order_entry_websocket_listen, "127.0.0.1:2");
+    EXPECT_EQ(c.order_entry_secure_websocket_listen, "127.0.0.1:3");
+    EXPECT_EQ(c.order_entry_certificate, "chain.pem");
+    EXPECT_EQ(c.order_entry_private_key, "key.pem");
+    EXPECT_TRUE(error_of(with(text, "requests_end = 200", "requests_end = 99"))
+                    .ends_with("order_entry.requests_end: expected at least requests_max"));
+    EXPECT_TRUE(error_of(with(text, "certificate = \"chain.pem\"\n", ""))
+                    .ends_with("order_entry.certificate: needed for encryption"));
+    EXPECT_TRUE(error_of(with(text, "private_key = \"key.pem\"\n", ""))
+                    .ends_with("order_entry.private_key: needed for encryption"));
+}
+
+TEST(configuration, reads_how_market_data_leaves) {
+    const std::string said = R"([market_data]
+feed_listen = "127.0.0.1:4"
+snapshot_listen = "127.0.0.1:5"
+feed_log_bytes = 2097152
+lines = ["239.1.1.1:6", "239.1.1.2:6"]
+retransmission_listen = "127.0.0.1:7"
+multicast_interface = 2
+multicast_hops = 3
+depth_listen = "127.0.0.1:8"
+depth_levels = 4
+conflation_interval_ms = 9
+[event_log]
+directory = "log"
+file_bytes_max = 4096
+files_max = 2
+[metrics]
+listen = "127.0.0.1:10"
+[link]
+listen = "@link"
+)";
+    const configuration c = parse_configuration(said + sound, "corro.toml");
+    EXPECT_EQ(c.feed_listen, "127.0.0.1:4");
+    EXPECT_EQ(c.snapshot_listen, "127.0.0.1:5");
+    EXPECT_EQ(c.feed_log_bytes, 2'097'152U);
+    EXPECT_EQ(c.lines, (std::vector<std::string>{"239.1.1.1:6", "239.1.1.2:6"}));
+    EXPECT_EQ(c.retransmission_listen, "127.0.0.1:7");
+    EXPECT_EQ(c.multicast_interface, 2U);
+    EXPECT_EQ(c.multicast_hops, 3U);
+    EXPECT_EQ(c.depth_listen, "127.0.0.1:8");
+    EXPECT_EQ(c.depth_levels, 4U);
+    EXPECT_EQ(c.conflation_interval.count(), 9);
+    EXPECT_EQ(c.event_log.directory, "log");
+    EXPECT_EQ(c.event_log.file_bytes_max, 4'096U);
+    EXPECT_EQ(c.event_log.files_max, 2U);
+    EXPECT_EQ(c.metrics_listen, "127.0.0.1:10");
+    EXPECT_EQ(c.link_listen, "@link");
+    EXPECT_EQ(c.link_connect, "@link") << "both ends read the same file";
+    EXPECT_TRUE(error_of(with(said, "lines = [\"239.1.1.1:6\", \"239.1.1.2:6\"]\n", "") + sound)
+                    .ends_with("retransmission_listen: there are no lines whose packets could be lost"));
+    EXPECT_TRUE(error_of(with(said, "directory = \"log\"\n", "") + sound).ends_with("event_log.directory: is missing"));
 }
 
 TEST(configuration, says_that_a_file_cannot_be_opened) {
