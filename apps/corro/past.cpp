@@ -44,8 +44,11 @@ node::configuration writer_of(const past_options& options) {
         if (!options.segment.empty()) throw std::runtime_error("--segment: the venue has no segments");
         return c;
     }
-    const std::filesystem::path folder = std::filesystem::absolute(options.journal).lexically_normal();
-    const std::string of_folder = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    std::string of_folder;
+    if (!options.journal.empty()) {
+        const std::filesystem::path folder = std::filesystem::absolute(options.journal).lexically_normal();
+        of_folder = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    }
     const std::string& name = options.segment.empty() ? of_folder : options.segment;
     std::string known;
     for (std::size_t k = 0; k < c.segments.size(); ++k) {
@@ -66,15 +69,18 @@ void add_past_options(CLI::App& command, past_options& options) {
     command.add_option("--config", options.config, "The configuration of the exchange that wrote the journal")
         ->required()
         ->check(CLI::ExistingFile);
-    command.add_option("--journal", options.journal, "The directory of the journal")
-        ->required()
+    command.add_option("--journal", options.journal, "The directory of the journal, if not the configuration's")
         ->check(CLI::ExistingDirectory);
     command.add_option("--segment", options.segment,
                        "Of a venue with segments, the one that wrote the journal (default: as its folder is called)");
 }
 
 past::past(const past_options& options) : configuration_(writer_of(options)), disk_(context_) {
-    auto opened = io::block_on(context_, history::timeline::open(&disk_, options.journal, venue_of(configuration_)));
+    const std::string& journal = options.journal.empty() ? configuration_.journal_directory : options.journal;
+    if (journal.empty()) {
+        throw std::runtime_error(options.config + " keeps no journal (facility.journal); give one with --journal");
+    }
+    auto opened = io::block_on(context_, history::timeline::open(&disk_, journal, venue_of(configuration_)));
     if (!opened) throw std::runtime_error(opened.error().text);
     timeline_ = std::move(*opened);
     if (options.ignores_index) timeline_->index().forget();
