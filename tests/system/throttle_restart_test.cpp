@@ -1,0 +1,72 @@
+// What a throttle has counted survives the venue: from a snapshot, and from the journal alone.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/test_folder.hpp"
+#include "client/order_session.hpp"
+#include "exchange_under_test.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "node/exchange.hpp"
+
+namespace corro {
+namespace {
+
+/// One life of the venue: sends so many orders, and counts those that were refused as too many.
+io::task<void> send_orders(io::context* context, node::exchange* exchange, std::uint64_t first, int count,
+                           int* refused) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
+    CORRO_REQUIRE(session);
+    for (int i = 0; i < count; ++i) {
+        domain::command c;
+        c.kind = domain::command_kind::enter_order;
+        c.instrument = domain::instrument_id{1};
+        c.client_order = domain::client_order_id{first + static_cast<std::uint64_t>(i)};
+        c.price = domain::price_ticks{100};
+        c.quantity = domain::quantity_lots{1};
+        CORRO_REQUIRE((*session)->send(c) != 0);
+        const auto answer = co_await (*session)->next();
+        CORRO_REQUIRE(answer && !answer->reject);
+        if (answer->event.reason == domain::reject_reason::throttled) ++*refused;
+    }
+    static_cast<void>(co_await (*session)->log_out());
+    exchange->close();
+    co_await serving.join();
+}
+
+class S5_throttle_counts : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(from, S5_throttle_counts, ::testing::Bool(),
+                         [](const auto& m) { return m.param ? "a_snapshot" : "the_journal_alone"; });
+
+TEST_P(S5_throttle_counts, go_on_after_a_restart) {
+    const base::test_folder directory;
+    node::configuration c = testing::small_venue();
+    c.journal_directory = directory.path() + "/journal";
+    c.requests_max = 10;
+    c.requests_window = std::chrono::hours(1'000);  // one that does not end meanwhile
+    int refused = 0;
+    {
+        io::context context;
+        node::exchange exchange(context, c);
+        io::block_on(context, send_orders(&context, &exchange, 1, 7, &refused));
+        EXPECT_EQ(refused, 0);
+    }
+    for (const auto& each : std::filesystem::directory_iterator(c.journal_directory)) {
+        if (!GetParam() && each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
+    }
+    io::context context;
+    node::exchange exchange(context, c);
+    EXPECT_EQ(exchange.journal()->snapshot_sequence() != 0, GetParam());
+    io::block_on(context, send_orders(&context, &exchange, 101, 7, &refused));
+    EXPECT_EQ(refused, 4) << "three of the ten were left";
+}
+
+}  // namespace
+}  // namespace corro
