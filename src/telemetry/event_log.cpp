@@ -14,6 +14,9 @@
 namespace corro::telemetry {
 // What the log's thread owns. Only the counters, the error and the list of producers are seen by others.
 class event_log::writer {
+    /// Events that are given back to their producer together.
+    static constexpr std::size_t at_once = 64;
+
  public:
     writer(const event_log_options& options, std::span<const domain::instrument> instruments)
         : options_(options),
@@ -23,7 +26,7 @@ class event_log::writer {
           happenings_(context_, options.directory, "happenings", "jsonl", {}, options.file_bytes_max,
                       options.files_max),
           ended_(context_) {
-        lines_.reserve(write_bytes + 4096);
+        lines_.resize(write_bytes + at_once * line_bytes_max);
     }
 
     /// Before the thread runs.
@@ -93,42 +96,42 @@ class event_log::writer {
         // No more than a ring holds, so that one busy producer does not keep the others waiting.
         std::size_t left = options_.events_waiting_max;
         while (left != 0) {
-            lines_.clear();
+            char* end = lines_.data();
             std::size_t taken = 0;
-            while (lines_.size() < write_bytes) {
+            while (end < lines_.data() + write_bytes) {
                 const std::size_t some =
-                    from->events_.consume([this](const domain::event& e) { text_.append(e, lines_); },
-                                          std::min<std::size_t>(left - taken, 64));
+                    from->events_.consume([this, &end](const domain::event& e) { end = text_.write(e, end); },
+                                          std::min(left - taken, at_once));
                 taken += some;
                 if (some == 0) break;
             }
             if (taken == 0) co_return;
             left -= taken;
-            const bool written = co_await put(&events_);
+            const bool written = co_await put(&events_, std::string_view(lines_.data(), end));
             (written ? events_count_ : unwritten_).fetch_add(taken, std::memory_order_relaxed);
         }
     }
 
     io::task<void> write_happenings(producer* from) {
-        lines_.clear();
-        std::size_t taken = from->happenings_.consume([this](const happening& what) { text_.append(what, lines_); });
+        objects_.clear();
+        std::size_t taken = from->happenings_.consume([this](const happening& what) { text_.append(what, objects_); });
         if (const std::uint64_t lost = from->lost_count(); lost != from->lost_reported_) {
             happening said(component::venue, happening_kind::events_lost,
                            static_cast<std::int64_t>(lost - from->lost_reported_), context_.wall_now());
             said.severity = severity::warning;
-            text_.append(said, lines_);
+            text_.append(said, objects_);
             from->lost_reported_ = lost;
             ++taken;
         }
         if (taken == 0) co_return;
-        const bool written = co_await put(&happenings_);
+        const bool written = co_await put(&happenings_, objects_);
         (written ? happenings_count_ : unwritten_).fetch_add(taken, std::memory_order_relaxed);
     }
 
-    /// Writes `lines_`; false when writing has failed, now or before.
-    io::task<bool> put(log_files* to) {
+    /// Writes whole lines; false when writing has failed, now or before.
+    io::task<bool> put(log_files* to, std::string_view lines) {
         if (failed_) co_return false;
-        const std::error_code error = co_await to->append(lines_);
+        const std::error_code error = co_await to->append(lines);
         if (error) {
             failed_ = true;
             const std::lock_guard guard(producers_mutex_);
@@ -145,7 +148,8 @@ class event_log::writer {
     log_files events_;
     log_files happenings_;
     io::remote_event ended_;
-    std::string lines_;
+    std::vector<char> lines_;  ///< of events
+    std::string objects_;      ///< of happenings
     bool failed_ = false;
     std::atomic<std::uint64_t> events_count_{0};
     std::atomic<std::uint64_t> happenings_count_{0};

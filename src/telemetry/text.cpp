@@ -3,35 +3,30 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <iterator>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "domain/decimal.hpp"
+#include "base/assert.hpp"
+#include "domain/limits.hpp"
 #include "wire/binary_codec.hpp"
 
 namespace corro::telemetry {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::size_t time_bytes = 30;  // 2023-11-14T22:13:20.000000017Z; 64 bits reach from 1677 to 2262
+constexpr std::size_t reason_bytes_max = 48;
 
-template <class Number>
-void append_number(Number n, std::string& to) {
-    char digits[24];
-    const auto end = std::to_chars(std::begin(digits), std::end(digits), n);
-    to.append(digits, end.ptr);
-}
+// Command, kind, instrument, side, reason, flags, three numbers of 32 bits, three of 64, two prices, three quantities,
+// a comma or the line feed behind each, and a word's surplus.
+static_assert(64 + 32 + 32 + 8 + reason_bytes_max + 1 + 4 + 3 * 11 + 3 * 21 + 2 * (decimal_bytes_max + 1) + 3 * 21 +
+                  64 <=
+              line_bytes_max);
+static_assert(domain::symbol_size_max + 1 <= sizeof(event_text::listed::name.characters));
 
-/// A number and the comma behind it; nothing but the comma for 0.
-template <class Number>
-void column(Number n, std::string& to) {
-    if (n != 0) append_number(n, to);
-    to += ',';
-}
-
-/// What the kinds of events have in common, as columns; 0 and no_price are left empty.
+/// What the kinds of events have in common, as columns; 0 and no_price are left empty. Made where they are written, so
+/// that the compiler sees which columns of a kind are always empty.
 struct columns {
     std::uint32_t account = 0;
     std::uint32_t session = 0;
@@ -46,100 +41,157 @@ struct columns {
     std::uint64_t quantity_2 = 0;
 };
 
-columns columns_of(const domain::event& e) noexcept {
-    using domain::event_kind;
+[[gnu::always_inline]] inline columns of(const domain::private_order& e) noexcept {
     columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.request = e.request;
+    c.order = e.order.value;
+    c.client_order = e.client_order.value;
+    c.price = e.price;
+    c.quantity = e.quantity.value;
+    return c;
+}
+
+[[gnu::always_inline]] inline columns of(const domain::execution& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.order = e.order.value;
+    c.client_order = e.client_order.value;
+    c.price = e.price;
+    c.quantity = e.quantity.value;
+    c.leaves = e.leaves.value;
+    return c;
+}
+
+[[gnu::always_inline]] inline columns of(const domain::capture& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.order = e.order.value;
+    c.trade = e.trade.value;
+    c.price = e.price;
+    c.quantity = e.quantity.value;
+    return c;
+}
+
+/// Without its price, which need not be one of the leg's ticks.
+[[gnu::always_inline]] inline columns of(const domain::leg_fill& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.order = e.order.value;
+    c.trade = e.trade.value;
+    c.quantity = e.quantity.value;
+    return c;
+}
+
+[[gnu::always_inline]] inline columns of(const domain::private_quote& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.request = e.request;
+    c.client_order = e.client_order.value;
+    c.quantity = e.bid_quantity.value;
+    c.quantity_2 = e.ask_quantity.value;
+    return c;
+}
+
+[[gnu::always_inline]] inline columns of(const domain::protection& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    c.request = e.request;
+    c.quantity = e.quantity.value;
+    return c;
+}
+
+[[gnu::always_inline]] inline columns of(const domain::public_order& e) noexcept {
+    columns c;
+    c.order = e.order.value;
+    c.price = e.price;
+    c.quantity = e.quantity.value;
+    return c;
+}
+
+[[gnu::always_inline]] inline columns of(const domain::top& e) noexcept {
+    columns c;
+    c.price = e.bid_price;
+    c.quantity = e.bid_quantity.value;
+    c.price_2 = e.ask_price;
+    c.quantity_2 = e.ask_quantity.value;
+    return c;
+}
+
+[[gnu::always_inline]] inline columns of(const domain::tape_trade& e) noexcept {
+    columns c;
+    c.trade = e.trade.value;
+    c.price = e.price;
+    c.quantity = e.quantity.value;
+    return c;
+}
+
+/// What has no more than a price, a quantity or both.
+[[gnu::always_inline]] inline columns of(domain::price_ticks price, std::uint64_t quantity) noexcept {
+    columns c;
+    c.price = price;
+    c.quantity = quantity;
+    return c;
+}
+
+char* put_price(const event_text::listed& of, domain::price_ticks price, char* to) noexcept {
+    if (price != domain::no_price && of.is_known) to = put_decimal(price.value * of.tick_nano, to);
+    *to = ',';
+    return to + 1;
+}
+
+[[gnu::always_inline]] inline char* put_columns(const columns& c, const event_text::listed& of, char* to) noexcept {
+    to = put_column(c.account, to);
+    to = put_column(c.session, to);
+    to = put_column(c.request, to);
+    to = put_column(c.order, to);
+    to = put_column(c.client_order, to);
+    to = put_column(c.trade, to);
+    to = put_price(of, c.price, to);
+    to = put_column(c.quantity, to);
+    to = put_column(c.leaves, to);
+    to = put_price(of, c.price_2, to);
+    if (c.quantity_2 != 0) to = put_number(c.quantity_2, to);
+    *to = '\n';
+    return to + 1;
+}
+
+char* put_payload(const domain::event& e, const event_text::listed& i, char* to) noexcept {
+    using domain::event_kind;
     switch (e.kind) {
         case event_kind::order_entered:
         case event_kind::order_amended:
         case event_kind::order_cancelled:
         case event_kind::order_rejected:
         case event_kind::order_status:
-        case event_kind::request_done:
-            c.account = e.order.account.value;
-            c.session = e.order.session.value;
-            c.request = e.order.request;
-            c.order = e.order.order.value;
-            c.client_order = e.order.client_order.value;
-            c.price = e.order.price;
-            c.quantity = e.order.quantity.value;
-            break;
-        case event_kind::order_executed:
-            c.account = e.execution.account.value;
-            c.session = e.execution.session.value;
-            c.order = e.execution.order.value;
-            c.client_order = e.execution.client_order.value;
-            c.price = e.execution.price;
-            c.quantity = e.execution.quantity.value;
-            c.leaves = e.execution.leaves.value;
-            break;
-        case event_kind::trade_capture:
-            c.account = e.capture.account.value;
-            c.session = e.capture.session.value;
-            c.order = e.capture.order.value;
-            c.trade = e.capture.trade.value;
-            c.price = e.capture.price;
-            c.quantity = e.capture.quantity.value;
-            break;
+        case event_kind::request_done: return put_columns(of(e.order), i, to);
+        case event_kind::order_executed: return put_columns(of(e.execution), i, to);
+        case event_kind::trade_capture: return put_columns(of(e.capture), i, to);
         case event_kind::leg_capture:
-        case event_kind::leg_trade:  // its price need not be one of the leg's ticks
-            c.account = e.leg_fill.account.value;
-            c.session = e.leg_fill.session.value;
-            c.order = e.leg_fill.order.value;
-            c.trade = e.leg_fill.trade.value;
-            c.quantity = e.leg_fill.quantity.value;
-            break;
-        case event_kind::quote_entered:
-            c.account = e.quote.account.value;
-            c.session = e.quote.session.value;
-            c.request = e.quote.request;
-            c.client_order = e.quote.client_order.value;
-            c.quantity = e.quote.bid_quantity.value;
-            c.quantity_2 = e.quote.ask_quantity.value;
-            break;
-        case event_kind::protection_changed:
-            c.account = e.protection.account.value;
-            c.session = e.protection.session.value;
-            c.request = e.protection.request;
-            c.quantity = e.protection.quantity.value;
-            break;
+        case event_kind::leg_trade: return put_columns(of(e.leg_fill), i, to);
+        case event_kind::quote_entered: return put_columns(of(e.quote), i, to);
+        case event_kind::protection_changed: return put_columns(of(e.protection), i, to);
         case event_kind::order_added:
         case event_kind::order_reduced:
-        case event_kind::order_deleted:
-            c.order = e.book.order.value;
-            c.price = e.book.price;
-            c.quantity = e.book.quantity.value;
-            break;
-        case event_kind::level_changed:
-            c.price = e.level.price;
-            c.quantity = e.level.quantity.value;
-            break;
+        case event_kind::order_deleted: return put_columns(of(e.book), i, to);
+        case event_kind::level_changed: return put_columns(of(e.level.price, e.level.quantity.value), i, to);
         case event_kind::top_of_book:
-        case event_kind::implied_top:
-            c.price = e.top.bid_price;
-            c.quantity = e.top.bid_quantity.value;
-            c.price_2 = e.top.ask_price;
-            c.quantity_2 = e.top.ask_quantity.value;
-            break;
-        case event_kind::trade:
-            c.trade = e.trade.trade.value;
-            c.price = e.trade.price;
-            c.quantity = e.trade.quantity.value;
-            break;
-        case event_kind::price_update: c.price = e.prices.last; break;
-        case event_kind::statistics: c.quantity = e.volumes.volume.value; break;
+        case event_kind::implied_top: return put_columns(of(e.top), i, to);
+        case event_kind::trade: return put_columns(of(e.trade), i, to);
+        case event_kind::price_update: return put_columns(of(e.prices.last, 0), i, to);
+        case event_kind::statistics: return put_columns(of(domain::no_price, e.volumes.volume.value), i, to);
         case event_kind::auction_indicative:
-        case event_kind::auction_ended:
-            c.price = e.auction.price;
-            c.quantity = e.auction.volume.value;
-            break;
+        case event_kind::auction_ended: return put_columns(of(e.auction.price, e.auction.volume.value), i, to);
         case event_kind::instrument_settled:
-            c.price = e.settlement.price;
-            c.quantity = e.settlement.open_interest.value;
-            break;
-        default: break;  // the columns that every event has say what there is to say in a line
+            return put_columns(of(e.settlement.price, e.settlement.open_interest.value), i, to);
+        default: return put_columns(columns(), i, to);  // the columns that every event has say what there is to say
     }
-    return c;
 }
 
 bool has_side(domain::event_kind kind) noexcept {
@@ -156,18 +208,29 @@ std::string_view name_of(domain::event_kind kind) noexcept {
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));
 }
 
+/// What depends on nothing but a byte of the event, with the comma behind it.
+struct prepared {
+    std::array<word<32>, 256> kinds{};
+    std::array<std::array<word<8>, 2>, 256> sides{};  ///< by kind and side
+    std::array<word<8>, 256> flags{};
+
+    prepared() {
+        for (unsigned i = 0; i < kinds.size(); ++i) {
+            const auto kind = static_cast<domain::event_kind>(i);
+            kinds[i] = {name_of(kind), ","};
+            sides[i] = {word<8>(has_side(kind) ? "sell" : "", ","), word<8>(has_side(kind) ? "buy" : "", ",")};
+            flags[i] = {i == 0 ? std::string() : std::to_string(i), ","};
+        }
+    }
+};
+
 }  // namespace
 
-event_text::event_text(std::span<const domain::instrument> instruments) {
+event_text::event_text(std::span<const domain::instrument> instruments) : instruments_(1) {
     for (const domain::instrument& i : instruments) {
         if (i.id.value >= instruments_.size()) instruments_.resize(std::size_t{i.id.value} + 1);
-        instruments_[i.id.value] = i;
+        if (i.id.value != 0) instruments_[i.id.value] = {{i.name.view(), ","}, i.tick_size.value, true};
     }
-}
-
-const domain::instrument* event_text::find(domain::instrument_id id) const noexcept {
-    const bool is_known = id.value < instruments_.size() && instruments_[id.value].id == id && id.value != 0;
-    return is_known ? &instruments_[id.value] : nullptr;
 }
 
 std::string_view event_text::heading() noexcept {
@@ -175,7 +238,7 @@ std::string_view event_text::heading() noexcept {
            "quantity,leaves,price_2,quantity_2\n";
 }
 
-void event_text::append_time(domain::time_ns time, std::string& to) {
+void event_text::write_time(domain::time_ns time, char* to) {
     std::int64_t second = time.value / second_ns;
     std::int64_t rest = time.value % second_ns;
     if (rest < 0) {
@@ -183,59 +246,51 @@ void event_text::append_time(domain::time_ns time, std::string& to) {
         rest += second_ns;
     }
     if (second != second_) {
-        second_ = second;
         const std::chrono::sys_seconds at{std::chrono::seconds{second}};
-        second_text_ = fmt::format("{:%Y-%m-%dT%H:%M:%S}.", at);
+        const std::string text = fmt::format("{:%Y-%m-%dT%H:%M:%S}.", at);
+        CORRO_ASSERT(text.size() == second_text_.size(), "years have four digits");
+        text.copy(second_text_.data(), text.size());
+        second_ = second;
     }
-    to += second_text_;
-    char digits[9];
-    for (int i = 8; i >= 0; --i, rest /= 10) digits[i] = static_cast<char>('0' + rest % 10);
-    to.append(digits, std::size(digits));
-    to += 'Z';
+    std::memcpy(to, second_text_.data(), second_text_.size());
+    put_nine_digits(static_cast<std::uint32_t>(rest), to + second_text_.size());
+    to[time_bytes - 1] = 'Z';
 }
 
-void event_text::append_price(domain::instrument_id instrument, domain::price_ticks price, std::string& to) const {
-    if (price == domain::no_price) return;
-    const domain::instrument* const i = find(instrument);
-    if (i == nullptr) return;
-    to += domain::format_decimal(domain::to_nano(*i, price).value).view();
+void event_text::begin_command(const domain::event& e) {
+    char* to = put_number(e.command.value, command_text_.data());
+    *to++ = ',';
+    write_time(e.time, to);
+    to += time_bytes;
+    *to++ = ',';
+    command_text_size_ = static_cast<std::size_t>(to - command_text_.data());
+    command_ = e.command;
+    command_time_ = e.time;
 }
 
-void event_text::append(const domain::event& e, std::string& to) {
-    const columns c = columns_of(e);
-    append_number(e.command.value, to);
-    to += ',';
-    append_time(e.time, to);
-    to += ',';
-    to += name_of(e.kind);
-    to += ',';
-    if (const domain::instrument* const i = find(e.instrument)) to += i->name.view();
-    to += ',';
-    if (has_side(e.kind)) to += e.side == domain::side::buy ? "buy" : "sell";
-    to += ',';
-    if (e.reason != domain::reject_reason::none) to += domain::to_string(e.reason);
-    to += ',';
-    column(unsigned{e.flags}, to);
-    column(c.account, to);
-    column(c.session, to);
-    column(c.request, to);
-    column(c.order, to);
-    column(c.client_order, to);
-    column(c.trade, to);
-    append_price(e.instrument, c.price, to);
-    to += ',';
-    column(c.quantity, to);
-    column(c.leaves, to);
-    append_price(e.instrument, c.price_2, to);
-    to += ',';
-    if (c.quantity_2 != 0) append_number(c.quantity_2, to);
-    to += '\n';
+char* event_text::write(const domain::event& e, char* to) {
+    static const prepared words;
+    if (e.command != command_ || e.time != command_time_ || command_text_size_ == 0) begin_command(e);
+    std::memcpy(to, command_text_.data(), command_text_.size());
+    to += command_text_size_;
+    const auto kind = static_cast<std::uint8_t>(e.kind);
+    const listed& i = instruments_[e.instrument.value < instruments_.size() ? e.instrument.value : 0];
+    to = put(words.kinds[kind], to);
+    to = put(i.name, to);
+    to = put(words.sides[kind][e.side == domain::side::buy ? 1 : 0], to);
+    if (e.reason != domain::reject_reason::none) [[unlikely]] {
+        const std::string_view why = domain::to_string(e.reason).substr(0, reason_bytes_max);
+        to += why.copy(to, why.size());
+    }
+    *to++ = ',';
+    to = put(words.flags[e.flags], to);
+    return put_payload(e, i, to);
 }
 
 void event_text::append(const happening& what, std::string& to) {
-    std::string time;
-    append_time(what.time, time);
-    nlohmann::ordered_json object = {{"time", time},
+    char time[time_bytes];
+    write_time(what.time, time);
+    nlohmann::ordered_json object = {{"time", std::string_view(time, time_bytes)},
                                      {"severity", to_string(what.severity)},
                                      {"component", to_string(what.component)},
                                      {"what", to_string(what.kind)},
