@@ -22,6 +22,7 @@
 
 #include "base/assert.hpp"
 #include "base/large_array.hpp"
+#include "base/page_touch.hpp"
 
 namespace corro::base {
 
@@ -37,8 +38,8 @@ class hashed_index {
     static constexpr std::uint32_t none = 0xffffffffU;
 
     /// @param capacity  Most entries that will ever be held at once; at most 2^30.
-    explicit hashed_index(std::size_t capacity)
-        : buckets_(std::bit_ceil((2 * capacity + entries_count) / entries_count)),
+    explicit hashed_index(std::size_t capacity, page_touch touch = page_touch::yes)
+        : buckets_(std::bit_ceil((2 * capacity + entries_count) / entries_count), touch),
           mask_(static_cast<std::uint32_t>(buckets_.size() - 1)),
           capacity_(capacity) {
         CORRO_ASSERT(capacity <= (std::size_t{1} << 30));
@@ -71,7 +72,7 @@ class hashed_index {
         ++size_;
         for (std::uint32_t at = home_of(hash);; at = (at + 1) & mask_) {
             bucket& b = buckets_[at];
-            const std::uint32_t free = matches(b.tags, 0);
+            const std::uint32_t free = matches(b.tags, 0) & places_mask;
             if (free != 0) [[likely]] {
                 const std::size_t place = first_of(free);
                 b.tags[place] = tag_of(hash);
@@ -119,17 +120,19 @@ class hashed_index {
 
  private:
     static constexpr std::size_t entries_count = 7;
-    /// One more than there are entries, so that they are compared as a whole; the last one is never free nor found.
+    static constexpr std::uint32_t places_mask = (1U << entries_count) - 1;
+    /// One more than there are entries, so that they are compared as a whole; the last one is 0, so never found.
     using tag_array = std::array<std::uint32_t, entries_count + 1>;
 
+    /// A bucket without entries is all zeros: an index that nobody fills touches no memory.
     struct bucket {
-        tag_array tags{0, 0, 0, 0, 0, 0, 0, 1};  ///< 0 when the place is free
+        tag_array tags{};  ///< 0 when the place is free
         std::array<std::uint32_t, entries_count> slots{};
         std::uint32_t passed_count = 0;  ///< entries whose home is here or before and that stand further on
     };
     static_assert(sizeof(bucket) == 64);
 
-    /// What is compared: never 0 (free), never 1 (the tag behind the last entry).
+    /// What is compared: never 0, which is free.
     [[nodiscard]] static std::uint32_t tag_of(std::uint32_t hash) noexcept { return hash | 2U; }
     [[nodiscard]] std::uint32_t home_of(std::uint32_t hash) const noexcept { return hash & mask_; }
     [[nodiscard]] static std::size_t first_of(std::uint32_t bits) noexcept {

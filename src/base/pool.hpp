@@ -19,15 +19,13 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/page_touch.hpp"
 #include "base/raw_array.hpp"
 
 namespace corro::base {
 
 /// "There is no such slot": the pool is exhausted, or a list ends here.
 inline constexpr std::uint32_t no_slot = 0xFFFF'FFFF;
-
-/// Whether a pool's memory is written to at construction, so that no page fault is left for later.
-enum class page_touch : bool { no, yes };
 
 template <class T>
 class pool {
@@ -40,7 +38,7 @@ class pool {
     explicit pool(std::uint32_t capacity, page_touch touch = page_touch::yes)
         : capacity_(capacity), cells_(make_raw_array<cell>(capacity)), used_(capacity / 64 + 1) {
         CORRO_ASSERT(capacity < no_slot);
-        if (touch == page_touch::yes) touch_pages();
+        if (touch == page_touch::yes) touch_pages(cells_.get(), std::size_t{capacity} * sizeof(cell));
     }
     pool(const pool&) = delete;
     pool& operator=(const pool&) = delete;
@@ -98,14 +96,9 @@ class pool {
         T value;
         std::uint32_t next_free;
     };
-    static constexpr std::size_t page_bytes = 4096;
 
     [[nodiscard]] static constexpr std::uint64_t bit(std::uint32_t slot) noexcept {
         return std::uint64_t{1} << (slot % 64);
-    }
-    void touch_pages() noexcept {
-        auto* const bytes = reinterpret_cast<volatile std::byte*>(cells_.get());
-        for (std::size_t i = 0; i < std::size_t{capacity_} * sizeof(cell); i += page_bytes) bytes[i] = std::byte{0};
     }
 
     std::uint32_t capacity_;

@@ -11,6 +11,7 @@
 
 #include "base/archive.hpp"
 #include "base/large_array.hpp"
+#include "base/page_touch.hpp"
 
 namespace corro::facility {
 
@@ -18,7 +19,10 @@ class expiry_queue {
  public:
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-    explicit expiry_queue(std::uint32_t orders_max) : places_(orders_max) { heap_.reserve(orders_max); }
+    explicit expiry_queue(std::uint32_t orders_max, base::page_touch touch = base::page_touch::yes)
+        : places_(orders_max, touch) {
+        heap_.reserve(orders_max);
+    }
 
     [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
     /// The first time at which an order is not good any more; `never` when there is none.

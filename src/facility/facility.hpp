@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "base/byte_stream.hpp"
+#include "base/page_touch.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
@@ -30,6 +31,8 @@ struct facility_options {
     std::uint32_t accounts_max = 1024;       ///< accounts are numbered below this; others are refused not_authorised
     std::uint32_t positions_max = 1U << 16;  ///< pairs of account and instrument that ever had an order
     std::uint32_t window_bits = 0;           ///< see matching::engine_options
+    /// Whether memory for all orders is touched at construction; changes nothing that the facility says.
+    base::page_touch touch = base::page_touch::yes;
 };
 
 /// An open order as it stands in the book.

@@ -12,6 +12,7 @@
 #include "base/archive.hpp"
 #include "base/hashed_index.hpp"
 #include "base/large_array.hpp"
+#include "base/page_touch.hpp"
 #include "domain/command.hpp"
 #include "domain/types.hpp"
 #include "facility/expiry_queue.hpp"
@@ -59,13 +60,13 @@ class order_directory {
  public:
     static constexpr std::uint32_t none = base::hashed_index::none;
 
-    explicit order_directory(std::uint32_t orders_max)
-        : records_(orders_max),
-          waiting_(orders_max),
-          rare_(orders_max),
-          by_client_order_(orders_max),
-          by_request_(orders_max),
-          expiries_(orders_max) {}
+    explicit order_directory(std::uint32_t orders_max, base::page_touch touch = base::page_touch::yes)
+        : records_(orders_max, touch),
+          waiting_(orders_max, touch),
+          rare_(orders_max, touch),
+          by_client_order_(orders_max, touch),
+          by_request_(orders_max, touch),
+          expiries_(orders_max, touch) {}
 
     [[nodiscard]] order_record& operator[](std::uint32_t slot) noexcept { return records_[slot]; }
     [[nodiscard]] const order_record& operator[](std::uint32_t slot) const noexcept { return records_[slot]; }

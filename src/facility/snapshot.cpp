@@ -49,7 +49,8 @@ std::error_code snapshot_header::check() const noexcept {
 }
 
 std::uint64_t facility::state_machine::fingerprint() const noexcept {
-    static_assert(sizeof(facility_options) == 16, "all members are in the fingerprint; then correct the size here");
+    static_assert(sizeof(facility_options) == 20,
+                  "all members but `touch` are in the fingerprint; then correct the size here");
     base::hasher hasher;
     hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
     for (const domain::instrument& i : instruments_) domain::add_to(hasher, i);
@@ -61,7 +62,7 @@ void facility::state_machine::transfer(base::archive& a) noexcept {
     static_assert(sizeof(state_machine) == 2 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
                                                sizeof strategies_ + sizeof implied_ + sizeof writer_ + 3 * 8 +
-                                               sizeof options_ + 8,
+                                               sizeof options_ + 4,
                   "what lasts is transferred; then correct the size here");
     positions_.transfer(a);
     engine_.transfer(a);

@@ -79,6 +79,42 @@ TEST_F(snapshots, is_as_large_as_what_is_in_use) {
     EXPECT_LT(saved(large).size(), 100'000U);
 }
 
+TEST_F(snapshots, are_the_same_whether_the_memory_was_touched_or_not) {
+    facility_options untouched = options;
+    untouched.touch = base::page_touch::no;
+    facility other(untouched, instruments, seen);
+    EXPECT_EQ(saved(other), saved(venue));
+    fill_book();
+    const std::vector<std::byte> bytes = saved(venue);
+    base::memory_source source(bytes);
+    ASSERT_EQ(other.load(source), std::error_code{});
+    EXPECT_EQ(saved(other), bytes);
+}
+
+TEST_F(snapshots, give_out_ids_as_the_saved_facility_would_have) {
+    fill_book();
+    // Some slots are free in between, and most were never used.
+    for (const std::uint32_t name : {3U, 9U, 4U}) {
+        domain::command cancel = limit((name - 1) % 3, domain::side::buy, 0, 0, name);
+        cancel.kind = domain::command_kind::cancel_order;
+        venue.apply(cancel);
+    }
+    ASSERT_EQ(venue.open_orders_count(), 17U);
+    facility loaded(options, instruments, seen);
+    const std::vector<std::byte> bytes = saved(venue);
+    base::memory_source source(bytes);
+    ASSERT_EQ(loaded.load(source), std::error_code{});
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        for (std::uint32_t ahead = 0; ahead < 5; ++ahead) {
+            EXPECT_EQ(loaded.next_order_id(ahead), venue.next_order_id(ahead)) << i << ", " << ahead;
+        }
+        const domain::order_id second = venue.next_order_id(1);
+        for (facility* each : {&venue, &loaded}) each->apply(limit(0, domain::side::buy, 50, 1, 100 + i));
+        EXPECT_EQ(venue.next_order_id(), second) << i;
+        EXPECT_EQ(saved(loaded), saved(venue));
+    }
+}
+
 TEST_F(snapshots, of_other_options_or_instruments_are_refused) {
     fill_book();
     facility_options smaller = options;

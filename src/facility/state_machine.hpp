@@ -234,9 +234,9 @@ class facility::state_machine {
     domain::time_ns now_{};               ///< of the running command
     domain::sequence_number sequence_{};  ///< of the running command
     facility_options options_;
+    bool was_used_ = false;
     strategies strategies_;
     implied_books implied_;
-    bool was_used_ = false;
     message_writer writer_;
 };
 

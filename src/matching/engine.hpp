@@ -8,7 +8,8 @@
 // Units: ticks and lots. Books count from 0, accounts from 0.
 // Limits: as given in engine_options; matching/limits.hpp for the largest values.
 // Threads: none of its own; the same calls give the same answers and the same ids everywhere.
-// Cost: memory for all orders is touched at construction, nothing is allocated later. Cancelling and reducing take
+// Cost: memory for all orders is allocated at construction and touched as the options say, nothing is allocated later.
+// Cancelling and reducing take
 //       constant time; entering too, unless the price lies beyond the window of its side (logarithmic).
 #pragma once
 
@@ -37,9 +38,9 @@ namespace corro::matching {
 class engine {
  public:
     explicit engine(const engine_options& options)
-        : nodes_(options.accounts_max, options.orders_max),
-          tree_nodes_(options.orders_max, 4 * std::size_t{options.books_count}),
-          extras_(options.orders_max) {
+        : nodes_(options.accounts_max, options.orders_max, options.touch),
+          tree_nodes_(options.orders_max, 4 * std::size_t{options.books_count}, options.touch),
+          extras_(options.orders_max, options.touch) {
         CORRO_ASSERT(options.books_count > 0 && options.books_count <= domain::instruments_max);
         const std::uint32_t bits =
             options.window_bits != 0 ? options.window_bits : default_window_bits(options.books_count);
@@ -1158,6 +1159,6 @@ class engine {
     allocation_table shares_;          ///< empty as long as every book is first in, first out
     bool had_icebergs_ = false;        ///< ever; until then volumes of levels tell the whole truth
 };
-static_assert(sizeof(engine) == 240, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(engine) == 248, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching

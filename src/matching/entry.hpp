@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/page_touch.hpp"
 #include "domain/command.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
@@ -18,6 +19,7 @@ struct engine_options {
     /// Each side keeps 2^window_bits ticks around its best price as an array of 4 bytes each; 0 chooses by the number
     /// of books (16 up to 16 books, 12 up to 1,024, 10 beyond).
     std::uint32_t window_bits = 0;
+    base::page_touch touch = base::page_touch::yes;  ///< of the memory for all orders
 };
 
 /// What happens to the part of an order that does not trade at once.

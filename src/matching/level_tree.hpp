@@ -13,9 +13,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "base/assert.hpp"
+#include "base/large_array.hpp"
+#include "base/page_touch.hpp"
 #include "matching/limits.hpp"
 
 namespace corro::matching {
@@ -41,15 +42,17 @@ class level_tree_pool {
 
     /// @param levels_max  Most entries of all trees together.
     /// @param trees_max   Most trees.
-    level_tree_pool(std::size_t levels_max, std::size_t trees_max)
-        : nodes_(levels_max / 7 + 2 * (trees_max < levels_max ? trees_max : levels_max) + 16) {
-        for (std::size_t i = nodes_.size() - 1; i > 0; --i) release(static_cast<std::uint32_t>(i));
-    }
+    level_tree_pool(std::size_t levels_max, std::size_t trees_max, base::page_touch touch = base::page_touch::yes)
+        : nodes_(levels_max / 7 + 2 * (trees_max < levels_max ? trees_max : levels_max) + 16, touch) {}
 
     [[nodiscard]] std::uint32_t acquire(std::uint32_t height) noexcept {
-        CORRO_ASSERT(free_ != 0, "the pool holds a node for every eight levels");
-        const std::uint32_t index = free_;
-        free_ = nodes_[index].count;
+        std::uint32_t index = free_;
+        if (index != 0) {
+            free_ = nodes_[index].count;
+        } else {
+            CORRO_ASSERT(fresh_ < nodes_.size(), "the pool holds a node for every eight levels");
+            index = fresh_++;
+        }
         nodes_[index].count = 0;
         nodes_[index].height = height;
         nodes_[index].entries.fill(unused);
@@ -64,8 +67,9 @@ class level_tree_pool {
     [[nodiscard]] std::size_t size_bytes() const noexcept { return nodes_.size() * sizeof(node); }
 
  private:
-    std::vector<node> nodes_;
-    std::uint32_t free_ = 0;
+    base::large_array<node> nodes_;
+    std::uint32_t free_ = 0;   ///< head of the list of released nodes; 0 ends it
+    std::uint32_t fresh_ = 1;  ///< nodes from here on have never been used and are in no list
 };
 
 class level_tree {

@@ -6,7 +6,11 @@
 // Layout: [0, accounts) account nodes, then `orders` level nodes, then `orders` order nodes.
 // Limits: matching/limits.hpp. There are as many levels as orders, so levels never run out first.
 // Threads: none of its own.
-// Cost: one allocation at construction, every page touched then; O(1) to acquire and release.
+//
+// Nodes that were never used are in no list: a released node is used first, then the first one that never was. A node
+// that is all zeros is as it was made.
+//
+// Cost: one allocation at construction, every page touched then unless told otherwise; O(1) to acquire and release.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +19,7 @@
 #include "base/archive.hpp"
 #include "base/assert.hpp"
 #include "base/large_array.hpp"
+#include "base/page_touch.hpp"
 #include "domain/types.hpp"
 #include "matching/limits.hpp"
 
@@ -38,7 +43,7 @@ struct level_fields {
 };
 
 struct node {
-    std::uint32_t next;  ///< FIFO ring of a level, oldest first; of a free node: the next free one
+    std::uint32_t next;  ///< FIFO ring of a level, oldest first; of a released node: the one released before it, or 0
     std::uint32_t prev;
     union {
         order_fields order;
@@ -49,17 +54,14 @@ static_assert(sizeof(node) == 32, "two nodes in a cache line");
 
 class node_pool {
  public:
-    node_pool(std::uint32_t accounts, std::uint32_t orders)
-        : nodes_(std::size_t{accounts} + 2 * std::size_t{orders}),
+    node_pool(std::uint32_t accounts, std::uint32_t orders, base::page_touch touch = base::page_touch::yes)
+        : nodes_(std::size_t{accounts} + 2 * std::size_t{orders}, touch),
           levels_begin_(accounts),
           orders_begin_(accounts + orders) {
         CORRO_ASSERT(accounts > 0 && accounts <= accounts_max && orders > 0 && orders <= orders_max);
         for (std::uint32_t i = 0; i < accounts; ++i) nodes_[i].order = {0, 0, i, 0, i, i};
-        for (std::uint32_t i = orders; i > 0; --i) {
-            release_level(levels_begin_ + i - 1);
-            nodes_[orders_begin_ + i - 1].order = {};
-            push_order(orders_begin_ + i - 1);
-        }
+        levels_fresh_ = levels_begin_;
+        orders_fresh_ = orders_begin_;
         orders_free_count_ = orders;
     }
 
@@ -82,7 +84,12 @@ class node_pool {
     [[nodiscard]] domain::order_id next_id(std::uint32_t ahead = 0) const noexcept {
         if (orders_free_count_ <= ahead) return domain::order_id{};
         std::uint32_t free = order_free_;
-        for (std::uint32_t i = 0; i < ahead; ++i) free = nodes_[free].next;
+        std::uint32_t fresh = orders_fresh_;
+        if (free == 0) free = fresh++;
+        for (std::uint32_t i = 0; i < ahead; ++i) {
+            free = free < orders_fresh_ ? nodes_[free].next : 0;
+            if (free == 0) free = fresh++;
+        }
         return make_id(nodes_[free].order.generation + 1, slot_of(free));
     }
     /// The node of an open order, or 0 if the id is not that of an open order.
@@ -104,8 +111,12 @@ class node_pool {
     /// Takes a free order node; its generation becomes odd.
     [[nodiscard]] std::uint32_t acquire_order() noexcept {
         CORRO_ASSERT(orders_free_count_ != 0, "the caller looks at orders_free_count first");
-        const std::uint32_t index = order_free_;
-        order_free_ = nodes_[index].next;
+        std::uint32_t index = order_free_;
+        if (index != 0) [[likely]] {
+            order_free_ = nodes_[index].next;
+        } else {
+            index = orders_fresh_++;
+        }
         --orders_free_count_;
         ++nodes_[index].order.generation;
         return index;
@@ -124,6 +135,8 @@ class node_pool {
     }
     [[nodiscard]] std::uint32_t acquire_level() noexcept {
         const std::uint32_t index = level_free_;
+        if (index == 0) [[unlikely]]
+            return levels_fresh_++;
         level_free_ = nodes_[index].next;
         return index;
     }
@@ -158,8 +171,10 @@ class node_pool {
         const auto is_level_in_use = [&](std::uint32_t i) { return is_level(i); };
         const auto is_new_order = [&](std::uint32_t i) { return nodes_[i].order.generation == 0; };
         const auto is_new_level = [&](std::uint32_t i) { return !is_level(i); };
-        const std::uint32_t orders = a.count(touched_count(orders_begin_, is_new_order), orders_capacity());
-        const std::uint32_t levels = a.count(touched_count(levels_begin_, is_new_level), orders_capacity());
+        const std::uint32_t orders =
+            a.count(touched_count(orders_begin_, orders_fresh_, is_new_order), orders_capacity());
+        const std::uint32_t levels =
+            a.count(touched_count(levels_begin_, levels_fresh_, is_new_level), orders_capacity());
         for (std::uint32_t i = orders_begin_; i < orders_begin_ + orders; ++i) {
             node& n = nodes_[i];
             a.value(n.order.generation);
@@ -172,8 +187,9 @@ class node_pool {
             a.value(n.level.orders_count);
             if (is_level(i)) a.value(n.next, n.prev, n.level.volume, n.level.key, n.level.side);
         }
-        const std::uint32_t orders_free = transfer_free(a, order_free_, orders_begin_, orders, is_open_order);
-        transfer_free(a, level_free_, levels_begin_, levels, is_level_in_use);
+        const std::uint32_t orders_free =
+            transfer_free(a, order_free_, orders_fresh_, orders_begin_, orders, is_open_order);
+        transfer_free(a, level_free_, levels_fresh_, levels_begin_, levels, is_level_in_use);
         if (a.loads() && !a.failed()) {
             orders_free_count_ = orders_free + orders_capacity() - orders;
             a.require(rings_are_closed(orders, levels));
@@ -186,10 +202,10 @@ class node_pool {
     /// A level without orders is released at once.
     [[nodiscard]] bool is_level(std::uint32_t index) const noexcept { return nodes_[index].level.orders_count != 0; }
 
-    /// How many nodes of a kind come before those at its end that are free and in the order in which they were made.
+    /// How many nodes of a kind come before those at its end that are free and in the order in which they were made:
+    /// never used, or returned as if they never had been. The never used ones begin at `end`.
     template <class IsNew>
-    [[nodiscard]] std::uint32_t touched_count(std::uint32_t begin, IsNew&& is_new) const noexcept {
-        std::uint32_t end = begin + orders_capacity();
+    [[nodiscard]] std::uint32_t touched_count(std::uint32_t begin, std::uint32_t end, IsNew&& is_new) const noexcept {
         for (std::uint32_t behind = 0; end != begin && is_new(end - 1) && nodes_[end - 1].next == behind; --end) {
             behind = end - 1;
         }
@@ -197,8 +213,8 @@ class node_pool {
     }
     /// The free ones among the first `touched` nodes of a kind, in their order. Returns how many they are.
     template <class IsUsed>
-    std::uint32_t transfer_free(base::archive& a, std::uint32_t& head, std::uint32_t begin, std::uint32_t touched,
-                                IsUsed&& is_used) noexcept {
+    std::uint32_t transfer_free(base::archive& a, std::uint32_t& head, std::uint32_t& fresh, std::uint32_t begin,
+                                std::uint32_t touched, IsUsed&& is_used) noexcept {
         std::uint32_t free = 0;
         for (std::uint32_t i = begin; i < begin + touched; ++i) free += is_used(i) ? 0U : 1U;
         std::uint32_t* link = &head;
@@ -215,9 +231,12 @@ class node_pool {
             }
             link = &nodes_[index].next;
         }
-        const std::uint32_t rest = touched == orders_capacity() ? 0 : begin + touched;
+        const std::uint32_t rest = begin + touched == fresh ? 0 : begin + touched;
         CORRO_ASSERT(a.loads() || *link == rest, "a level without orders is free, an order of even generation too");
-        if (a.loads()) *link = rest;
+        if (a.loads()) {
+            *link = 0;
+            fresh = begin + touched;
+        }
         return free;
     }
     [[nodiscard]] bool rings_are_closed(std::uint32_t orders, std::uint32_t levels) const noexcept {
@@ -257,10 +276,12 @@ class node_pool {
     base::large_array<node> nodes_;
     std::uint32_t levels_begin_;
     std::uint32_t orders_begin_;
-    std::uint32_t level_free_ = 0;
+    std::uint32_t level_free_ = 0;  ///< heads of the lists of released nodes; 0 ends them
     std::uint32_t order_free_ = 0;
     std::uint32_t orders_free_count_ = 0;
+    std::uint32_t levels_fresh_ = 0;  ///< levels from here on have never been used and are in no list
+    std::uint32_t orders_fresh_ = 0;  ///< the same of orders
 };
-static_assert(sizeof(node_pool) == 48, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(node_pool) == 56, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching

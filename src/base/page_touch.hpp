@@ -1,0 +1,23 @@
+// When the pages of a large array are first written to: when it is made, or when somebody needs them.
+//
+// The operating system hands out pages of zeros at their first write. A venue takes that write at its start, because a
+// page fault in the middle of a trading day is a pause; whoever asks one question of a facility with room for a million
+// orders never writes most of its pages, and had better not begin to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace corro::base {
+
+/// Whether memory is written to at construction, so that no page fault is left for later.
+enum class page_touch : bool { no, yes };
+
+/// Writes a zero to every page. The memory holds nothing yet, or zeros.
+inline void touch_pages(void* memory, std::size_t bytes) noexcept {
+    constexpr std::size_t page_bytes = 4096;
+    auto* const at = static_cast<volatile std::byte*>(memory);
+    for (std::size_t i = 0; i < bytes; i += page_bytes) at[i] = std::byte{0};
+}
+
+}  // namespace corro::base
