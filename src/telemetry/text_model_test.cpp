@@ -214,7 +214,7 @@ domain::event any_event(base::prng& by, const domain::event& before) {
     // fit 64 bits; the others are numbers of 32 bits.
     std::int64_t words[3];
     for (std::int64_t& w : words) {
-        w = static_cast<std::int64_t>(any_magnitude(by, 34)) * (by.below(2) == 0 ? 1 : -1);
+        w = static_cast<std::int64_t>(any_magnitude(by, 33)) * (by.below(2) == 0 ? 1 : -1);
         if (by.below(8) == 0) w = domain::no_price.value;
     }
     std::uint32_t halves[4];
