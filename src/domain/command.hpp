@@ -75,6 +75,9 @@ enum class self_match_prevention : std::uint8_t {
 namespace order_flag {
 inline constexpr std::uint8_t post_only = 1;  ///< refused if it would trade on entry
 inline constexpr std::uint8_t reprice = 2;    ///< with post_only: moves one tick away from the other side instead
+inline constexpr std::uint8_t stays = 4;      ///< in the market when its session's connection is lost
+/// Those that say at which price it may be entered.
+inline constexpr std::uint8_t of_price = post_only | reprice;
 }  // namespace order_flag
 
 /// What an amend changes beside price and quantity; bits of `command::flags`.
@@ -94,7 +97,8 @@ inline constexpr std::uint8_t more = 4;
 /// Bits of `command::flags` of a `cancel_orders`; without any it covers orders and leaves quotes alone.
 namespace cancel_flag {
 inline constexpr std::uint8_t quotes_too = 1;
-inline constexpr std::uint8_t quotes_only = 2;  ///< with quotes_too: orders are left alone
+inline constexpr std::uint8_t quotes_only = 2;      ///< with quotes_too: orders are left alone
+inline constexpr std::uint8_t all_but_staying = 4;  ///< orders with order_flag::stays are left alone
 }  // namespace cancel_flag
 
 /// Which open orders a `query_order` is about, bits of `command::flags`; without any, the one that it names.

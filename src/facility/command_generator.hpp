@@ -131,7 +131,7 @@ class command_generator {
             if (one_in(3)) c.product = domain::product_id{static_cast<std::uint32_t>(1 + random_.below(3))};
             if (one_in(3)) c.sides = static_cast<domain::cancel_sides>(random_.below(4));
             c.scope = one_in(2) ? domain::cancel_scope::session : domain::cancel_scope::account;
-            if (one_in(2)) c.flags = static_cast<std::uint8_t>(random_.below(one_in(4) ? 8 : 4));
+            if (one_in(2)) c.flags = static_cast<std::uint8_t>(random_.below(one_in(4) ? 16 : 8));
             if (profile_.operates && one_in(4)) c.other_account = account();
         } else if (profile_.operates && !one_in(3)) {
             operate(c);
@@ -367,7 +367,9 @@ class command_generator {
         if (one_in(5) && (is_plain(c) || contradicts)) {
             c.display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(4))};
         }
-        if (one_in(12) && (c.flags == 0 || contradicts)) c.minimum_quantity = quantity();
+        if (one_in(6) && (domain::is_lasting(c.time_in_force) || contradicts)) c.flags |= domain::order_flag::stays;
+        if (one_in(12) && ((c.flags & domain::order_flag::of_price) == 0 || contradicts))
+            c.minimum_quantity = quantity();
     }
     /// Quotes around the middle, seldom crossed, often only a little different from the last; and their protection.
     void quote(domain::command& c) {

@@ -34,7 +34,9 @@ void facility_reference::cancel_orders() {
         return refuse(reject_reason::invalid_combination);
     }
     if (static_cast<unsigned>(c.sides) > 2) return refuse(reject_reason::invalid_combination);
-    if (c.flags != 0 && c.flags != 1 && c.flags != 3) return refuse(reject_reason::invalid_combination);
+    const bool spares_staying = c.flags >= 4;
+    const unsigned quotes = spares_staying ? c.flags - 4U : c.flags;
+    if (quotes != 0 && quotes != 1 && quotes != 3) return refuse(reject_reason::invalid_combination);
     std::uint32_t account = c.account.value;
     if (c.other_account.value != 0) {
         if (c.is_operator == 0 || c.other_account.value >= options_.accounts_max) {
@@ -42,13 +44,17 @@ void facility_reference::cancel_orders() {
         }
         account = c.other_account.value;
     }
-    const bool takes_quotes = c.flags != 0 || mistake_ == defect::mass_cancel_takes_quotes_unasked;
+    const bool takes_quotes = quotes != 0 || mistake_ == defect::mass_cancel_takes_quotes_unasked;
     std::vector<order*> covered;
     for (const domain::order_id id : by_account_[account]) {
         order& o = open_.at(id);
         if (c.instrument.value != 0 && o.instrument != instrument) continue;
         if (o.is_quote && !takes_quotes) continue;
-        if (!o.is_quote && c.flags == 3) continue;
+        if (!o.is_quote && quotes == 3) continue;
+        if (spares_staying && (o.flags & domain::order_flag::stays) != 0 &&
+            mistake_ != defect::disconnection_takes_staying_orders) {
+            continue;
+        }
         if (c.scope == domain::cancel_scope::session && o.session != c.session) continue;
         if (c.product.value != 0 && instruments_[o.instrument].product != c.product) continue;
         if (c.sides == domain::cancel_sides::buy && o.side != side::buy) continue;

@@ -10,7 +10,7 @@ using domain::time_in_force;
 using domain::trading_phase;
 
 bool facility_reference::can_collect() const {
-    return command_.type == domain::order_type::limit && is_lasting(command_) && command_.flags == 0 &&
+    return command_.type == domain::order_type::limit && is_lasting(command_) && command_.flags % 4 == 0 &&
            command_.minimum_quantity.value == 0;
 }
 

@@ -30,11 +30,14 @@ reject_reason facility_reference::check_instructions() const {
     const auto tif = static_cast<unsigned>(c.time_in_force);
     if (tif < 1 || tif > 7) return reject_reason::invalid_time_in_force;
     if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
-    const bool post_only = c.flags == 1 || c.flags == 3;
-    if (c.flags != 0 && !post_only) return reject_reason::invalid_combination;
+    const bool stays = c.flags >= 4;
+    const unsigned of_price = stays ? c.flags - 4U : c.flags;
+    const bool post_only = of_price == 1 || of_price == 3;
+    if (of_price != 0 && !post_only) return reject_reason::invalid_combination;
+    if (stays && !is_lasting(c)) return reject_reason::invalid_combination;
     if (post_only && !(c.type == domain::order_type::limit && is_lasting(c))) return reject_reason::invalid_combination;
     if (is_waiting_type(c.type) && !is_lasting(c)) return reject_reason::invalid_combination;
-    if (tif > 5 && (c.type != domain::order_type::limit || c.flags != 0 || c.minimum_quantity.value != 0)) {
+    if (tif > 5 && (c.type != domain::order_type::limit || of_price != 0 || c.minimum_quantity.value != 0)) {
         return reject_reason::invalid_combination;
     }
     if (c.display_quantity.value != 0) {

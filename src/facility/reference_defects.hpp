@@ -73,6 +73,7 @@ enum class defect : std::uint8_t {
     implied_partners_are_the_newest,
     implied_legs_cost_the_same,
     books_go_on_crossed,
+    disconnection_takes_staying_orders,
     count_,
 };
 

@@ -137,22 +137,24 @@ reject_reason facility::state_machine::check_instructions(const command& c) cons
         return reject_reason::invalid_time_in_force;
     }
     if (c.self_match_prevention > self_match_prevention::decrement) return reject_reason::invalid_self_match_prevention;
-    constexpr std::uint8_t flags_known = domain::order_flag::post_only | domain::order_flag::reprice;
-    if ((c.flags & ~flags_known) != 0 || c.flags == domain::order_flag::reprice) {
+    constexpr std::uint8_t flags_known = domain::order_flag::of_price | domain::order_flag::stays;
+    const unsigned of_price = c.flags & domain::order_flag::of_price;
+    if ((c.flags & ~flags_known) != 0 || of_price == domain::order_flag::reprice) {
         return reject_reason::invalid_combination;
     }
     const bool is_lasting = domain::is_lasting(c.time_in_force);
     if (domain::is_for_auction(c.time_in_force) &&
-        (c.type != order_type::limit || (c.flags | c.minimum_quantity.value) != 0)) {
+        (c.type != order_type::limit || (of_price | c.minimum_quantity.value) != 0)) {
         return reject_reason::invalid_combination;
     }
     const bool becomes_market =
         c.type == order_type::market || c.type == order_type::stop || c.type == order_type::market_if_touched;
-    if (c.flags != 0 && (!is_lasting || c.type != order_type::limit)) return reject_reason::invalid_combination;
+    if (of_price != 0 && (!is_lasting || c.type != order_type::limit)) return reject_reason::invalid_combination;
+    if (c.flags != 0 && !is_lasting) return reject_reason::invalid_combination;
     if (is_waiting(c.type) && !is_lasting) return reject_reason::invalid_combination;
     if (c.display_quantity.value != 0 && (!is_lasting || becomes_market)) return reject_reason::invalid_combination;
     if (c.minimum_quantity.value != 0 &&
-        (c.flags != 0 || is_waiting(c.type) || c.time_in_force == time_in_force::fok)) {
+        (of_price != 0 || is_waiting(c.type) || c.time_in_force == time_in_force::fok)) {
         return reject_reason::invalid_combination;
     }
     if (c.time_in_force == time_in_force::gtd) {
@@ -640,9 +642,10 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
             return;
         }
     }
-    constexpr std::uint8_t flags_known = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
+    constexpr std::uint8_t of_quotes = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
+    constexpr std::uint8_t flags_known = of_quotes | domain::cancel_flag::all_but_staying;
     if (c.scope > domain::cancel_scope::session || c.sides > domain::cancel_sides::sell ||
-        (c.flags & ~flags_known) != 0 || c.flags == domain::cancel_flag::quotes_only) {
+        (c.flags & ~flags_known) != 0 || (c.flags & of_quotes) == domain::cancel_flag::quotes_only) {
         refuse(c, reject_reason::invalid_combination);
         return;
     }
@@ -654,8 +657,11 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
     }
     const bool covers_quotes = (c.flags & domain::cancel_flag::quotes_too) != 0;
     const bool covers_orders = (c.flags & domain::cancel_flag::quotes_only) == 0;
+    const std::uint8_t spared =
+        (c.flags & domain::cancel_flag::all_but_staying) != 0 ? domain::order_flag::stays : std::uint8_t{0};
     const auto is_covered = [&](std::uint32_t slot, std::uint32_t at) {
-        return ((orders_[slot].flags & quote_mark) != 0 ? covers_quotes : covers_orders) &&
+        return (orders_[slot].flags & spared) == 0 &&
+               ((orders_[slot].flags & quote_mark) != 0 ? covers_quotes : covers_orders) &&
                (book == none || at == book) && (c.product.value == 0 || instruments_[at].product == c.product) &&
                (c.sides == domain::cancel_sides::both ||
                 (c.sides == domain::cancel_sides::buy) == (orders_[slot].side == side::buy)) &&

@@ -24,14 +24,15 @@ reject_reason facility::state_machine::check_phase(const command& c, std::uint32
         return reject_reason::not_in_this_phase;
     }
     if (!domain::collects(phase) || c.type >= order_type::stop) return reject_reason::none;
-    const bool can_collect = c.type == order_type::limit && domain::is_lasting(c.time_in_force) && c.flags == 0 &&
-                             c.minimum_quantity.value == 0;
+    const bool can_collect = c.type == order_type::limit && domain::is_lasting(c.time_in_force) &&
+                             (c.flags & domain::order_flag::of_price) == 0 && c.minimum_quantity.value == 0;
     return can_collect ? reject_reason::none : reject_reason::not_in_this_phase;
 }
 
 bool facility::state_machine::starts_auction(const command& c, std::uint32_t book) const noexcept {
     return instruments_[book].volatility_auction != 0 && c.type == order_type::limit &&
-           domain::is_lasting(c.time_in_force) && c.flags == 0 && c.minimum_quantity.value == 0;
+           domain::is_lasting(c.time_in_force) && (c.flags & domain::order_flag::of_price) == 0 &&
+           c.minimum_quantity.value == 0;
 }
 
 void facility::state_machine::start_volatility_auction(std::uint32_t book, reject_reason reason) noexcept {

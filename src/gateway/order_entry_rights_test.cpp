@@ -274,5 +274,30 @@ TEST_P(order_entry_rights, S2_a_cancel_on_disconnect_that_finds_nothing_refuses_
     });
 }
 
+TEST_P(order_entry_rights, S2_orders_that_stay_outlive_a_lost_connection) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        logon who(1);
+        who.cancel_on_disconnect = true;
+        client_pointer c = co_await v->log_on(who);
+        CORRO_REQUIRE(c != nullptr);
+        domain::command staying = order(side::buy, 90, 2, 7);
+        staying.flags = domain::order_flag::stays;
+        CORRO_REQUIRE(co_await is_done(c.get(), order(side::buy, 91, 1, 6)));
+        CORRO_REQUIRE(co_await is_done(c.get(), staying));
+        CORRO_REQUIRE(co_await is_done(c.get(), quote(5, 99, 5, 101)));
+        who.next_sequence = c->next_answer;
+        c->stream.close();
+        CORRO_REQUIRE(co_await v->until(
+            [](const test_venue& t) { return t.commands_count() == 4 && t.statistics().connections_now == 0; }));
+        EXPECT_EQ(v->open_orders_count(), 1U);
+        c = co_await v->log_on(who);
+        CORRO_REQUIRE(c != nullptr);
+        EXPECT_EQ(co_await hear(c.get(), 3),
+                  "order_cancelled 1 at 91; order_cancelled 5 at 99; order_cancelled 5 at 101");
+        EXPECT_EQ(co_await ask(c.get(), cancel(7)), "order_cancelled 2 at 90") << "it is still its session's";
+    });
+}
+
 }  // namespace
 }  // namespace corro::gateway

@@ -290,7 +290,7 @@ TEST(binary_codec_refusal, names_the_field_of_each_number_that_an_enumeration_do
     EXPECT_EQ(with(block + 29, 8), (refusal{session_reject_reason::invalid_value, 37})) << "order_type";
     EXPECT_EQ(with(block + 30, 8), (refusal{session_reject_reason::invalid_value, 38})) << "time_in_force";
     EXPECT_EQ(with(block + 31, 255), (refusal{session_reject_reason::invalid_value, 39})) << "self_match_prevention";
-    EXPECT_EQ(with(block + 32, 4), (refusal{session_reject_reason::undefined_flags, 40})) << "order_flags";
+    EXPECT_EQ(with(block + 32, 8), (refusal{session_reject_reason::undefined_flags, 40})) << "order_flags";
     EXPECT_FALSE(with(block + 33, 0xFF)) << "reserved bytes are ignored";
     auto bytes = bytes_of(cancel_orders{});
     put(bytes, block + 4, {2});

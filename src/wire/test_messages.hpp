@@ -78,7 +78,7 @@ class message_maker {
                 c.self_match_group = number<std::uint32_t>();
                 c.expire_time.value = number<std::int64_t>();
                 c.self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
-                c.flags = static_cast<std::uint8_t>(from(0, 3));
+                c.flags = static_cast<std::uint8_t>(from(0, 7));
                 c.client_order.value = number<std::uint64_t>();
                 if (c.type == domain::order_type::limit || c.type == domain::order_type::market_protected ||
                     c.type == domain::order_type::stop_limit) {
@@ -108,7 +108,7 @@ class message_maker {
                 c.scope = static_cast<domain::cancel_scope>(from(0, 1));
                 c.sides = static_cast<domain::cancel_sides>(from(0, 2));
                 c.product = domain::product_id{number<std::uint32_t>()};
-                c.flags = static_cast<std::uint8_t>(from(0, 3));
+                c.flags = static_cast<std::uint8_t>(from(0, 7));
                 c.other_account.value = number<std::uint32_t>();
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
                 break;

@@ -19,12 +19,12 @@
 //
 // Accounts are capital letters, orders have names. Behind `buys N` or `sells N` may stand, in any order: `at P`,
 // `as NAME`, `market`, `to-limit`, `within N` (protected market), `stop T`, `stop-limit T`, `if-touched T`, `ioc`,
-// `fok`, `post-only`, `repricing`, `showing N`, `minimum N`, `prevent newest|resting|both|decrement`, `group N`,
-// `until T` (good till then), `in 2` (the second instrument, of the same product). Further commands are
-// `A amends NAME to N at P` (behind which may stand `open`, `trigger T`, `showing N`, `account B`), `A asks for NAME`,
-// `A asks for all`, `A cancels NAME`,
-// `A cancels all`, `A cancels all buys|sells` (behind the last two may stand `with quotes` or `quotes only`) and
-// `A kills account|session`.
+// `fok`, `post-only`, `repricing`, `staying`, `showing N`, `minimum N`, `prevent newest|resting|both|decrement`, `group
+// N`, `until T` (good till then), `in 2` (the second instrument, of the same product). Further commands are `A amends
+// NAME to N at P` (behind which may stand `open`, `trigger T`, `showing N`, `account B`), `A asks for NAME`, `A asks
+// for all`, `A cancels NAME`, `A cancels all`, `A cancels all buys|sells` (behind the last two may stand `with quotes`
+// or `quotes only`) and `A kills account|session`; `A loses connection` is what the venue does for a session that asked
+// for it.
 //
 // `A quotes 5 at 99 and 5 at 101` (`in 2`) enters a quote; `none` instead of `N at P` is a side without quantity. Its
 // sides are called `A's bid` and `A's ask`; `A cancels bid` and `A amends bid to N at P` try to change one as if it
@@ -137,6 +137,7 @@ class player final : public facility::event_consumer {
                            : verb == "quotes"                ? quote(words, c)
                            : verb == "allows"                ? allow(words, c)
                            : verb == "resets"                ? reset(c)
+                           : verb == "loses"                 ? lose_connection(words, c)
                            : verb == "kills"                 ? kill_own(words, c)
                                                              : false;
         if (!sound) return "not understood: " + line;
@@ -416,6 +417,8 @@ class player final : public facility::event_consumer {
                 c.flags |= domain::order_flag::post_only;
             } else if (word == "repricing") {
                 c.flags |= domain::order_flag::post_only | domain::order_flag::reprice;
+            } else if (word == "staying") {
+                c.flags |= domain::order_flag::stays;
             } else if (word == "showing") {
                 sound = with(c.display_quantity);
             } else if (word == "minimum") {
@@ -487,6 +490,13 @@ class player final : public facility::event_consumer {
             c.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
         }
         return true;
+    }
+    bool lose_connection(std::istringstream& words, domain::command& c) {
+        std::string what;
+        c.kind = domain::command_kind::cancel_orders;
+        c.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::all_but_staying;
+        c.scope = domain::cancel_scope::session;
+        return static_cast<bool>(words >> what) && what == "connection";
     }
     bool ask(std::istringstream& words, domain::command& c) {
         std::string about, name;

@@ -460,6 +460,7 @@ local add_hello_flags = flags_adder(hello_flags_bits)
 local order_flags_bits = {
     ProtoField.bool("corro.order_flags.post_only", "post_only", 8, nil, 0x1),
     ProtoField.bool("corro.order_flags.reprice", "reprice", 8, nil, 0x2),
+    ProtoField.bool("corro.order_flags.stays", "stays", 8, nil, 0x4),
 }
 for _, field in ipairs(order_flags_bits) do table.insert(corro.fields, field) end
 local add_order_flags = flags_adder(order_flags_bits)
@@ -483,6 +484,7 @@ local add_query_flags = flags_adder(query_flags_bits)
 local cancel_flags_bits = {
     ProtoField.bool("corro.cancel_flags.quotes_too", "quotes_too", 8, nil, 0x1),
     ProtoField.bool("corro.cancel_flags.quotes_only", "quotes_only", 8, nil, 0x2),
+    ProtoField.bool("corro.cancel_flags.all_but_staying", "all_but_staying", 8, nil, 0x4),
 }
 for _, field in ipairs(cancel_flags_bits) do table.insert(corro.fields, field) end
 local add_cancel_flags = flags_adder(cancel_flags_bits)

@@ -51,22 +51,23 @@ struct verb {
 constexpr std::array<verb, 11> verbs{{
     {"amend", "amend NUMBER [quantity UNITS] [price PRICE]",
      "Changes an order. Less quantity keeps its place in the queue; more, or another price, gives it up."},
-    {"buy", "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE]",
-     "Enters an order to buy. Without a symbol it is for the instrument that is shown."},
+    {"buy", "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
+     "Enters an order to buy. Without a symbol it is for the instrument that is shown. With \"stay\" it outlives a "
+     "lost connection."},
     {"cancel", "cancel NUMBER | cancel all [SYMBOL]", "Cancels an order, or all, or all in one instrument."},
     {"fills", "fills", "Lists the last fills."},
     {"help", "help [WORD]", "Explains a word, or lists them all."},
     {"orders", "orders", "Lists the open orders."},
     {"positions", "positions", "Lists what has been bought and sold since the desk was opened."},
     {"quit", "quit", "Leaves; the venue cancels the open orders if the session was opened so."},
-    {"sell", "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE]",
+    {"sell", "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
      "Enters an order to sell."},
     {"show", "show SYMBOL", "Shows another instrument."},
     {"use", "use SYMBOL", "The same as show."},
 }};
 
-constexpr std::array<std::string_view, 9> order_words{"day", "fok",  "gtc",  "ioc", "market",
-                                                      "min", "post", "show", "stop"};
+constexpr std::array<std::string_view, 10> order_words{"day", "fok",  "gtc",  "ioc",  "market",
+                                                       "min", "post", "show", "stay", "stop"};
 
 using problem = std::unexpected<std::string>;
 
@@ -158,6 +159,8 @@ class reader {
         c.time_in_force = time_in_force::fok;
     } else if (words.take("post")) {
         c.flags |= domain::order_flag::post_only;
+    } else if (words.take("stay")) {
+        c.flags |= domain::order_flag::stays;
     } else if (words.take("show")) {
         const auto lots = read_lots(i, words.take(), "show");
         if (!lots) return problem(lots.error());

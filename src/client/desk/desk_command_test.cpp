@@ -112,6 +112,13 @@ TEST(desk_command, says_what_was_expected) {
     EXPECT_FALSE(parse("buy 1 5", venue, std::nullopt).has_value());
 }
 
+TEST(desk_command, reads_orders_that_stay) {
+    const auto read_order = read("buy 10 ESZ6 6000 gtc post stay");
+    ASSERT_TRUE(read_order);
+    EXPECT_EQ(std::get<order_ticket>(*read_order).command.flags,
+              domain::order_flag::post_only | domain::order_flag::stays);
+}
+
 TEST(desk_command, completes_words_where_they_may_stand) {
     EXPECT_EQ(completions("", venue).size(), 11U);
     EXPECT_EQ(completions("c", venue), std::vector<std::string>{"cancel"});

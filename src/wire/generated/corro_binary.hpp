@@ -486,7 +486,8 @@ enum class logout_reason : std::uint8_t {
 
 /// What the client wishes for the session.
 namespace hello_flag {
-/// When the connection ends without a logout, the session's open orders are cancelled.
+/// When the connection ends without a logout, the session's open orders are cancelled, but for those with the flag
+/// stays.
 inline constexpr std::uint8_t cancel_on_disconnect = 1;
 }  // namespace hello_flag
 /// All bits that mean something.
@@ -494,8 +495,9 @@ inline constexpr std::uint8_t hello_flags_mask = 1;
 
 static_assert(domain::order_flag::post_only == 1);
 static_assert(domain::order_flag::reprice == 2);
+static_assert(domain::order_flag::stays == 4);
 /// All bits that mean something.
-inline constexpr std::uint8_t order_flags_mask = 3;
+inline constexpr std::uint8_t order_flags_mask = 7;
 
 static_assert(domain::amend_flag::open_quantity == 1);
 static_assert(domain::amend_flag::trigger_price == 2);
@@ -516,8 +518,9 @@ inline constexpr std::uint8_t query_flags_mask = 3;
 
 static_assert(domain::cancel_flag::quotes_too == 1);
 static_assert(domain::cancel_flag::quotes_only == 2);
+static_assert(domain::cancel_flag::all_but_staying == 4);
 /// All bits that mean something.
-inline constexpr std::uint8_t cancel_flags_mask = 3;
+inline constexpr std::uint8_t cancel_flags_mask = 7;
 
 static_assert(domain::event_flag::last_of_command == 1);
 static_assert(domain::event_flag::last_of_request == 2);
