@@ -33,6 +33,7 @@ struct serve_options {
     std::string threading;
     std::string io = "auto";
     std::string role = "all";
+    std::string gateway;
     std::string metrics;
     std::string event_log;
     std::string venue_feed;
@@ -210,7 +211,7 @@ int serve_facility(const serve_options& options) {
     raise_descriptor_limit();
     const node::configuration configuration = configuration_of_one_facility(options);
     if (configuration.link_listen.empty())
-        throw node::configuration_error(options.config + ":0: link.listen: a facility needs a place for its gateway");
+        throw node::configuration_error(options.config + ":0: link.listen: a facility needs a place for its gateways");
     io::context context(io::context_options(backend_named(options.io)));
     node::facility_role facility(context, configuration);
     fmt::print("corro {} is the facility of venue {} on {}\n  link         {}\n  feed         {}\n  snapshots    {}\n",
@@ -233,6 +234,7 @@ int serve_gateway(const serve_options& options) {
     raise_descriptor_limit();
     node::configuration configuration = configuration_of_one_facility(options);
     if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
+    if (!options.gateway.empty()) configuration.link_gateway = options.gateway;
     if (configuration.link_connect.empty())
         throw node::configuration_error(options.config + ":0: link.connect: a gateway needs a facility");
     io::context context(io::context_options(backend_named(options.io)));
@@ -240,8 +242,10 @@ int serve_gateway(const serve_options& options) {
         fmt::print("  order entry  {}\n", where.to_string());
         std::fflush(stdout);
     });
-    fmt::print("corro {} is a gateway of venue {} on {}, linked to {}\n", CORRO_VERSION, configuration.venue_name,
-               context.backend_name(), configuration.link_connect);
+    const std::string& name = configuration.link_gateway;
+    fmt::print("corro {} is {} of venue {} on {}, linked to {}\n", CORRO_VERSION,
+               name.empty() ? "a gateway" : "gateway " + name, configuration.venue_name, context.backend_name(),
+               configuration.link_connect);
     print_watching(gateway.metrics_endpoint(), configuration);
     fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
@@ -271,11 +275,14 @@ void add_serve_command(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command
         ->add_option("--role", options->role,
-                     "all: the exchange; facility: matching, journal and feed, for a gateway that connects; gateway: "
+                     "all: the exchange; facility: matching, journal and feed, for gateways that connect; gateway: "
                      "order entry for a facility; distributor: publishes the feed of a venue that runs elsewhere, on "
                      "the configuration's market-data ports")
         ->check(CLI::IsMember({"all", "facility", "gateway", "distributor"}))
         ->capture_default_str();
+    command->add_option(
+        "--gateway", options->gateway,
+        "Which of the accounts' gateways this is, for the role gateway; instead of the configuration's");
     command->add_option("--venue-feed", options->venue_feed, "The venue's feed port, for a distributor");
     command->add_option("--venue-snapshots", options->venue_snapshots, "The venue's snapshot port, for a distributor");
     command->add_option("--metrics", options->metrics,

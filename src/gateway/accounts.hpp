@@ -24,7 +24,9 @@ struct account {
     domain::session_id first_session{};  ///< given by the directory
     /// Not empty: sessions of this account enter nothing, they are told what is told to these accounts (drop copy).
     std::vector<domain::account_id> copies_of;
-    bool is_operator = false;  ///< may halt, set limits and throw anybody's kill switch
+    bool is_operator = false;   ///< may halt, set limits and throw anybody's kill switch
+    std::string gateway;        ///< the process that serves its sessions, where there are several
+    bool is_elsewhere = false;  ///< another process serves it; here nobody can log on to it
 };
 
 class account_directory {

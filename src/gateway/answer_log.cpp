@@ -142,17 +142,22 @@ void answer_log::clear() noexcept {
     steal_from_ = 1;
 }
 
-void answer_log::save(std::vector<std::byte>& into) const {
+void answer_log::save(std::vector<std::byte>& into, const std::vector<bool>& chosen) const {
+    CORRO_ASSERT(chosen.empty() || chosen.size() == sessions_.size());
+    const auto is_chosen = [&](std::size_t id) { return chosen.empty() || chosen[id]; };
+    const session nothing;
     const std::size_t begin = into.size();
     for (const char letter : magic) into.push_back(static_cast<std::byte>(letter));
     put<std::uint32_t>(into, version);
     put<std::uint32_t>(into, sessions_count());
     for (std::size_t id = 1; id < sessions_.size(); ++id) {
-        put<std::uint64_t>(into, sessions_[id].next_request);
-        put<std::uint64_t>(into, sessions_[id].next_answer);
-        put<std::uint64_t>(into, sessions_[id].first_kept);
+        const session& s = is_chosen(id) ? sessions_[id] : nothing;
+        put<std::uint64_t>(into, s.next_request);
+        put<std::uint64_t>(into, s.next_answer);
+        put<std::uint64_t>(into, s.first_kept);
     }
     for (std::size_t id = 1; id < sessions_.size(); ++id) {
+        if (!is_chosen(id)) continue;
         const session& s = sessions_[id];
         std::uint32_t block = s.first_block;
         for (std::uint64_t number = s.first_kept; number < s.next_answer; ++number) {

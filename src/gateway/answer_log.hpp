@@ -78,7 +78,10 @@ class answer_log {
     }
 
     /// Appends the whole log to `into`, with a checksum.
-    void save(std::vector<std::byte>& into) const;
+    void save(std::vector<std::byte>& into) const { save(into, {}); }
+    /// The same of some sessions only; the others stand there as if nothing had ever been said to them.
+    /// @param chosen  By session id, from 0; empty: all.
+    void save(std::vector<std::byte>& into, const std::vector<bool>& chosen) const;
 
     /// Replaces what the log holds by what was saved. Sessions that were not saved start anew.
     /// @return  What is wrong with the bytes, as a sentence, and then the log is as it was; empty when they are loaded.

@@ -190,6 +190,18 @@ TEST(answer_log, comes_back_from_its_bytes_with_all_numbers) {
     EXPECT_EQ(log.append(said_to(1, 71)), 71U);
 }
 
+TEST(answer_log, saves_of_some_sessions_only) {
+    std::vector<std::byte> bytes;
+    some_log().save(bytes, {false, false, false, true});
+    answer_log log(3);
+    ASSERT_EQ(log.load(bytes), "");
+    EXPECT_EQ(log.next_answer(domain::session_id{1}), 1U);
+    EXPECT_EQ(log.first_kept(domain::session_id{1}), 1U);
+    EXPECT_EQ(log.next_request(domain::session_id{2}), 1U);
+    EXPECT_EQ(log.next_answer(domain::session_id{3}), 2U);
+    EXPECT_EQ(what_was_said(log, 3, 1), 5U);
+}
+
 TEST(answer_log, loads_into_less_memory_and_keeps_the_newest) {
     std::vector<std::byte> bytes;
     some_log().save(bytes);

@@ -67,7 +67,8 @@ void order_entry_gateway::verify(connection& c, const wire::frame& frame) {
     if (hello.protocol_version < wire::protocol_version_min || hello.protocol_version > wire::protocol_version)
         return end(c, wire::logout_reason::unsupported_version);
     // An unknown account costs the same time as a wrong proof.
-    const account* const a = accounts_.find(hello.account);
+    const account* const found = accounts_.find(hello.account);
+    const account* const a = found != nullptr && found->is_elsewhere ? nullptr : found;
     const wire::api_key no_key{};
     const auto input = wire::logon_proof_input(c.challenge, hello);
     const bool proven =

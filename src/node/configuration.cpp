@@ -306,6 +306,15 @@ void read_account_group(table_reader& r, account_groups& groups) {
     r.finish();
 }
 
+// Of a gateway among several; empty is the name of the only one.
+std::string read_gateway_name(table_reader& r) {
+    std::string name = r.text("gateway", "");
+    if (name.size() > gateway_name_max) {
+        r.fail("gateway", fmt::format("a gateway's name has at most {} characters", gateway_name_max));
+    }
+    return name;
+}
+
 gateway::account read_account(table_reader& r, const account_groups& groups) {
     gateway::account a;
     a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, gateway::account_id_max))};
@@ -315,6 +324,7 @@ gateway::account read_account(table_reader& r, const account_groups& groups) {
     a.key = *key;
     a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));
     a.is_operator = r.flag("operator", false);
+    a.gateway = read_gateway_name(r);
     if (r.is_text("copies_of")) {
         const auto group = groups.find(r.text("copies_of"));
         if (group == groups.end()) r.fail("copies_of", "there is no [[account_group]] of this name");
@@ -528,6 +538,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     read_table(root, "link", file, [&](table_reader& r) {
         c.link_listen = r.text("listen", "");
         c.link_connect = r.text("connect", c.link_listen);
+        c.link_gateway = read_gateway_name(r);
     });
     read_table(root, "metrics", file, [&](table_reader& r) { c.metrics_listen = r.text("listen"); });
     std::set<std::uint32_t> instrument_ids;
@@ -552,9 +563,12 @@ configuration parse_configuration(std::string_view text, const std::string& file
     account_groups groups;
     read_array(root, "account_group", file, [&](table_reader& r) { read_account_group(r, groups); });
     gateway::account_directory directory;
+    std::set<std::string> gateways;
     read_array(root, "account", file, [&](table_reader& r) {
         c.accounts.push_back(read_account(r, groups));
         if (const std::string problem = directory.add(c.accounts.back()); !problem.empty()) r.fail("id", problem);
+        gateways.insert(c.accounts.back().gateway);
+        if (gateways.size() > gateways_max) r.fail("gateway", fmt::format("there may be {} gateways", gateways_max));
     });
     read_array(root, "account_group", file, [&](table_reader& r) {
         for (const domain::account_id member : read_account_ids(r, "members")) {

@@ -84,8 +84,9 @@ struct configuration {
     std::chrono::milliseconds conflation_interval = market_data::conflation_interval;
     telemetry::event_log_options event_log;  ///< no directory: no log
     std::string metrics_listen;              ///< where metrics are served over HTTP; empty: nowhere
-    std::string link_listen;                 ///< where a facility's process awaits its gateway
+    std::string link_listen;                 ///< where a facility's process awaits its gateways
     std::string link_connect;                ///< where a gateway's process finds its facility
+    std::string link_gateway;                ///< which of the accounts' gateways this process is
     std::vector<domain::instrument> instruments;
     std::vector<gateway::account> accounts;
     std::vector<segment_configuration> segments;  ///< empty: the venue is one facility

@@ -225,6 +225,22 @@ TEST(configuration, makes_an_operator_only_of_an_account_that_is_called_one) {
     EXPECT_EQ(error_of(sound + "operator = \"true\"\n"), "corro.toml:21: account.operator: expected true or false");
 }
 
+TEST(configuration, divides_accounts_among_gateways_by_name) {
+    EXPECT_EQ(parse_configuration(sound, "corro.toml").accounts[0].gateway, "");
+    const configuration c = parse_configuration(
+        sound + "gateway = \"north\"\n[link]\nlisten = \"@link\"\ngateway = \"south\"\n", "corro.toml");
+    EXPECT_EQ(c.accounts[0].gateway, "north");
+    EXPECT_EQ(c.link_gateway, "south");
+    EXPECT_EQ(error_of(sound + "gateway = \"" + std::string(gateway_name_max + 1, 'n') + "\"\n"),
+              "corro.toml:21: account.gateway: a gateway's name has at most 31 characters");
+    std::string many = sound;
+    for (int id = 100; id < 165; ++id) {
+        many += "[[account]]\nid = " + std::to_string(id) + "\nkey = \"" + key + "\"\ngateway = \"" +
+                std::to_string(id) + "\"\n";
+    }
+    EXPECT_TRUE(error_of(many).ends_with("account.gateway: there may be 64 gateways")) << error_of(many);
+}
+
 TEST(configuration, gives_an_account_the_copies_of_a_named_group) {
     const std::string account = "\n[[account]]\nkey = \"" + key + "\"\nid = ";
     const std::string desk = sound + account + "8\n" + account + "9\ncopies_of = \"desk\"\n";

@@ -1,11 +1,15 @@
-// The facility in a process of its own: host, journal and market data, and a link over which a gateway's process brings
-// commands and takes private events.
+// The facility in a process of its own: host, journal and market data, and links over which the processes of gateways
+// bring commands and take private events.
 //
-// It keeps the answer log, which is a function of the journal like the feed; a gateway that connects gets it, and then
-// everything from there on, so that gateways can die and come back. When one dies, the facility cancels for the
-// sessions that had asked for that, before it serves the next.
+// It keeps the answer log, which is a function of the journal like the feed; a gateway that connects gets what was said
+// to its sessions, and then everything for them from there on, so that gateways can die and come back. When one dies,
+// the facility cancels for those of its sessions that had asked for that, before it serves the next of that name. The
+// others go on meanwhile: commands of all gateways stand in one order, and none waits for another.
 //
-// Threads: one context. Limits: the configuration's, node/link_messages.hpp; one gateway at a time.
+// The sources: facility_role.cpp (the venue), facility_links.cpp (its gateways).
+//
+// Threads: one context. Limits: the configuration's, node/link_messages.hpp, gateways_max; one process for each gateway
+//          that the accounts name.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/tsc_clock.hpp"
 #include "gateway/accounts.hpp"
@@ -25,6 +30,7 @@
 #include "node/answer_marks.hpp"
 #include "node/configuration.hpp"
 #include "node/event_outlet.hpp"
+#include "node/gateway_shares.hpp"
 #include "node/host_journal.hpp"
 #include "node/link_channel.hpp"
 #include "node/market_data_side.hpp"
@@ -63,16 +69,34 @@ class facility_role final : private event_outlet {
     [[nodiscard]] std::uint64_t wills_executed() const noexcept { return wills_executed_; }
 
  private:
+    /// A gateway that is connected, until what it owed is done.
+    struct gateway_link {
+        explicit gateway_link(gateway::transport_stream stream) : channel(std::move(stream)) {}
+
+        link_channel channel;
+        std::size_t gateway = 0;            ///< its number in the shares
+        bool hears = false;                 ///< private events for its sessions leave by the channel
+        io::task_scope* taking = nullptr;   ///< reads its commands
+        std::size_t waiting_bytes_max = 0;  ///< beyond which it is taken for dead
+        answer_marks marks;
+        std::uint64_t taken_count = 0;
+        std::uint64_t answered_count = 0;
+        std::map<std::uint32_t, domain::command> wills;  ///< by session
+    };
+
     std::size_t accept(std::span<const domain::event> events) noexcept override;
+    void tell_gateways(const domain::event& event);
     io::task<void> serve_links();
     io::task<void> serve_link(gateway::transport_stream stream);
-    io::task<bool> greet(link_channel* channel);
-    void welcome(link_channel& channel);
-    io::task<void> take_commands(link_channel* channel);
-    io::task<bool> execute_all(link_channel* channel, link_frame frame);
-    io::task<bool> wait_for_room();
-    io::task<void> execute_wills();
-    io::task<void> settle();
+    io::task<bool> greet(gateway_link* link);
+    void welcome(gateway_link& link);
+    io::task<void> take_commands(gateway_link* link);
+    void keep_wills(gateway_link& link, const link_frame& frame);
+    io::task<bool> execute_all(gateway_link* link, link_frame frame);
+    io::task<bool> wait_for_room(gateway_link* link);
+    io::task<void> execute_wills(gateway_link* link);
+    io::task<void> settle(gateway_link* link);
+    void tell_progress(gateway_link& link);
     io::task<void> follow_journal();
     io::task<void> save_last_snapshot();
     void publish_progress();
@@ -92,6 +116,7 @@ class facility_role final : private event_outlet {
     std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
     telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
     gateway::account_directory accounts_;
+    gateway_shares shares_;
     gateway::answer_log answers_;
     market_data_side feed_;
     link_acceptor links_;
@@ -101,15 +126,9 @@ class facility_role final : private event_outlet {
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;
 
-    link_channel* gateway_ = nullptr;   ///< who gets the private events
-    bool gateway_is_there_ = false;     ///< until its wills are executed
-    io::task_scope* taking_ = nullptr;  ///< reads the gateway's commands
-    answer_marks marks_;                ///< of this link, and so the next two
-    std::uint64_t taken_count_ = 0;
-    std::uint64_t answered_count_ = 0;
-    std::map<std::uint32_t, domain::command> wills_;  ///< by session
+    std::vector<gateway_link*> gateways_;  ///< by their numbers; nullptr: not there
     std::uint64_t wills_executed_ = 0;
-    std::uint64_t links_cut_ = 0;  ///< because they fell silent
+    std::uint64_t links_cut_ = 0;  ///< because they fell silent or did not read
     io::manual_event progressed_;  ///< the journal has
     bool closing_ = false;
 };

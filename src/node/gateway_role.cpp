@@ -21,6 +21,7 @@ gateway_role::gateway_role(io::context& context, const configuration& c, std::fu
       facility_(link_address_of(c.link_connect, "link.connect")),
       opened_(std::move(opened)),
       metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+    for (gateway::account& a : configuration_.accounts) a.is_elsewhere = a.gateway != c.link_gateway;
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
     metrics_endpoint_ = *metrics_port_.local_endpoint();

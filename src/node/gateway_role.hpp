@@ -6,6 +6,8 @@
 // facility is there again: what was under way is either in the facility, and then `next_request` is beyond it, or was
 // never taken.
 //
+// Where there are several gateways, each serves the accounts that name it, and knows no others.
+//
 // Threads: one context. Limits: the configuration's, node/link_messages.hpp.
 #pragma once
 

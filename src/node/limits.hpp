@@ -42,6 +42,12 @@ inline constexpr std::size_t segments_max = 32;
 /// Characters in a segment's name, which is also the session of its feed: MoldUDP64 has room for ten.
 inline constexpr std::size_t segment_name_max = 10;
 
+/// Processes that serve the sessions of one facility. Who hears of an event is told by bits of one word.
+inline constexpr std::size_t gateways_max = 64;
+
+/// Characters in a gateway's name.
+inline constexpr std::size_t gateway_name_max = 31;
+
 /// Commands between the gateways' queue and the thread of a segment: 2 MiB. The gateways' own queue waits behind it.
 inline constexpr std::size_t segment_queue_capacity = 1U << 14U;
 

@@ -61,6 +61,8 @@ class link_channel {
 
     /// Bytes that wait are so many that nothing should be put that can wait elsewhere.
     [[nodiscard]] bool is_full() const noexcept { return !closed_ && filling_.size() > link_waiting_bytes_max; }
+    /// Bytes that wait behind those that are on their way.
+    [[nodiscard]] std::size_t waiting_bytes() const noexcept { return filling_.size(); }
     /// Set whenever a buffer has left, and when nothing leaves any more.
     [[nodiscard]] io::manual_event& drained() noexcept { return drained_; }
 

@@ -11,7 +11,7 @@ namespace corro::node {
 namespace {
 
 constexpr std::uint64_t magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3;
 
 std::uint64_t layout_of_records() noexcept {
     base::hasher hasher;
@@ -27,6 +27,8 @@ std::uint64_t fingerprint_of(const std::vector<gateway::account>& accounts) noex
     for (const gateway::account& a : accounts) {
         hasher.add(a.id).add(a.sessions_count).add(a.is_operator).add(a.copies_of.size());
         for (const domain::account_id copied : a.copies_of) hasher.add(copied);
+        hasher.add(a.gateway.size());
+        for (const char letter : a.gateway) hasher.add(letter);
     }
     return hasher.value();
 }
@@ -42,6 +44,7 @@ link_greeting greeting_of(const configuration& c) {
     greeting.instruments = domain::fingerprint_of(c.instruments);
     greeting.accounts = fingerprint_of(c.accounts);
     std::copy_n(c.venue_name.begin(), std::min(c.venue_name.size(), greeting.venue.size()), greeting.venue.begin());
+    std::copy_n(c.link_gateway.begin(), std::min(c.link_gateway.size(), gateway_name_max), greeting.gateway.begin());
     return greeting;
 }
 

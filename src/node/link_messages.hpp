@@ -14,14 +14,15 @@
 #include <string>
 
 #include "node/configuration.hpp"
+#include "node/limits.hpp"
 
 namespace corro::node {
 
 enum class link_message : std::uint32_t {
     greeting = 1,      ///< link_greeting; the first in both directions, the gateway's before the facility's
     refusal = 2,       ///< a sentence; the link ends. The configurations do not fit
-    busy = 3,          ///< a sentence; the link ends. Another gateway is there; try again
-    answers = 4,       ///< to the gateway: a piece of gateway::answer_log, saved
+    busy = 3,          ///< a sentence; the link ends. Another gateway of this name is there; try again
+    answers = 4,       ///< to the gateway: a piece of gateway::answer_log, saved; that of its sessions
     answers_end = 5,   ///< to the gateway: that was all of it; what follows comes after it
     commands = 6,      ///< to the facility: domain::command
     last_will = 7,     ///< to the facility: a domain::command to be executed if the gateway dies
@@ -39,6 +40,10 @@ inline constexpr std::size_t link_frame_bytes_max = 256 * 1024;
 
 /// Bytes that wait to leave before a process takes no more of what would cause more.
 inline constexpr std::size_t link_waiting_bytes_max = 4 * 1024 * 1024;
+
+/// Bytes that wait to leave to one gateway before the facility takes it for dead: what others do fills this, and they
+/// are not held up for a gateway that does not read. A million events.
+inline constexpr std::size_t link_backlog_bytes_max = 64 * 1024 * 1024;
 
 /// How long a peer may take to greet, and the last bytes to leave.
 inline constexpr std::chrono::milliseconds link_patience{2'000};
@@ -62,12 +67,14 @@ struct link_greeting {
     std::uint64_t instruments = 0;  ///< domain::fingerprint_of
     std::uint64_t accounts = 0;     ///< who has which sessions
     std::array<char, 16> venue{};
+    std::array<char, gateway_name_max + 1> gateway{};  ///< the gateway's name; it ends with a zero
 };
 
 /// What a process with this configuration says.
 [[nodiscard]] link_greeting greeting_of(const configuration& c);
 
 /// Why the two cannot work together, as a sentence; empty when they can.
+/// Nothing is said of the gateway's name here.
 [[nodiscard]] std::string mismatch(const link_greeting& ours, const link_greeting& theirs);
 
 }  // namespace corro::node

@@ -3,18 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "base/test_seed.hpp"
-#include "node/distributor_role.hpp"
-#include "node/facility_role.hpp"
-#include "node/gateway_role.hpp"
-#include "role_process.hpp"
+#include "roles_venue.hpp"
 #include "survivors.hpp"
 
 namespace corro {
@@ -23,105 +18,9 @@ namespace {
 using testing::market;
 using testing::survivor;
 
-struct report {
-    std::uint64_t commands_count = 0;
-    std::uint64_t state_hash = 0;
-    std::uint64_t wills_executed = 0;
-    std::uint16_t port = 0;
-    std::uint16_t snapshot_port = 0;
-};
-using process = testing::role_process<report>;
-
-std::string loopback(std::uint16_t port) {
-    return "127.0.0.1:" + std::to_string(port);
-}
-
-/// The three processes of one venue. Whoever is started again listens where he did before.
-struct venue {
-    venue(const std::string& directory, const std::string& link) {
-        at_facility = testing::small_venue();
-        at_facility.journal_directory = directory + "/journal";
-        at_facility.journal_segment_bytes = 512U * 1024;
-        at_facility.link_listen = link;
-        at_gateway = at_distributor = testing::small_venue();
-        at_gateway.link_connect = link;
-    }
-
-    report start_facility() {
-        facility = std::make_unique<process>(
-            [this](io::context& context) {
-                auto role = std::make_unique<node::facility_role>(context, at_facility);
-                process::say(say(*role));
-                return role;
-            },
-            say);
-        const report r = facility->read();
-        at_facility.feed_listen = loopback(r.port);
-        at_facility.snapshot_listen = loopback(r.snapshot_port);
-        return r;
-    }
-    void start_gateway() {
-        gateway = std::make_unique<process>(
-            [this](io::context& context) {
-                return std::make_unique<node::gateway_role>(context, at_gateway, [](io::endpoint where) {
-                    report r;
-                    r.port = where.port();
-                    if (std::exchange(gateway_has_spoken, true)) return;
-                    process::say(r);
-                });
-            },
-            [](const node::gateway_role&) { return report(); });
-        at_gateway.order_entry_listen = loopback(gateway->read().port);
-    }
-    void start_distributor() {
-        distributor = std::make_unique<process>(
-            [this](io::context& context) {
-                auto role = std::make_unique<node::distributor_role>(context, at_distributor,
-                                                                     *io::endpoint::parse(at_facility.feed_listen),
-                                                                     *io::endpoint::parse(at_facility.snapshot_listen));
-                report r;
-                r.port = role->feed_endpoint().port();
-                r.snapshot_port = role->snapshot_endpoint().port();
-                process::say(r);
-                return role;
-            },
-            [](const node::distributor_role&) { return report(); });
-        const report r = distributor->read();
-        at_distributor.feed_listen = loopback(r.port);
-        at_distributor.snapshot_listen = loopback(r.snapshot_port);
-    }
-    void start() {
-        start_facility();
-        start_gateway();
-        start_distributor();
-    }
-    static report say(const node::facility_role& role) {
-        report r;
-        r.commands_count = role.commands_count();
-        r.state_hash = role.state_hash();
-        r.wills_executed = role.wills_executed();
-        r.port = role.feed_endpoint().port();
-        r.snapshot_port = role.snapshot_endpoint().port();
-        return r;
-    }
-
-    [[nodiscard]] io::endpoint order_entry() const { return *io::endpoint::parse(at_gateway.order_entry_listen); }
-    [[nodiscard]] io::endpoint feed() const { return *io::endpoint::parse(at_distributor.feed_listen); }
-    [[nodiscard]] io::endpoint snapshots() const { return *io::endpoint::parse(at_distributor.snapshot_listen); }
-
-    static inline bool gateway_has_spoken = false;
-    node::configuration at_facility;
-    node::configuration at_gateway;
-    node::configuration at_distributor;
-    std::unique_ptr<process> facility;
-    std::unique_ptr<process> gateway;
-    std::unique_ptr<process> distributor;
-};
-
-std::string link_name() {
-    static int count = 0;
-    return "@corro-roles-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
-}
+using testing::link_name;
+using testing::report;
+using venue = testing::roles_venue;
 
 /// Comes back as often as the connection breaks, while the market is open.
 io::task<void> keep_trading(market* m, std::uint32_t index, const venue* v, const bool* over) {
@@ -157,7 +56,7 @@ io::task<void> crash_roles(market* m, venue* v, int rounds) {
             v->facility->kill();
             v->start_facility();
         } else if (role == 1) {
-            v->gateway->kill();
+            v->gateways[0]->kill();
             v->start_gateway();
         } else {
             v->distributor->kill();
@@ -188,7 +87,7 @@ TEST(roles, each_may_be_killed_under_load_and_nothing_is_lost_or_done_twice) {
         s.session->abandon();
     }
     m.feed->abandon();
-    v.gateway->kill();
+    v.gateways[0]->kill();
     const report last = v.facility->close();
     EXPECT_EQ(last.commands_count, requests_count) << "every request of the clients stands in the journal once";
     const auto is_snapshot = [](const auto& file) { return file.path().extension() == ".snapshot"; };
@@ -243,12 +142,12 @@ TEST(roles, S2_the_facility_cancels_for_sessions_that_asked_for_it_when_their_ga
     io::block_on(context, rest_an_order(&v, 2, false, &stayer));
     ASSERT_TRUE(leaver != nullptr && stayer != nullptr);
     EXPECT_EQ(io::block_on(context, open_orders(&v)), 2U);
-    v.gateway->kill();
+    v.gateways[0]->kill();
     v.start_gateway();  // is served only after the cancels
     EXPECT_EQ(io::block_on(context, open_orders(&v)), 1U) << "the one that did not ask for it stays";
     leaver->abandon();
     stayer->abandon();
-    v.gateway->kill();
+    v.gateways[0]->kill();
     EXPECT_EQ(v.facility->close().wills_executed, 1U);
 }
 
@@ -270,12 +169,12 @@ TEST(roles, N3_a_gateway_that_hangs_is_taken_for_dead_and_another_may_come) {
     std::unique_ptr<client::order_session> leaver;
     io::block_on(context, rest_an_order(&v, 1, true, &leaver));
     ASSERT_TRUE(leaver != nullptr);
-    v.gateway->stop();
+    v.gateways[0]->stop();
     io::block_on(context, await_open_orders(&v, 0));
-    v.gateway->kill();
+    v.gateways[0]->kill();
     v.start_gateway();
     leaver->abandon();
-    v.gateway->kill();
+    v.gateways[0]->kill();
     EXPECT_EQ(v.facility->close().wills_executed, 1U) << "once";
 }
 
@@ -301,7 +200,7 @@ TEST(roles, N3_a_facility_that_hangs_is_noticed_and_its_sessions_are_told_goodby
               client::logged_out(wire::logout_reason::shutting_down));
     v.facility->go_on();
     session->abandon();
-    v.gateway->kill();
+    v.gateways[0]->kill();
     EXPECT_EQ(v.facility->close().commands_count, 1U);
 }
 
@@ -309,7 +208,7 @@ TEST(roles, a_gateway_of_other_instruments_is_refused_by_name) {
     const base::test_folder directory;
     venue v(directory.path(), link_name());
     v.start_facility();
-    node::configuration other = v.at_gateway;
+    node::configuration other = v.at_gateways[0];
     other.instruments.pop_back();
     io::context context;
     node::gateway_role gateway(context, other, nullptr);

@@ -144,12 +144,22 @@ inline io::task<void> follow(market* m, io::endpoint feed, io::endpoint snapshot
     }
 }
 
+/// Where a trader finds the venue, which may have several gateways.
+template <class Venue>
+[[nodiscard]] io::endpoint order_entry_of(const Venue& venue, std::uint32_t trader) {
+    if constexpr (requires { venue.order_entry(trader); }) {
+        return venue.order_entry(trader);
+    } else {
+        return venue.order_entry();
+    }
+}
+
 /// Lets everything be answered and read, and compares what the clients and the venue hold.
 template <class Venue>
 io::task<void> settle(market* m, const Venue* venue) {
     m->stopping = true;
     io::task_scope clients(m->context);
-    for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
+    for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, order_entry_of(*venue, i)));
     io::task_scope following(m->context);
     following.spawn(follow(m, venue->feed(), venue->snapshots()));
     co_await clients.join();

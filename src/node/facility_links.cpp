@@ -1,0 +1,207 @@
+// The facility's gateways: each link from its greeting until what its gateway owed is done.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "io/with_timeout.hpp"
+#include "io/yield.hpp"
+#include "node/facility_role.hpp"
+#include "node/limits.hpp"
+
+namespace corro::node {
+
+io::task<void> facility_role::serve_links() {
+    io::task_scope serving(context_);
+    while (!closing_) {
+        auto accepted = co_await links_.accept();
+        if (!accepted) break;
+        serving.spawn(serve_link(std::move(*accepted)));
+    }
+    co_await serving.join();
+}
+
+// One link, from its greeting until what its gateway owed is done.
+io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
+    const auto link = std::make_unique<gateway_link>(std::move(stream));
+    io::task_scope writing(context_);
+    writing.spawn(link->channel.write());
+    const bool fits = co_await greet(link.get());
+    if (fits) {
+        io::task_scope living(context_);
+        living.spawn(link->channel.keep_alive());
+        io::task_scope taking(context_);
+        link->taking = &taking;
+        if (closing_) taking.request_stop();
+        taking.spawn(take_commands(link.get()));
+        co_await taking.join();
+        link->taking = nullptr;
+        if (!closing_) link->hears = false;
+        co_await execute_wills(link.get());
+        co_await settle(link.get());
+        gateways_[link->gateway] = nullptr;
+        if (link->channel.fell_silent()) ++links_cut_;
+        if (!closing_) link->channel.close();
+        living.request_stop();
+        co_await living.join();
+    }
+    link->channel.finish();
+    const auto written = co_await io::with_timeout(link_patience, writing.join());
+    if (!written) link->channel.close();
+    co_await writing.join();
+}
+
+// Exchanges greetings; true: the gateway is ours, and has been told what was answered so far.
+io::task<bool> facility_role::greet(gateway_link* link) {
+    link_frame frame;
+    const auto came = co_await io::with_timeout(link_patience, link->channel.read(&frame));
+    const link_greeting ours = greeting_of(configuration_);
+    link_greeting theirs;
+    if (came && *came && frame.kind == link_message::greeting && frame.count<link_greeting>() == 1)
+        theirs = frame.record<link_greeting>(0);
+    theirs.gateway.back() = 0;
+    const std::string name = theirs.gateway.data();
+    const std::optional<std::size_t> gateway = shares_.find(name);
+    std::string problem = mismatch(ours, theirs);
+    if (problem.empty() && !gateway) problem = fmt::format("no account is served by a gateway named \"{}\"", name);
+    bool fits = false;
+    if (!problem.empty()) {
+        link->channel.put(link_message::refusal, std::as_bytes(std::span(problem)));
+    } else if (gateways_[*gateway] != nullptr || closing_) {
+        const std::string_view busy = "another gateway of this name is connected to this facility";
+        link->channel.put(link_message::busy, std::as_bytes(std::span(busy)));
+    } else {
+        link->gateway = *gateway;
+        welcome(*link);
+        fits = true;
+    }
+    link->channel.flush();
+    co_return fits;
+}
+
+void facility_role::welcome(gateway_link& link) {
+    link.channel.put_record(link_message::greeting, greeting_of(configuration_));
+    std::vector<std::byte> answers;
+    answers_.save(answers, shares_.sessions_of(link.gateway));
+    for (std::span<const std::byte> rest(answers); !rest.empty();) {
+        const std::size_t piece = std::min(rest.size(), link_frame_bytes_max);
+        link.channel.put(link_message::answers, rest.first(piece));
+        rest = rest.subspan(piece);
+    }
+    link.channel.put(link_message::answers_end, {});
+    link.waiting_bytes_max = link.channel.waiting_bytes() + link_backlog_bytes_max;
+    link.hears = true;
+    gateways_[link.gateway] = &link;
+}
+
+io::task<void> facility_role::take_commands(gateway_link* link) {
+    link_frame frame;
+    while (true) {
+        const bool came = co_await link->channel.read(&frame);
+        if (!came) co_return;
+        switch (frame.kind) {
+            case link_message::commands: {
+                const bool taken = co_await execute_all(link, frame);
+                if (!taken) co_return;
+                break;
+            }
+            case link_message::last_will:
+            case link_message::will_revoked: keep_wills(*link, frame); break;
+            default: co_return;
+        }
+    }
+}
+
+void facility_role::keep_wills(gateway_link& link, const link_frame& frame) {
+    for (std::size_t i = 0; i < frame.count<domain::command>(); ++i) {
+        const auto will = frame.record<domain::command>(i);
+        if (frame.kind == link_message::will_revoked) {
+            link.wills.erase(will.session.value);
+        } else if (shares_.serves(link.gateway, will.session)) {
+            link.wills.insert_or_assign(will.session.value, will);
+        }
+    }
+}
+
+// False: the link is to end.
+io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) {
+    const std::size_t count = frame.count<domain::command>();
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto command = frame.record<domain::command>(i);
+        if (!shares_.serves(link->gateway, command.session)) co_return false;
+        while (!host_.has_room()) {
+            const bool room = co_await wait_for_room(link);
+            if (!room) co_return false;
+        }
+        ++link->taken_count;
+        domain::command sequenced = command;
+        if (host_.execute(sequenced)) {
+            answers_.note(sequenced);
+        } else {
+            link->channel.put_record(link_message::turned_away, command);
+        }
+        if (i + 1 != count && (i + 1) % commands_batch_max != 0) continue;
+        link->marks.note(link->taken_count, host_.emitted_count());
+        publish_progress();
+        co_await io::yield();
+        while (link->channel.is_full()) {
+            link->channel.drained().reset();
+            const std::error_code stopped = co_await link->channel.drained().wait();
+            if (stopped) co_return false;
+        }
+    }
+    co_return true;
+}
+
+// False: stopped before there was room.
+io::task<bool> facility_role::wait_for_room(gateway_link* link) {
+    link->marks.note(link->taken_count, host_.emitted_count());
+    publish_progress();
+    while (!host_.has_room()) {
+        progressed_.reset();
+        const std::error_code stopped = co_await progressed_.wait();
+        if (stopped) co_return false;
+    }
+    co_return true;
+}
+
+// The gateway can cancel nothing any more: what it had been asked to is done here.
+io::task<void> facility_role::execute_wills(gateway_link* link) {
+    while (!link->wills.empty()) {
+        domain::command cancel = link->wills.begin()->second;
+        link->wills.erase(link->wills.begin());
+        const bool room = co_await wait_for_room(link);
+        if (!room) co_return;
+        if (host_.execute(cancel)) ++wills_executed_;
+    }
+}
+
+// Waits until everything that was taken is told. What other gateways do meanwhile is not waited for.
+io::task<void> facility_role::settle(gateway_link* link) {
+    const std::uint64_t until = host_.emitted_count();
+    link->marks.note(link->taken_count, until);
+    publish_progress();
+    while (host_.released_count() < until && !host_.failed()) {
+        progressed_.reset();
+        const std::error_code stopped = co_await progressed_.wait();
+        if (stopped) co_return;
+    }
+}
+
+// Says how far the gateway's commands are answered, unless it has left so much unread that it must be dead.
+void facility_role::tell_progress(gateway_link& link) {
+    // What waits for a journal that has failed is never answered; nobody shall wait for it.
+    const std::uint64_t answered = host_.failed() ? link.taken_count : link.marks.answered(host_.released_count());
+    if (link.hears) {
+        if (answered != link.answered_count) link.channel.put_record(link_message::answered, answered);
+        link.channel.flush();
+        if (link.channel.waiting_bytes() > link.waiting_bytes_max) {
+            ++links_cut_;
+            link.hears = false;
+            link.channel.close();
+        }
+    }
+    link.answered_count = answered;
+}
+
+}  // namespace corro::node

@@ -1,0 +1,44 @@
+// Which gateway serves which session: the accounts say it, and what they say is the same in every process.
+//
+// Gateways are told by their names; accounts that name none belong to the one without a name, which is the only one
+// where nobody names any.
+//
+// Limits: gateways_max. Threads: any; never changed. Cost: an array access per question, but for `find`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/types.hpp"
+#include "gateway/accounts.hpp"
+
+namespace corro::node {
+
+class gateway_shares {
+ public:
+    explicit gateway_shares(const gateway::account_directory& accounts);
+
+    /// Gateways are numbered from 0 in the order in which accounts name them first.
+    [[nodiscard]] std::size_t count() const noexcept { return names_.size(); }
+    /// Nothing when no account names this gateway.
+    [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
+
+    /// @pre  There is such a session.
+    [[nodiscard]] std::size_t gateway_of(domain::session_id id) const noexcept { return gateways_[id.value]; }
+    /// Whether there is such a session and the gateway serves it.
+    [[nodiscard]] bool serves(std::size_t gateway, domain::session_id id) const noexcept {
+        return id.value != 0 && id.value < gateways_.size() && gateways_[id.value] == gateway;
+    }
+    /// Whose sessions they are, by session id from 0.
+    [[nodiscard]] std::vector<bool> sessions_of(std::size_t gateway) const;
+
+ private:
+    std::vector<std::string> names_;
+    std::vector<std::uint8_t> gateways_;  ///< by session id
+};
+
+}  // namespace corro::node

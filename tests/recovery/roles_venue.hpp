@@ -1,0 +1,134 @@
+// Test support: facility, gateways and distributor of one venue, each in a process of its own.
+#pragma once
+
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../system/exchange_under_test.hpp"
+#include "node/distributor_role.hpp"
+#include "node/facility_role.hpp"
+#include "node/gateway_role.hpp"
+#include "role_process.hpp"
+
+namespace corro::testing {
+
+struct report {
+    std::uint64_t commands_count = 0;
+    std::uint64_t state_hash = 0;
+    std::uint64_t wills_executed = 0;
+    std::uint16_t port = 0;
+    std::uint16_t snapshot_port = 0;
+};
+using process = role_process<report>;
+
+inline std::string loopback(std::uint16_t port) {
+    return "127.0.0.1:" + std::to_string(port);
+}
+
+/// The processes of one venue. Whoever is started again listens where he did before.
+struct roles_venue {
+    /// @param names  Of the gateways; accounts are dealt out to them in turn.
+    roles_venue(const std::string& directory, const std::string& link, const std::vector<std::string>& names = {""}) {
+        at_facility = small_venue();
+        for (std::size_t i = 0; i < at_facility.accounts.size(); ++i)
+            at_facility.accounts[i].gateway = names[i % names.size()];
+        at_distributor = at_facility;
+        at_gateways.assign(names.size(), at_facility);
+        at_facility.journal_directory = directory + "/journal";
+        at_facility.journal_segment_bytes = 512U * 1024;
+        at_facility.link_listen = link;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            at_gateways[i].link_connect = link;
+            at_gateways[i].link_gateway = names[i];
+        }
+        gateways.resize(names.size());
+    }
+
+    report start_facility() {
+        facility = std::make_unique<process>(
+            [this](io::context& context) {
+                auto role = std::make_unique<node::facility_role>(context, at_facility);
+                process::say(say(*role));
+                return role;
+            },
+            say);
+        const report r = facility->read();
+        at_facility.feed_listen = loopback(r.port);
+        at_facility.snapshot_listen = loopback(r.snapshot_port);
+        return r;
+    }
+    /// Does not wait until it is linked.
+    [[nodiscard]] std::unique_ptr<process> make_gateway(std::size_t index) {
+        return std::make_unique<process>(
+            [this, index](io::context& context) {
+                return std::make_unique<node::gateway_role>(context, at_gateways[index], [](io::endpoint where) {
+                    report r;
+                    r.port = where.port();
+                    if (std::exchange(gateway_has_spoken, true)) return;
+                    process::say(r);
+                });
+            },
+            [](const node::gateway_role&) { return report(); });
+    }
+    void start_gateway(std::size_t index = 0) {
+        gateways[index] = make_gateway(index);
+        at_gateways[index].order_entry_listen = loopback(gateways[index]->read().port);
+    }
+    void start_distributor() {
+        distributor = std::make_unique<process>(
+            [this](io::context& context) {
+                auto role = std::make_unique<node::distributor_role>(context, at_distributor,
+                                                                     *io::endpoint::parse(at_facility.feed_listen),
+                                                                     *io::endpoint::parse(at_facility.snapshot_listen));
+                report r;
+                r.port = role->feed_endpoint().port();
+                r.snapshot_port = role->snapshot_endpoint().port();
+                process::say(r);
+                return role;
+            },
+            [](const node::distributor_role&) { return report(); });
+        const report r = distributor->read();
+        at_distributor.feed_listen = loopback(r.port);
+        at_distributor.snapshot_listen = loopback(r.snapshot_port);
+    }
+    void start() {
+        start_facility();
+        for (std::size_t i = 0; i < gateways.size(); ++i) start_gateway(i);
+        start_distributor();
+    }
+    static report say(const node::facility_role& role) {
+        report r;
+        r.commands_count = role.commands_count();
+        r.state_hash = role.state_hash();
+        r.wills_executed = role.wills_executed();
+        r.port = role.feed_endpoint().port();
+        r.snapshot_port = role.snapshot_endpoint().port();
+        return r;
+    }
+
+    /// Of the gateway that serves a trader of the market.
+    [[nodiscard]] io::endpoint order_entry(std::uint32_t trader = 0) const {
+        return *io::endpoint::parse(at_gateways[trader % at_gateways.size()].order_entry_listen);
+    }
+    [[nodiscard]] io::endpoint feed() const { return *io::endpoint::parse(at_distributor.feed_listen); }
+    [[nodiscard]] io::endpoint snapshots() const { return *io::endpoint::parse(at_distributor.snapshot_listen); }
+
+    static inline bool gateway_has_spoken = false;
+    node::configuration at_facility;
+    std::vector<node::configuration> at_gateways;
+    node::configuration at_distributor;
+    std::unique_ptr<process> facility;
+    std::vector<std::unique_ptr<process>> gateways;
+    std::unique_ptr<process> distributor;
+};
+
+inline std::string link_name() {
+    static int count = 0;
+    return "@corro-roles-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+}
+
+}  // namespace corro::testing
