@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string>
 
 #include "node/exchange.hpp"
 #include "node/segmented_exchange.hpp"
@@ -32,6 +33,9 @@ void print_exchange_report(const node::exchange& exchange) {
     print_order_entry(exchange.latencies(), exchange.gateway_statistics());
     print_feed(exchange.feed_statistics());
     fmt::print("sequenced    {} commands, state hash {:016x}\n", exchange.commands_count(), exchange.state_hash());
+    if (const node::host_journal* journal = exchange.journal()) {
+        for (const std::string& notice : journal->notices()) fmt::print("notice       {}\n", notice);
+    }
     std::fflush(stdout);
 }
 

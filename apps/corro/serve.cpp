@@ -49,7 +49,15 @@ void print_report(const node::segmented_exchange& exchange) {
     print_segments_report(exchange, false);
 }
 
-// SIGUSR1 prints the tables; the first SIGINT or SIGTERM closes the venue, the second gives up on slow goodbyes.
+void write_snapshot(node::exchange& exchange) {
+    exchange.write_snapshot();
+}
+void write_snapshot(node::segmented_exchange& /*exchange*/) {
+    fmt::print(stderr, "corro serve: a venue with segments writes its snapshots when it ends\n");
+}
+
+// SIGUSR1 prints the tables, SIGUSR2 has a snapshot written; the first SIGINT or SIGTERM closes the venue, the second
+// gives up on slow goodbyes.
 template <class Exchange>
 io::task<void> obey_signals(Exchange* exchange, io::signal_set* signals, io::context* context) {
     bool closing = false;
@@ -58,6 +66,8 @@ io::task<void> obey_signals(Exchange* exchange, io::signal_set* signals, io::con
         if (!signal) co_return;
         if (*signal == SIGUSR1) {
             print_report(*exchange);
+        } else if (*signal == SIGUSR2) {
+            write_snapshot(*exchange);
         } else if (closing) {
             context->stop();
         } else {
@@ -71,7 +81,7 @@ io::task<void> obey_signals(Exchange* exchange, io::signal_set* signals, io::con
 
 template <class Exchange>
 io::task<void> serve_until_closed(Exchange* exchange, io::context* context) {
-    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1});
+    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2});
     io::task_scope watching(*context);
     watching.spawn(obey_signals(exchange, &signals, context));
     co_await exchange->run();
@@ -168,23 +178,28 @@ int serve(const serve_options& options) {
         fmt::print("  event log    {}\n", configuration.event_log.directory);
     if (const auto requests = exchange.retransmission_endpoint())
         fmt::print("  lost packets {}\n", requests->to_string());
-    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables.\n");
+    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot written.\n");
     std::fflush(stdout);
     io::block_on(context, serve_until_closed(&exchange, &context));
     print_exchange_report(exchange);
     return 0;
 }
 
-// The first signal closes the role.
+// The first SIGINT or SIGTERM closes the role; SIGUSR2 has a facility write a snapshot.
 template <class Role>
 io::task<void> run_until_closed(Role* role, io::context* context) {
-    const auto close_when_told = [](Role* what, io::signal_set* signals) -> io::task<void> {
-        const auto signal = co_await signals->wait();
-        if (signal) what->close();
+    const auto obey = [](Role* what, io::signal_set* signals) -> io::task<void> {
+        while (true) {
+            const auto signal = co_await signals->wait();
+            if (!signal) co_return;
+            if (*signal != SIGUSR2) break;
+            if constexpr (requires { what->write_snapshot(); }) what->write_snapshot();
+        }
+        what->close();
     };
-    io::signal_set signals(*context, {SIGINT, SIGTERM});
+    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR2});
     io::task_scope watching(*context);
-    watching.spawn(close_when_told(role, &signals));
+    watching.spawn(obey(role, &signals));
     co_await role->run();
     watching.request_stop();
     co_await watching.join();

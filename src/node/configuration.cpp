@@ -481,8 +481,16 @@ configuration parse_configuration(std::string_view text, const std::string& file
             r.fail("journal_segment_bytes", fmt::format("expected a multiple of {}", journal::sector_bytes));
         }
         c.snapshots_kept = r.number("snapshots_kept", c.snapshots_kept, 1, 1'000'000);
+        c.snapshot_every = r.number("snapshot_every", c.snapshot_every, 0, INT64_MAX);
+        c.journal_segments_kept = r.number("journal_segments_kept", c.journal_segments_kept, 0, INT64_MAX);
+        c.journal_bytes_kept = r.number("journal_bytes_kept", c.journal_bytes_kept, 0, INT64_MAX);
         c.busy_poll = std::chrono::microseconds{
             r.number("busy_poll_us", static_cast<std::uint64_t>(c.busy_poll.count()), 0, 1'000'000'000)};
+        if (!root.contains("segment")) return;
+        for (const char* key : {"snapshot_every", "journal_segments_kept", "journal_bytes_kept"}) {
+            if (r.has(key))
+                r.fail(key, "a venue of segments writes its snapshots when it ends, and keeps its journals");
+        }
     });
     read_table(root, "order_entry", file, [&](table_reader& r) {
         c.order_entry_listen = r.text("listen", c.order_entry_listen);
@@ -622,6 +630,14 @@ facility::facility_options facility_options_of(const configuration& c) {
     options.orders_max = c.orders_max;
     for (const gateway::account& a : c.accounts) options.accounts_max = std::max(options.accounts_max, a.id.value + 1);
     options.positions_max = std::max<std::uint32_t>(options.positions_max, c.orders_max);
+    return options;
+}
+
+risk::throttle_options throttle_options_of(const configuration& c) {
+    risk::throttle_options options;
+    options.requests_max = c.requests_max;
+    options.requests_end = c.requests_end;
+    options.window_ns = std::chrono::nanoseconds(c.requests_window).count();
     return options;
 }
 

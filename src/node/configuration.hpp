@@ -19,6 +19,7 @@
 #include "journal/writer.hpp"
 #include "market_data/limits.hpp"
 #include "node/limits.hpp"
+#include "risk/throttle.hpp"
 #include "telemetry/event_log.hpp"
 
 namespace corro::node {
@@ -76,7 +77,11 @@ struct configuration {
     std::string journal_directory;           ///< empty: nothing is journaled
     journal::durability durability = journal::durability::group;
     std::uint64_t journal_segment_bytes = journal::segment_bytes_default;
-    std::size_t snapshots_kept = snapshots_kept_default;  ///< beside the journal; older ones are removed
+    std::size_t snapshots_kept = snapshots_kept_default;    ///< beside the journal; older ones are removed
+    std::uint64_t snapshot_every = snapshot_every_default;  ///< commands, while the venue runs; 0: never
+    // Segments of the journal that no kept snapshot needs go once more than these are there; by default none goes.
+    std::uint64_t journal_segments_kept = ~std::uint64_t{0};
+    std::uint64_t journal_bytes_kept = ~std::uint64_t{0};
     threading_mode threading = threading_mode::inline_;
     std::chrono::microseconds busy_poll = busy_poll_default;  ///< how long an idle facility thread looks for commands
     std::string depth_listen;  ///< where pictures of the best levels are served; empty: nowhere
@@ -114,5 +119,7 @@ struct configuration {
 /// The limits of the facility that a configuration asks for. Whoever loads a snapshot or reads a journal needs the
 /// same.
 [[nodiscard]] facility::facility_options facility_options_of(const configuration& c);
+/// The throttle that a configuration asks for.
+[[nodiscard]] risk::throttle_options throttle_options_of(const configuration& c);
 
 }  // namespace corro::node

@@ -37,15 +37,12 @@ exchange::exchange(io::context& context, const configuration& c)
       thread_(thread_of(context, c, orders_)),
       host_(facility_options_of(c), c.instruments, clock_, edges_),
       metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
-    risk::throttle_options throttle;
-    throttle.requests_max = c.requests_max;
-    throttle.requests_end = c.requests_end;
-    throttle.window_ns = std::chrono::nanoseconds(c.requests_window).count();
-    host_.throttle(throttle, orders_.sessions_count());
+    host_.throttle(throttle_options_of(c), orders_.sessions_count());
     if (!c.journal_directory.empty()) {
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
         io::block_on(own, journal_->recover(parts()));
+        snapshots_ = std::make_unique<snapshot_maker>(context_, c, *journal_);
     }
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     // What the recovery repeated has been told before.
@@ -73,6 +70,8 @@ io::task<void> exchange::run() {
         orders_.commands().take_directly(this);
         pumping.spawn(pump_inline());
     }
+    io::task_scope saving(context_);
+    if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
     io::task_scope measuring(context_);
@@ -90,19 +89,12 @@ io::task<void> exchange::run() {
         journal_->close();
     }
     co_await journaling.join();
-    co_await save_last_snapshot();
+    saving.request_stop();
+    co_await saving.join();
+    if (journal_ != nullptr) co_await journal_->save_last_snapshot(parts());
     metrics_.close();
     co_await measuring.join();
     say(telemetry::happening_kind::stopped, host_.sequence());
-}
-
-// The venue is at rest: the journal is sealed, and every answer is where it belongs. Nothing has to be saved when
-// nothing has happened since the last snapshot, and nothing can be when the journal has failed.
-io::task<void> exchange::save_last_snapshot() {
-    if (journal_ == nullptr || host_.failed() || host_.released_count() != host_.emitted_count()) co_return;
-    if (host_.sequence() == journal_->snapshot_sequence()) co_return;
-    std::vector<std::byte> state = save_venue(parts());
-    co_await journal_->save_snapshot(std::move(state));
 }
 
 // Inline: a command is executed where it was decoded. Its answers stand in their sessions' buffers then, and leave with
@@ -158,6 +150,7 @@ io::task<void> exchange::follow_journal() {
     while (!journal_->ended()) {
         const std::error_code stopped = co_await journal_->writer().progressed().wait();
         if (stopped) co_return;
+        journal_->forget_old_segments();
         publish_progress();
         orders_.commands().filled().set();
     }
@@ -184,6 +177,13 @@ void exchange::say(telemetry::happening_kind what, std::uint64_t number) const {
 void exchange::collect(telemetry::metrics_page& page) const {
     add_metrics(orders_, page);
     add_metrics(feed_, page);
+    if (snapshots_ != nullptr) {
+        add_metrics(*snapshots_, page);
+        page.gauge("corro_journal_durable_command", "The last command that the journal keeps as its mode promises.",
+                   static_cast<double>(journal_->writer().durable_sequence()));
+        page.gauge("corro_snapshot_command", "The last command in the newest snapshot; 0 when there is none.",
+                   static_cast<double>(journal_->snapshot_sequence()));
+    }
     if (thread_ != nullptr) {
         page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",
                    static_cast<double>(thread_->waiting_count()));

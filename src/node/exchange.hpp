@@ -24,6 +24,7 @@
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
 #include "node/order_entry_side.hpp"
+#include "node/snapshot_maker.hpp"
 #include "node/venue_snapshot.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
@@ -46,6 +47,11 @@ class exchange final : private gateway::command_taker {
 
     /// Begins to leave.
     void close() noexcept { orders_.close(); }
+
+    /// Has a snapshot written beside the journal soon, while trading goes on. Nothing without a journal.
+    void write_snapshot() noexcept {
+        if (snapshots_ != nullptr) snapshots_->ask();
+    }
 
     [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return orders_.endpoint(); }
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
@@ -87,8 +93,9 @@ class exchange final : private gateway::command_taker {
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
 
  private:
-    [[nodiscard]] venue_parts parts() noexcept { return {&host_, &orders_.answers(), &feed_}; }
-    io::task<void> save_last_snapshot();
+    [[nodiscard]] venue_parts parts() noexcept {
+        return {&host_, &orders_.answers(), &feed_.distributor(), feed_.lines()};
+    }
     bool take(const domain::command& command) noexcept override;
     void execute(domain::command& command) noexcept;
     io::task<void> pump_inline();
@@ -108,8 +115,9 @@ class exchange final : private gateway::command_taker {
     std::unique_ptr<facility_thread> thread_;  ///< when split
     matching_host host_;
     std::unique_ptr<host_journal> journal_;
-    answer_marks marks_;             ///< inline
-    std::uint64_t taken_count_ = 0;  ///< inline
+    std::unique_ptr<snapshot_maker> snapshots_;  ///< with a journal
+    answer_marks marks_;                         ///< inline
+    std::uint64_t taken_count_ = 0;              ///< inline
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;

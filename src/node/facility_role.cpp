@@ -27,16 +27,13 @@ facility_role::facility_role(io::context& context, const configuration& c)
       metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }),
       gateways_(shares_.count()) {
     gateway::set_copies(accounts_, answers_);
-    risk::throttle_options throttle;
-    throttle.requests_max = c.requests_max;
-    throttle.requests_end = c.requests_end;
-    throttle.window_ns = std::chrono::nanoseconds(c.requests_window).count();
-    host_.throttle(throttle, accounts_.sessions_count());
+    host_.throttle(throttle_options_of(c), accounts_.sessions_count());
     // What the recovery repeats has been told to the log before.
     telemetry::producer* const told_later = std::exchange(events_log_, nullptr);
     if (!c.journal_directory.empty()) {
         journal_ = std::make_unique<host_journal>(context, context, c);
         io::block_on(context, journal_->recover(parts()));
+        snapshots_ = std::make_unique<snapshot_maker>(context, c, *journal_);
     }
     events_log_ = told_later;
     if (c.metrics_listen.empty()) return;
@@ -50,6 +47,8 @@ io::task<void> facility_role::run() {
         journaling.spawn(journal_->run());
         journaling.spawn(follow_journal());
     }
+    io::task_scope saving(context_);
+    if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
     io::task_scope measuring(context_);
@@ -60,18 +59,12 @@ io::task<void> facility_role::run() {
     co_await publishing.join();
     if (journal_ != nullptr) journal_->close();
     co_await journaling.join();
-    co_await save_last_snapshot();
+    saving.request_stop();
+    co_await saving.join();
+    if (journal_ != nullptr) co_await journal_->save_last_snapshot(parts());
     metrics_.close();
     co_await measuring.join();
     say(telemetry::happening_kind::stopped);
-}
-
-// As an exchange does: everything is answered, so that the state is that of the last command.
-io::task<void> facility_role::save_last_snapshot() {
-    if (journal_ == nullptr || host_.failed() || host_.released_count() != host_.emitted_count()) co_return;
-    if (host_.sequence() == journal_->snapshot_sequence()) co_return;
-    std::vector<std::byte> state = save_venue(parts());
-    co_await journal_->save_snapshot(std::move(state));
 }
 
 void facility_role::say(telemetry::happening_kind what) const {
@@ -82,6 +75,7 @@ void facility_role::say(telemetry::happening_kind what) const {
 
 void facility_role::collect(telemetry::metrics_page& page) const {
     add_metrics(feed_, page);
+    if (snapshots_ != nullptr) add_metrics(*snapshots_, page);
     const auto absent = std::count(gateways_.begin(), gateways_.end(), nullptr);
     page.gauge("corro_gateways_linked", "Gateways that are linked.",
                static_cast<double>(gateways_.size() - static_cast<std::size_t>(absent)));
@@ -131,6 +125,7 @@ io::task<void> facility_role::follow_journal() {
     while (!journal_->ended()) {
         const std::error_code stopped = co_await journal_->writer().progressed().wait();
         if (stopped) co_return;
+        journal_->forget_old_segments();
         publish_progress();
         progressed_.set();
     }

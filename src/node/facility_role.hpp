@@ -35,6 +35,7 @@
 #include "node/link_channel.hpp"
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
+#include "node/snapshot_maker.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -53,6 +54,11 @@ class facility_role final : private event_outlet {
 
     /// Begins to leave.
     void close() noexcept;
+
+    /// Has a snapshot written beside the journal soon, while trading goes on. Nothing without a journal.
+    void write_snapshot() noexcept {
+        if (snapshots_ != nullptr) snapshots_->ask();
+    }
 
     [[nodiscard]] std::string link_address() const { return links_.address(); }
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
@@ -84,6 +90,7 @@ class facility_role final : private event_outlet {
         std::map<std::uint32_t, domain::command> wills;  ///< by session
     };
 
+    [[nodiscard]] venue_parts parts() noexcept { return {&host_, &answers_, &feed_.distributor(), feed_.lines()}; }
     std::size_t accept(std::span<const domain::event> events) noexcept override;
     void tell_gateways(const domain::event& event);
     io::task<void> serve_links();
@@ -98,17 +105,9 @@ class facility_role final : private event_outlet {
     io::task<void> settle(gateway_link* link);
     void tell_progress(gateway_link& link);
     io::task<void> follow_journal();
-    io::task<void> save_last_snapshot();
     void publish_progress();
     void collect(telemetry::metrics_page& page) const;
     void say(telemetry::happening_kind what) const;
-    [[nodiscard]] venue_parts parts() noexcept {
-        venue_parts p;
-        p.host = &host_;
-        p.answers = &answers_;
-        p.feed = &feed_;
-        return p;
-    }
 
     io::context& context_;
     base::tsc_clock clock_;
@@ -122,6 +121,7 @@ class facility_role final : private event_outlet {
     link_acceptor links_;
     matching_host host_;
     std::unique_ptr<host_journal> journal_;
+    std::unique_ptr<snapshot_maker> snapshots_;  ///< with a journal
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;

@@ -70,6 +70,7 @@ io::task<void> facility_thread::follow_journal() {
     while (!journal_->ended()) {
         const std::error_code stopped = co_await journal_->writer().progressed().wait();
         if (stopped) co_return;
+        journal_->forget_old_segments();
         publish_progress();
         bell_.set();  // commands may wait for room
     }

@@ -1,8 +1,6 @@
 #include "node/host_journal.hpp"
 
 #include <chrono>
-#include <limits>
-#include <span>
 #include <utility>
 
 #include "journal/identity.hpp"
@@ -12,10 +10,12 @@ namespace {
 
 journal::writer_options options_of(const configuration& c) {
     journal::writer_options options;
-    options.venue = journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
+    options.venue = identity_of(c);
     options.mode = c.durability;
     options.segment_bytes = c.journal_segment_bytes;
     options.reserve_bytes = c.journal_segment_bytes / 4;
+    options.kept_segments_max = c.journal_segments_kept;
+    options.kept_bytes_max = c.journal_bytes_kept;
     return options;
 }
 
@@ -25,147 +25,33 @@ journal::writer_options options_of(const configuration& c) {
 
 }  // namespace
 
+journal::identity identity_of(const configuration& c) {
+    return journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
+}
+
+bool may_lose_commands(const configuration& c) noexcept {
+    return c.durability == journal::durability::none || c.durability == journal::durability::async;
+}
+
 host_journal::host_journal(io::context& context, io::context& edge, const configuration& c)
     : files_(context),
       snapshot_files_(edge),
       edge_(edge),
       directory_(c.journal_directory),
       snapshots_kept_(c.snapshots_kept),
-      options_(options_of(c)) {}
+      options_(options_of(c)),
+      replay_(std::in_place, &files_, directory_, options_.venue, may_lose_commands(c)) {}
 
-io::task<host_journal::tail> host_journal::open_tail(std::uint64_t from) {
-    journal::reader_options reading;
-    reading.venue = options_.venue;
-    reading.from_sequence = from;
-    auto reader = co_await journal::reader::open(&files_, directory_, reading);
-    tail found;
-    if (reader) {
-        found.reader = std::move(*reader);
-    } else if (from == 1 || reader.error().code != journal::journal_errc::out_of_reach) {
-        refuse(reader.error());
-    }
-    co_return found;
-}
-
-// The commands behind a snapshot, or nothing if it is not one of this journal's commands. Its last command is looked
-// at: the journal must say the same of it.
-io::task<host_journal::tail> host_journal::find_tail(const journal::stored_snapshot* snapshot) {
-    const std::uint64_t sequence = snapshot->about.sequence;
-    const std::string name = path_of_snapshot(sequence);
-    tail none;
-    tail found;
-    if (sequence == 0) {  // of a segment that had nothing to do
-        found = co_await open_tail(1);
-        co_return found;
-    }
-    found = co_await open_tail(sequence);
-    // The command itself may have gone with its segment.
-    if (found.reader == nullptr) {
-        found = co_await open_tail(sequence + 1);
-        co_return found;
-    }
-    const auto commands = co_await found.reader->next();
-    if (!commands && commands.error().code != journal::journal_errc::out_of_reach) refuse(commands.error());
-    if (!commands || commands->empty()) {
-        const bool may_be_lost =
-            options_.mode == journal::durability::none || options_.mode == journal::durability::async;
-        if (!may_be_lost) {
-            throw recovery_error(name +
-                                 ": the journal ends before the last command of this snapshot; its end is missing");
-        }
-        notices_.push_back(name + ": removed, because the journal has lost the last commands of this snapshot");
-        journal::snapshot_store store(&files_, directory_, options_.venue);
-        const auto removed = co_await store.remove(sequence);
-        if (!removed) refuse(removed.error());
-        co_return none;
-    }
-    if (commands->front().time.value != facility_header_of(snapshot->bytes).time) {
-        notices_.push_back(name + ": passed over, because the journal has another command in the place of its last");
-        co_return none;
-    }
-    found.commands = commands->subspan(1);
-    co_return found;
-}
-
-io::task<std::optional<journal::stored_snapshot>> host_journal::find_snapshot(std::uint64_t sequence) {
-    journal::snapshot_store store(&files_, directory_, options_.venue);
-    std::uint64_t newest = sequence;
-    while (true) {
-        auto found = co_await store.load_newest(newest);
-        if (!found) refuse(found.error());
-        for (const journal::problem& each : found->passed_over) notices_.push_back(each.text);
-        if (!found->snapshot) break;
-        const std::uint64_t at = found->snapshot->about.sequence;
-        behind_ = co_await find_tail(&*found->snapshot);
-        if (behind_.reader != nullptr) co_return std::move(found->snapshot);
-        if (at == 0) break;
-        newest = at - 1;
-    }
-    co_return std::nullopt;
-}
-
-io::task<void> host_journal::begin_at_first() {
-    behind_ = co_await open_tail(1);
-}
-
-std::string host_journal::path_of_snapshot(std::uint64_t sequence) const {
-    return directory_ + "/" + journal::snapshot_name(sequence);
-}
-
-void host_journal::passed_over(std::uint64_t sequence, const std::string& why) {
-    notices_.push_back(path_of_snapshot(sequence) + ": passed over: " + why);
-}
-
-// The newest snapshot that is sound and fits, and the commands behind it; without one, all commands.
-io::task<void> host_journal::load_newest(venue_parts parts) {
-    std::uint64_t newest = std::numeric_limits<std::uint64_t>::max();
-    while (true) {
-        const auto snapshot = co_await find_snapshot(newest);
-        if (!snapshot) break;
-        const std::uint64_t sequence = snapshot->about.sequence;
-        const load_failure failure = load_venue(parts, snapshot->bytes);
-        if (!failure.problem.empty()) {
-            throw recovery_error(path_of_snapshot(sequence) + ": " + failure.problem +
-                                 "; without this file the journal is replayed instead");
-        }
-        if (!failure.unfit) {
-            loaded(sequence);
-            co_return;
-        }
-        passed_over(sequence, failure.unfit.message());
-        if (sequence == 0) break;
-        newest = sequence - 1;
-    }
-    co_await begin_at_first();
+io::task<void> host_journal::recover(venue_parts parts) {
+    co_await take_directory();
+    co_await replay_->run(parts);
+    co_await finish(parts.host, parts.answers);
 }
 
 io::task<void> host_journal::take_directory() {
     auto lock = co_await journal::directory_lock::take(&files_, directory_);
     if (!lock) refuse(lock.error());
     lock_ = std::move(*lock);
-}
-
-io::task<void> host_journal::fetch() {
-    const auto commands = co_await behind_.reader->next();
-    if (!commands) refuse(commands.error());
-    behind_.commands = *commands;
-}
-
-void host_journal::replay_next(matching_host& host) noexcept {
-    host.replay(behind_.commands.front());
-    behind_.commands = behind_.commands.subspan(1);
-    ++replayed_count_;
-}
-
-io::task<void> host_journal::recover(venue_parts parts) {
-    co_await take_directory();
-    co_await load_newest(parts);
-    while (true) {
-        while (has_next()) replay_next(*parts.host);
-        co_await fetch();
-        if (!has_next()) break;
-    }
-    co_await finish(parts.host, parts.answers);
 }
 
 io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* answers) {
@@ -175,29 +61,55 @@ io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* an
         last.request = host->last_requests()[id];
         answers->note(last);
     }
-    auto writer = co_await journal::writer::open(std::move(*lock_), behind_.reader->end(), options_);
+    notices_ = replay_->notices();
+    replayed_count_ = replay_->replayed_count();
+    snapshot_sequence_ = replay_->snapshot_sequence();
+    auto writer = co_await journal::writer::open(std::move(*lock_), replay_->end(), options_);
     if (!writer) refuse(writer.error());
     lock_.reset();
-    behind_ = tail();
+    replay_.reset();
     writer_ = std::move(*writer);
+    epoch_ = writer_->epoch();
     host->set_journal(*writer_);
 }
 
-io::task<void> host_journal::save_snapshot(std::vector<std::byte> bytes) {
+io::task<std::expected<std::uint64_t, journal::problem>> store_snapshot(journal::snapshot_store* store,
+                                                                        const io::context* clock,
+                                                                        std::vector<std::byte> bytes,
+                                                                        std::uint64_t epoch,
+                                                                        std::size_t snapshots_kept) {
     const facility::snapshot_header state = facility_header_of(bytes);
     journal::snapshot_header about;
     about.sequence = state.sequence;
-    about.epoch = writer_->epoch();
+    about.epoch = epoch;
     about.state_hash = state.state_hash;
-    const auto now = edge_.wall_now().time_since_epoch();
+    const auto now = clock->wall_now().time_since_epoch();
     about.created_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    auto done = co_await store->save(about, bytes);
+    if (done) done = co_await store->keep(snapshots_kept);
+    if (!done) co_return std::unexpected(std::move(done.error()));
+    const auto kept = store->list();
+    if (!kept) co_return std::unexpected(kept.error());
+    co_return kept->front();
+}
+
+io::task<void> host_journal::save_last_snapshot(venue_parts parts) {
+    const matching_host& host = *parts.host;
+    if (host.failed() || host.released_count() != host.emitted_count()) co_return;
+    if (host.sequence() == snapshot_sequence_) co_return;
+    std::vector<std::byte> state = save_venue(parts);
+    co_await save_snapshot(std::move(state));
+}
+
+io::task<void> host_journal::save_snapshot(std::vector<std::byte> bytes) {
+    const std::uint64_t sequence = facility_header_of(bytes).sequence;
     journal::snapshot_store store(&snapshot_files_, directory_, options_.venue);
-    auto done = co_await store.save(about, bytes);
+    const auto done = co_await store_snapshot(&store, &edge_, std::move(bytes), epoch_, snapshots_kept_);
     if (done) {
-        snapshot_sequence_ = about.sequence;
-        done = co_await store.keep(snapshots_kept_);
+        note_snapshot(sequence, *done);
+    } else {
+        note(done.error().text);
     }
-    if (!done) notices_.push_back(done.error().text);
 }
 
 io::task<void> host_journal::run() {

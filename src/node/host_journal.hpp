@@ -9,32 +9,41 @@
 // Source: docs/spec/journal.md.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
-#include <span>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "domain/command.hpp"
 #include "io/context.hpp"
 #include "io/task.hpp"
-#include "journal/reader.hpp"
+#include "journal/errors.hpp"
+#include "journal/identity.hpp"
 #include "journal/snapshot_store.hpp"
 #include "journal/storage.hpp"
 #include "journal/writer.hpp"
 #include "node/configuration.hpp"
+#include "node/journal_replay.hpp"
 #include "node/venue_snapshot.hpp"
 
 namespace corro::node {
 
-/// Why a host cannot start: its journal is damaged, another venue's, in use, or out of the system's reach. `what()` is
-/// a whole sentence for the operator.
-class recovery_error : public std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+/// Whose journal and snapshots a configuration's are.
+[[nodiscard]] journal::identity identity_of(const configuration& c);
+/// Whether the configuration's durability lets a crash take commands that were acknowledged.
+[[nodiscard]] bool may_lose_commands(const configuration& c) noexcept;
+
+/// Saves what `save_venue` made, and removes snapshots beyond those that are kept.
+/// @return  The last command in the oldest one that is kept.
+[[nodiscard]] io::task<std::expected<std::uint64_t, journal::problem>> store_snapshot(journal::snapshot_store* store,
+                                                                                      const io::context* clock,
+                                                                                      std::vector<std::byte> bytes,
+                                                                                      std::uint64_t epoch,
+                                                                                      std::size_t snapshots_kept);
 
 class host_journal {
  public:
@@ -46,33 +55,38 @@ class host_journal {
     /// Brings the venue to where the journal ends, and lets the host journal from then on. Fails with recovery_error.
     [[nodiscard]] io::task<void> recover(venue_parts parts);
 
-    // --- Recovering step by step, where the commands of several journals go between each other: segment_recovery.hpp
-    // --
+    // The same in steps, where the commands of several journals go between each other: segment_recovery.hpp.
 
     /// Takes the directory for this process.
     [[nodiscard]] io::task<void> take_directory();
-    /// The newest sound snapshot of a command not after `sequence`, if the journal has what comes behind it; that is
-    /// then what `fetch` gives.
-    [[nodiscard]] io::task<std::optional<journal::stored_snapshot>> find_snapshot(std::uint64_t sequence);
-    /// Lets `fetch` begin with the journal's first command.
-    [[nodiscard]] io::task<void> begin_at_first();
-    /// Takes note that a snapshot was loaded, and of a sentence about one that was not.
-    void loaded(std::uint64_t sequence) noexcept { snapshot_sequence_ = sequence; }
-    void passed_over(std::uint64_t sequence, const std::string& why);
-    /// The file of a snapshot.
-    [[nodiscard]] std::string path_of_snapshot(std::uint64_t sequence) const;
-    /// The next command is `next()`; false: the journal has no more.
-    [[nodiscard]] bool has_next() const noexcept { return !behind_.commands.empty(); }
-    [[nodiscard]] io::task<void> fetch();
-    [[nodiscard]] const domain::command& next() const noexcept { return behind_.commands.front(); }
-    void replay_next(matching_host& host) noexcept;
-    /// Opens the journal for what comes, and lets the host journal from then on.
+    /// What is there. @pre Not finished.
+    [[nodiscard]] journal_replay& replay() noexcept { return *replay_; }
+    /// Opens the journal for what comes, and lets the host journal from then on. @pre The replay is at the end.
     [[nodiscard]] io::task<void> finish(matching_host* host, gateway::answer_log* answers);
 
-    /// Writes what `save_venue` made, removes snapshots beyond those that are kept, and lets the journal's oldest
-    /// segments go as configured. What goes wrong is a notice: without a snapshot the next start takes longer.
-    /// @pre  Nothing waits for the journal that the state has in it. Not while another one is being saved.
+    /// Saves the state of a venue at rest, whose journal is sealed and whose answers are where they belong. Nothing has
+    /// to be saved when nothing has happened since the last snapshot, and nothing can be when the journal has failed.
+    /// What goes wrong is a notice: without a snapshot the next start takes longer.
+    [[nodiscard]] io::task<void> save_last_snapshot(venue_parts parts);
+    /// Saves what `save_venue` made of a venue at rest.
     [[nodiscard]] io::task<void> save_snapshot(std::vector<std::byte> bytes);
+
+    /// A snapshot of the state after `sequence` is on the disk, and `oldest` is the oldest that is kept.
+    void note_snapshot(std::uint64_t sequence, std::uint64_t oldest) noexcept {
+        snapshot_sequence_ = sequence;
+        oldest_snapshot_.store(oldest, std::memory_order_relaxed);
+    }
+    /// Adds a sentence for the operator.
+    void note(std::string notice) { notices_.push_back(std::move(notice)); }
+
+    /// Lets segments go that no kept snapshot needs, as configured. On the host's thread, whenever the journal has
+    /// progressed.
+    void forget_old_segments() noexcept {
+        const std::uint64_t oldest = oldest_snapshot_.load(std::memory_order_relaxed);
+        if (oldest == forgotten_before_) return;
+        forgotten_before_ = oldest;
+        writer_->forget_before(oldest);
+    }
 
     /// Writes until `close`, or until the journal fails; `writer().progressed()` is set a last time then. @pre
     /// Recovered.
@@ -84,6 +98,8 @@ class host_journal {
 
     [[nodiscard]] journal::writer& writer() noexcept { return *writer_; }
     [[nodiscard]] const journal::writer& writer() const noexcept { return *writer_; }
+    /// The fencing epoch of this life.
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
     /// Commands that `recover` replayed, behind the snapshot.
     [[nodiscard]] std::uint64_t replayed_count() const noexcept { return replayed_count_; }
     /// The last command in the newest snapshot that was loaded or saved; 0 if none was.
@@ -92,16 +108,6 @@ class host_journal {
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept { return notices_; }
 
  private:
-    /// Where the commands behind a snapshot come from.
-    struct tail {
-        std::unique_ptr<journal::reader> reader;
-        std::span<const domain::command> commands;  ///< the first of them
-    };
-
-    io::task<tail> open_tail(std::uint64_t from);
-    io::task<tail> find_tail(const journal::stored_snapshot* snapshot);
-    io::task<void> load_newest(venue_parts parts);
-
     journal::disk_storage files_;
     journal::disk_storage snapshot_files_;  ///< on the edge's context
     io::context& edge_;
@@ -110,10 +116,13 @@ class host_journal {
     journal::writer_options options_;
     std::vector<std::string> notices_;
     std::uint64_t snapshot_sequence_ = 0;
-    std::unique_ptr<journal::writer> writer_;
+    std::optional<journal_replay> replay_;         ///< until recovered
     std::optional<journal::directory_lock> lock_;  ///< until the writer has it
-    tail behind_;                                  ///< until recovered
+    std::unique_ptr<journal::writer> writer_;
     std::uint64_t replayed_count_ = 0;
+    std::uint64_t epoch_ = 0;
+    std::atomic<std::uint64_t> oldest_snapshot_{0};  ///< written by the edge's thread, read by the host's
+    std::uint64_t forgotten_before_ = 0;             ///< the host's thread's own
     bool ended_ = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "facility/limits.hpp"
 
@@ -53,6 +54,13 @@ inline constexpr std::size_t segment_queue_capacity = 1U << 14U;
 
 /// Private events of one segment that wait for other segments' answers before nothing more is taken from it.
 inline constexpr std::size_t answers_waiting_max = 1U << 16U;
+
+/// Commands between two snapshots of a venue that runs, unless configured otherwise: as many as are replayed in some
+/// seconds, which then is what a start after a crash takes; and seldom enough that making them costs little.
+inline constexpr std::uint64_t snapshot_every_default = 10'000'000;
+
+/// How often a venue that runs looks whether a snapshot is due.
+inline constexpr std::chrono::milliseconds snapshot_look_interval{50};
 
 static_assert(facility::events_buffered_max < backlog_events_max / 2);
 

@@ -32,13 +32,6 @@ class market_data_side {
     /// Ends the feed; nothing may be published any more.
     void close() noexcept;
 
-    /// Goes on where the feed of another life ended; see market_data::distributor::load.
-    [[nodiscard]] bool load(base::byte_source& source) {
-        if (!distributor_.load(source)) return false;
-        if (lines_ != nullptr) lines_->begin_at_end();
-        return true;
-    }
-
     /// Where the feed begins, when it is not the first of its kind.
     [[nodiscard]] market_data::distributor& distributor() noexcept { return distributor_; }
 
@@ -56,6 +49,7 @@ class market_data_side {
     [[nodiscard]] std::optional<io::endpoint> depth_endpoint() const noexcept { return depth_endpoint_; }
     [[nodiscard]] const market_data::distributor& distributor() const noexcept { return distributor_; }
     /// nullptr when no lines are configured.
+    [[nodiscard]] market_data::line_publisher* lines() noexcept { return lines_.get(); }
     [[nodiscard]] const market_data::line_publisher* lines() const noexcept { return lines_.get(); }
 
  private:

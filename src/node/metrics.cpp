@@ -1,6 +1,7 @@
 #include "node/metrics.hpp"
 
 #include <array>
+#include <chrono>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -51,6 +52,14 @@ void add_metrics(const order_entry_side& side, metrics_page& page) {
                            side.latencies().stage(kind, stage), {{"kind", name}, {"stage", stages[stage]}});
         }
     }
+}
+
+void add_metrics(const snapshot_maker& maker, metrics_page& page) {
+    const snapshot_statistics& s = maker.statistics();
+    page.counter("corro_snapshots_made_total", "Snapshots written beside the journal while the venue ran.", s.made);
+    page.counter("corro_snapshots_failed_total", "Snapshots that could not be written.", s.failed);
+    page.gauge("corro_snapshot_seconds", "How long the last one took, on a thread of its own.",
+               std::chrono::duration<double>(s.last_duration).count());
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "node/market_data_side.hpp"
 #include "node/order_entry_side.hpp"
 #include "node/segment.hpp"
+#include "node/snapshot_maker.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace corro::node {
@@ -16,5 +17,6 @@ void add_metrics(const order_entry_side& side, telemetry::metrics_page& page);
 void add_metrics(const market_data_side& side, telemetry::metrics_page& page);
 /// The feeds of all segments, each sample with its segment's name.
 void add_metrics(std::span<const segment* const> segments, telemetry::metrics_page& page);
+void add_metrics(const snapshot_maker& maker, telemetry::metrics_page& page);
 
 }  // namespace corro::node

@@ -15,14 +15,6 @@ std::unique_ptr<facility_thread> thread_of(io::context& context, const configura
     return std::make_unique<facility_thread>(context, commands, c.busy_poll, segment_queue_capacity);
 }
 
-risk::throttle_options throttle_of(const configuration& c) {
-    risk::throttle_options throttle;
-    throttle.requests_max = c.requests_max;
-    throttle.requests_end = c.requests_end;
-    throttle.window_ns = std::chrono::nanoseconds(c.requests_window).count();
-    return throttle;
-}
-
 }  // namespace
 
 std::size_t segment_edge::accept(std::span<const domain::event> events) noexcept {
@@ -50,7 +42,7 @@ segment::segment(io::context& context, const configuration& c, const base::tsc_c
       commands(segment_queue_capacity),
       thread(thread_of(context, c, commands)),
       host(facility_options_of(c), c.instruments, clock, edge) {
-    host.throttle(throttle_of(c), sessions_count);
+    host.throttle(throttle_options_of(c), sessions_count);
     if (!c.journal_directory.empty()) journal = std::make_unique<host_journal>(host_context(), context, own);
 }
 

@@ -75,6 +75,22 @@ TEST(segment_configuration, refuses_instruments_that_belong_nowhere_or_twice) {
     expect_error(segment("A", "products = [1, 2]\ninstruments = [9]"), "there is no instrument 9");
 }
 
+TEST(segment_configuration, refuses_what_only_a_venue_of_one_segment_can_keep) {
+    for (const std::string key : {"snapshot_every", "journal_segments_kept", "journal_bytes_kept"}) {
+        const std::string all = "[facility]\njournal = \"data\"\n" + key + " = 1\n" +
+                                instruments.substr(instruments.find("[[instrument]]")) +
+                                segment("A", "products = [1, 2]");
+        try {
+            static_cast<void>(parse_configuration(all, "corro.toml"));
+            ADD_FAILURE() << key << " was taken";
+        } catch (const configuration_error& e) {
+            EXPECT_EQ(std::string(e.what()), "corro.toml:3: facility." + key +
+                                                 ": a venue of segments writes its snapshots when it ends, and keeps "
+                                                 "its journals");
+        }
+    }
+}
+
 TEST(segment_configuration, refuses_names_that_are_no_folders_or_used_twice) {
     expect_error(segment("", "products = [1, 2]"), "expected 1 to 10 letters");
     expect_error(segment("a/b", "products = [1, 2]"), "expected 1 to 10 letters");

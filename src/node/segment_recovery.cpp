@@ -18,7 +18,7 @@ using all_segments = std::span<const std::unique_ptr<segment>>;
 using snapshots = std::vector<std::optional<journal::stored_snapshot>>;
 
 std::optional<journal::stored_snapshot> find_snapshot(segment& s, std::uint64_t sequence) {
-    return io::block_on(s.host_context(), s.journal->find_snapshot(sequence));
+    return io::block_on(s.host_context(), s.journal->replay().find_snapshot(sequence));
 }
 
 /// The snapshots of the other segments that belong to a cut; false when one of them is not to be had.
@@ -26,7 +26,7 @@ bool find_others(all_segments segments, const venue_cut& cut, snapshots& found) 
     for (std::size_t k = 1; k < segments.size(); ++k) {
         segment& s = *segments[k];
         if (cut.sequences[k] == 0) {
-            io::block_on(s.host_context(), s.journal->begin_at_first());
+            io::block_on(s.host_context(), s.journal->replay().begin_at_first());
             continue;
         }
         found[k] = find_snapshot(s, cut.sequences[k]);
@@ -38,7 +38,8 @@ bool find_others(all_segments segments, const venue_cut& cut, snapshots& found) 
 venue_parts parts_of(segment& s, gateway::answer_log& answers) {
     venue_parts parts;
     parts.host = &s.host;
-    parts.feed = &s.feed;
+    parts.feed = &s.feed.distributor();
+    parts.lines = s.feed.lines();
     if (s.index() == 0) parts.answers = &answers;
     return parts;
 }
@@ -51,15 +52,15 @@ bool load_all(all_segments segments, const snapshots& found, gateway::answer_log
         const std::uint64_t sequence = found[k]->about.sequence;
         const load_failure failure = load_venue(parts_of(s, answers), found[k]->bytes);
         if (failure.unfit && k == 0) {
-            s.journal->passed_over(sequence, failure.unfit.message());
+            s.journal->replay().passed_over(sequence, failure.unfit.message());
             return false;
         }
         if (failure.failed()) {
             const std::string why = failure.unfit ? failure.unfit.message() : failure.problem;
-            throw recovery_error(s.journal->path_of_snapshot(sequence) + ": " + why +
+            throw recovery_error(s.journal->replay().path_of_snapshot(sequence) + ": " + why +
                                  "; without the snapshots of all segments the journals are replayed instead");
         }
-        s.journal->loaded(sequence);
+        s.journal->replay().loaded(sequence);
     }
     return true;
 }
@@ -75,21 +76,21 @@ std::uint64_t load_newest(all_segments segments, gateway::answer_log& answers) {
         const std::uint64_t sequence = found[0]->about.sequence;
         const auto cut = cut_of(found[0]->bytes, segments.size());
         if (!cut || !find_others(segments, *cut, found)) {
-            first.journal->passed_over(sequence, "another segment has no snapshot of the same moment");
+            first.journal->replay().passed_over(sequence, "another segment has no snapshot of the same moment");
         } else if (load_all(segments, found, answers)) {
             return cut->arrival;
         }
         if (sequence == 0) break;
         newest = sequence - 1;
     }
-    for (const auto& s : segments) io::block_on(s->host_context(), s->journal->begin_at_first());
+    for (const auto& s : segments) io::block_on(s->host_context(), s->journal->replay().begin_at_first());
     return 0;
 }
 
 /// Makes the segment's next command known, if there is one.
 void look_ahead(segment& s) {
-    if (!s.journal->has_next()) io::block_on(s.host_context(), s.journal->fetch());
-    if (s.journal->has_next() && arrival_of(s.journal->next()) == 0) {
+    if (!s.journal->replay().has_next()) io::block_on(s.host_context(), s.journal->replay().fetch());
+    if (s.journal->replay().has_next() && arrival_of(s.journal->replay().next()) == 0) {
         throw recovery_error(s.own.journal_directory +
                              ": a command in this journal was sequenced by a venue of one "
                              "segment; what is in several must have begun there");
@@ -144,9 +145,9 @@ void replay_arrival(all_segments segments, std::uint64_t arrival, answer_merger&
                     std::vector<std::uint64_t>& last_arrivals) {
     merger.skip_to(arrival);
     for (const auto& s : segments) {
-        if (!s->journal->has_next() || arrival_of(s->journal->next()) != arrival) continue;
-        const domain::command command = s->journal->next();
-        s->journal->replay_next(s->host);
+        if (!s->journal->replay().has_next() || arrival_of(s->journal->replay().next()) != arrival) continue;
+        const domain::command command = s->journal->replay().next();
+        s->journal->replay().replay_next(s->host);
         merger.executed(s->index(), executed_command(command, s->host.emitted_count(), false));
         lost.note(command);
         last_arrivals[s->index()] = arrival;
@@ -167,7 +168,7 @@ std::uint64_t recover_segments(all_segments segments, answer_merger& merger, ord
         constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
         std::uint64_t arrival = none;
         for (const auto& s : segments) {
-            if (s->journal->has_next()) arrival = std::min(arrival, arrival_of(s->journal->next()));
+            if (s->journal->replay().has_next()) arrival = std::min(arrival, arrival_of(s->journal->replay().next()));
         }
         if (arrival == none) break;
         replay_arrival(segments, arrival, merger, lost, last_arrivals);

@@ -37,7 +37,7 @@ std::vector<std::byte> save_venue(const venue_parts& parts) {
     bytes.resize(size_at + sizeof(size_bytes));
     if (parts.answers != nullptr) parts.answers->save(bytes);
     base::store_le<std::uint64_t>(bytes.data() + size_at, bytes.size() - size_at - sizeof(size_bytes));
-    const bool feed_saved = parts.feed->distributor().save(sink, snapshot_feed_bytes_max);
+    const bool feed_saved = parts.feed->save(sink, snapshot_feed_bytes_max);
     CORRO_ASSERT(host_saved && feed_saved, "memory takes everything");
     if (parts.cut == nullptr) return bytes;
     append(bytes, mark_of_a_cut);
@@ -59,6 +59,7 @@ load_failure load_venue(const venue_parts& parts, std::span<const std::byte> sav
     }
     base::memory_source rest(saved.last(source.left()).subspan(answers.size()));
     if (!parts.feed->load(rest)) return {{}, "the feed's part is not one of these instruments"};
+    if (parts.lines != nullptr) parts.lines->begin_at_end();
     return {};
 }
 

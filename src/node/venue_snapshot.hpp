@@ -19,7 +19,8 @@
 
 #include "facility/snapshot.hpp"
 #include "gateway/answer_log.hpp"
-#include "node/market_data_side.hpp"
+#include "market_data/distributor.hpp"
+#include "market_data/line_publisher.hpp"
 #include "node/matching_host.hpp"
 
 namespace corro::node {
@@ -34,7 +35,8 @@ struct venue_cut {
 struct venue_parts {
     matching_host* host = nullptr;
     gateway::answer_log* answers = nullptr;  ///< nullptr: they are in another segment's snapshot
-    market_data_side* feed = nullptr;
+    market_data::distributor* feed = nullptr;
+    market_data::line_publisher* lines = nullptr;  ///< of the feed, when there are any
     const venue_cut* cut = nullptr;  ///< where the answers of several segments are: the moment of the snapshot
 };
 

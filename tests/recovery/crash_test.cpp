@@ -31,11 +31,12 @@ int crashes_wanted(int otherwise) {
 }
 
 /// Trades against the venue and kills it after a while.
-io::task<void> until_killed(market* m, venue_process* venue) {
+io::task<void> until_killed(market* m, venue_process* venue, int microseconds_max = 40'000) {
     io::task_scope clients(m->context);
     for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
     clients.spawn(follow(m, venue->feed(), venue->snapshots()));
-    static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(500 + m->random.below(40'000))));
+    static_cast<void>(co_await io::sleep_for(
+        std::chrono::microseconds(500 + m->random.below(static_cast<std::uint64_t>(microseconds_max)))));
     venue->kill();
     co_await clients.join();
 }
@@ -66,20 +67,18 @@ INSTANTIATE_TEST_SUITE_P(modes, crash,
                                     std::string(journal::name_of(m.param.durability));
                          });
 
-TEST_P(crash, loses_nothing_that_was_acknowledged_and_does_nothing_twice) {
+/// Crashes a venue again and again, and then looks at what everybody knows.
+void crash_and_recover(const node::configuration& c, int crashes, int microseconds_max) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
-    const base::test_folder directory;
-    const node::configuration c = crash_venue(directory.path(), GetParam().threading, GetParam().durability);
     market m(seed);
     std::uint64_t commands_before = 0;
-    const int crashes = crashes_wanted(4);
     for (int i = 0; i < crashes && m.failure.empty(); ++i) {
         venue_process venue(c);
         ASSERT_TRUE(venue.at_start().sound) << "after crash " << i;
         EXPECT_GE(venue.at_start().commands_count, commands_before);
         commands_before = venue.at_start().commands_count;
-        io::block_on(m.context, until_killed(&m, &venue));
+        io::block_on(m.context, until_killed(&m, &venue, microseconds_max));
         ASSERT_EQ(m.failure, "") << "after crash " << i;
     }
     venue_process venue(c);
@@ -105,6 +104,22 @@ TEST_P(crash, loses_nothing_that_was_acknowledged_and_does_nothing_twice) {
     std::printf("%d crashes, %llu commands, %llu feed messages\n", crashes,
                 static_cast<unsigned long long>(last.commands_count),
                 static_cast<unsigned long long>(last.feed_messages));
+}
+
+TEST_P(crash, loses_nothing_that_was_acknowledged_and_does_nothing_twice) {
+    const base::test_folder directory;
+    const node::configuration c = crash_venue(directory.path(), GetParam().threading, GetParam().durability);
+    crash_and_recover(c, crashes_wanted(4), 40'000);
+}
+
+// The lives are so long, and snapshots so frequent, that most crashes meet one that is being made.
+TEST_P(crash, in_the_middle_of_a_snapshot_loses_nothing_either) {
+    const base::test_folder directory;
+    node::configuration c = crash_venue(directory.path(), GetParam().threading, GetParam().durability);
+    c.snapshot_every = 20;
+    // A life this long fills segments faster than a busy disk makes room for the next, and then orders are refused.
+    c.journal_segment_bytes = 16U * 1024 * 1024;
+    crash_and_recover(c, crashes_wanted(4), 200'000);
 }
 
 // The control: the mode that promises nothing does lose, so that the test above would notice.

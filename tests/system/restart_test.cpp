@@ -19,6 +19,8 @@
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/test_require.hpp"
+#include "io/timer.hpp"
+#include "journal/segment_format.hpp"
 #include "node/exchange.hpp"
 
 namespace corro {
@@ -28,6 +30,18 @@ struct lasting_client {
     std::unique_ptr<client::order_session> session;
     std::unique_ptr<client::trader> trader;
 };
+
+/// Sends so many requests and reads the answers of all but the last few.
+io::task<void> send_requests(lasting_client* c, int requests_count) {
+    for (int i = 0; i < requests_count; ++i) {
+        CORRO_REQUIRE(c->session->send(c->trader->next_request()) != 0);
+        while (c->trader->outstanding_count() > 8) {
+            const auto answer = co_await c->session->next();
+            CORRO_REQUIRE(answer && !answer->reject && !answer->gap);
+            static_cast<void>(c->trader->on_event(answer->event));
+        }
+    }
+}
 
 /// One life of the exchange: the client logs on or comes back, sends `requests_count` requests and reads the answers of
 /// all but the last few, then the exchange closes.
@@ -47,14 +61,7 @@ io::task<void> trade(node::exchange* exchange, lasting_client* c, std::uint64_t 
         CORRO_REQUIRE(!error);
         CORRO_REQUIRE(c->session->resend_untaken());
     }
-    for (int i = 0; i < requests_count; ++i) {
-        CORRO_REQUIRE(c->session->send(c->trader->next_request()) != 0);
-        while (c->trader->outstanding_count() > 8) {
-            const auto answer = co_await c->session->next();
-            CORRO_REQUIRE(answer && !answer->reject && !answer->gap);
-            static_cast<void>(c->trader->on_event(answer->event));
-        }
-    }
+    co_await send_requests(c, requests_count);
 }
 
 io::task<void> live(io::context* context, node::exchange* exchange, lasting_client* c, std::uint64_t seed, int count) {
@@ -180,6 +187,122 @@ TEST(restart_from_snapshot, passes_over_what_is_damaged_or_half_written) {
         file.put('?').put('!');
         std::ofstream(c.journal_directory + "/snapshot.unfinished") << "CORROSNP and nothing else";
     }
+}
+
+// --- While it runs ---------------------------------------------------------------------------------------------------
+
+/// Trades until the venue has made a snapshot while it ran, and `enough` says so too.
+io::task<void> live_until_saved(io::context* context, node::exchange* exchange, lasting_client* c,
+                                bool (*enough)(const std::string&), std::string journal, bool asks = false) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    bool saved = false;
+    co_await trade(exchange, c, 11, 50);
+    for (int round = 0; round < 2'000 && !saved && c->session != nullptr; ++round) {
+        co_await send_requests(c, 50);
+        if (asks) exchange->write_snapshot();
+        static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(10)));
+        saved = exchange->journal()->snapshot_sequence() != 0 && enough(journal);
+    }
+    EXPECT_TRUE(saved);
+    while (saved && c->trader->outstanding_count() != 0) {
+        const auto answer = co_await c->session->next();
+        if (!answer) break;
+        static_cast<void>(c->trader->on_event(answer->event));
+    }
+    exchange->close();
+    if (c->session != nullptr) c->session->abandon();
+    co_await serving.join();
+}
+
+class snapshots_while_running : public ::testing::TestWithParam<node::threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(threading, snapshots_while_running,
+                         ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
+                         [](const auto& m) { return testing::name_of(m.param); });
+
+TEST_P(snapshots_while_running, lead_to_the_same_venue_as_all_commands) {
+    const base::test_folder directory;
+    node::configuration c =
+        venue_with_journal(directory.path() + "/journal", mode{GetParam(), journal::durability::group});
+    c.snapshot_every = 100;
+    c.snapshots_kept = 100;
+    lasting_client trader;
+    venue_numbers before;
+    {
+        io::context context;
+        node::exchange exchange(context, c);
+        const auto two = [](const std::string& journal) { return snapshots_in(journal).size() >= 2; };
+        io::block_on(context, live_until_saved(&context, &exchange, &trader, two, c.journal_directory));
+        EXPECT_TRUE(exchange.journal()->notices().empty()) << exchange.journal()->notices().front();
+        before = venue_numbers(exchange);
+    }
+    // From each of them, and at last from none.
+    for (auto all = snapshots_in(c.journal_directory);; all.pop_back()) {
+        io::context context;
+        const node::exchange exchange(context, c);
+        EXPECT_EQ(venue_numbers(exchange), before);
+        EXPECT_EQ(exchange.journal()->snapshot_sequence() == 0, all.empty());
+        if (all.empty()) break;
+        std::filesystem::remove(all.back());
+    }
+}
+
+TEST_P(snapshots_while_running, are_written_when_somebody_asks) {
+    const base::test_folder directory;
+    node::configuration c =
+        venue_with_journal(directory.path() + "/journal", mode{GetParam(), journal::durability::group});
+    c.snapshot_every = 0;
+    lasting_client trader;
+    io::context context;
+    node::exchange exchange(context, c);
+    const auto one = [](const std::string& journal) { return !snapshots_in(journal).empty(); };
+    io::block_on(context, live_until_saved(&context, &exchange, &trader, one, c.journal_directory, true));
+    EXPECT_TRUE(exchange.journal()->notices().empty());
+}
+
+TEST_P(snapshots_while_running, let_segments_go_that_none_of_them_needs) {
+    const base::test_folder directory;
+    node::configuration c =
+        venue_with_journal(directory.path() + "/journal", mode{GetParam(), journal::durability::group});
+    c.journal_segment_bytes = 16U * 1024;
+    c.snapshot_every = 100;
+    c.snapshots_kept = 2;
+    c.journal_segments_kept = 1;
+    lasting_client trader;
+    venue_numbers before;
+    {
+        io::context context;
+        node::exchange exchange(context, c);
+        const auto gone = [](const std::string& journal) {
+            return !std::filesystem::exists(journal + "/" + journal::segment_name(1));
+        };
+        io::block_on(context, live_until_saved(&context, &exchange, &trader, gone, c.journal_directory));
+        before = venue_numbers(exchange);
+    }
+    auto all = snapshots_in(c.journal_directory);
+    ASSERT_EQ(all.size(), 2U);
+    for (; !all.empty(); all.pop_back()) {
+        io::context context;
+        const node::exchange exchange(context, c);
+        EXPECT_EQ(venue_numbers(exchange), before) << "the oldest snapshot that is kept has its segments too";
+        std::filesystem::remove(all.back());
+    }
+    io::context context;
+    EXPECT_THROW(node::exchange(context, c), node::recovery_error) << "the beginning is gone";
+}
+
+TEST_P(snapshots_while_running, keep_every_segment_unless_told_otherwise) {
+    const base::test_folder directory;
+    node::configuration c =
+        venue_with_journal(directory.path() + "/journal", mode{GetParam(), journal::durability::group});
+    c.journal_segment_bytes = 16U * 1024;
+    c.snapshot_every = 100;
+    lasting_client trader;
+    io::context context;
+    node::exchange exchange(context, c);
+    const auto three = [](const std::string& journal) { return snapshots_in(journal).size() == 3; };
+    io::block_on(context, live_until_saved(&context, &exchange, &trader, three, c.journal_directory));
+    EXPECT_TRUE(std::filesystem::exists(c.journal_directory + "/" + journal::segment_name(1)));
 }
 
 TEST(restart_refused, when_another_exchange_has_the_journal) {

@@ -1,0 +1,146 @@
+#include "node/journal_replay.hpp"
+
+#include <utility>
+
+namespace corro::node {
+namespace {
+
+[[noreturn]] void refuse(const journal::problem& problem) {
+    throw recovery_error(problem.text);
+}
+
+}  // namespace
+
+journal_replay::journal_replay(journal::storage* files, std::string directory, journal::identity venue, bool may_lose)
+    : files_(files), directory_(std::move(directory)), venue_(std::move(venue)), may_lose_(may_lose) {}
+
+io::task<journal_replay::tail> journal_replay::open_tail(std::uint64_t from) {
+    journal::reader_options reading;
+    reading.venue = venue_;
+    reading.from_sequence = from;
+    auto reader = co_await journal::reader::open(files_, directory_, reading);
+    tail found;
+    if (reader) {
+        found.reader = std::move(*reader);
+    } else if (from == 1 || reader.error().code != journal::journal_errc::out_of_reach) {
+        refuse(reader.error());
+    }
+    co_return found;
+}
+
+// The commands behind a snapshot, or nothing if it is not one of this journal's commands. Its last command is looked
+// at: the journal must say the same of it.
+io::task<journal_replay::tail> journal_replay::find_tail(const journal::stored_snapshot* snapshot) {
+    const std::uint64_t sequence = snapshot->about.sequence;
+    const std::string name = path_of_snapshot(sequence);
+    tail none;
+    tail found;
+    if (sequence == 0) {  // of a segment that had nothing to do
+        found = co_await open_tail(1);
+        co_return found;
+    }
+    found = co_await open_tail(sequence);
+    // The command itself may have gone with its segment.
+    if (found.reader == nullptr) {
+        found = co_await open_tail(sequence + 1);
+        co_return found;
+    }
+    const auto commands = co_await found.reader->next();
+    if (!commands && commands.error().code != journal::journal_errc::out_of_reach) refuse(commands.error());
+    if (!commands || commands->empty()) {
+        if (!may_lose_) {
+            throw recovery_error(name +
+                                 ": the journal ends before the last command of this snapshot; its end is missing");
+        }
+        notices_.push_back(name + ": removed, because the journal has lost the last commands of this snapshot");
+        journal::snapshot_store store(files_, directory_, venue_);
+        const auto removed = co_await store.remove(sequence);
+        if (!removed) refuse(removed.error());
+        co_return none;
+    }
+    if (commands->front().time.value != facility_header_of(snapshot->bytes).time) {
+        notices_.push_back(name + ": passed over, because the journal has another command in the place of its last");
+        co_return none;
+    }
+    found.commands = commands->subspan(1);
+    co_return found;
+}
+
+io::task<std::optional<journal::stored_snapshot>> journal_replay::find_snapshot(std::uint64_t sequence) {
+    journal::snapshot_store store(files_, directory_, venue_);
+    std::uint64_t newest = sequence;
+    while (true) {
+        auto found = co_await store.load_newest(newest);
+        if (!found) refuse(found.error());
+        for (const journal::problem& each : found->passed_over) notices_.push_back(each.text);
+        if (!found->snapshot) break;
+        const std::uint64_t at = found->snapshot->about.sequence;
+        behind_ = co_await find_tail(&*found->snapshot);
+        if (behind_.reader != nullptr) co_return std::move(found->snapshot);
+        if (at == 0) break;
+        newest = at - 1;
+    }
+    co_return std::nullopt;
+}
+
+io::task<void> journal_replay::begin_at_first() {
+    behind_ = co_await open_tail(1);
+}
+
+std::string journal_replay::path_of_snapshot(std::uint64_t sequence) const {
+    return directory_ + "/" + journal::snapshot_name(sequence);
+}
+
+void journal_replay::passed_over(std::uint64_t sequence, const std::string& why) {
+    notices_.push_back(path_of_snapshot(sequence) + ": passed over: " + why);
+}
+
+// The newest snapshot that is sound and fits, and the commands behind it; without one, all commands.
+io::task<void> journal_replay::load_newest(venue_parts parts) {
+    std::uint64_t newest = std::numeric_limits<std::uint64_t>::max();
+    while (true) {
+        const auto snapshot = co_await find_snapshot(newest);
+        if (!snapshot) break;
+        const std::uint64_t sequence = snapshot->about.sequence;
+        const load_failure failure = load_venue(parts, snapshot->bytes);
+        if (!failure.problem.empty()) {
+            throw recovery_error(path_of_snapshot(sequence) + ": " + failure.problem +
+                                 "; without this file the journal is replayed instead");
+        }
+        if (!failure.unfit) {
+            loaded(sequence);
+            co_return;
+        }
+        passed_over(sequence, failure.unfit.message());
+        if (sequence == 0) break;
+        newest = sequence - 1;
+    }
+    co_await begin_at_first();
+}
+
+io::task<void> journal_replay::fetch() {
+    const auto commands = co_await behind_.reader->next();
+    if (!commands) refuse(commands.error());
+    behind_.commands = *commands;
+}
+
+void journal_replay::replay_next(matching_host& host) noexcept {
+    host.replay(behind_.commands.front());
+    behind_.commands = behind_.commands.subspan(1);
+    ++replayed_count_;
+}
+
+io::task<void> journal_replay::run(venue_parts parts, const std::atomic<bool>* stopping, std::uint64_t until) {
+    co_await load_newest(parts);
+    while (stopping == nullptr || !stopping->load(std::memory_order_relaxed)) {
+        while (has_next()) {
+            if (next().sequence.value > until) co_return;
+            replay_next(*parts.host);
+        }
+        if (parts.host->sequence() >= until) co_return;
+        co_await fetch();
+        if (!has_next()) co_return;
+    }
+}
+
+}  // namespace corro::node
