@@ -263,6 +263,41 @@ TEST(configuration, gives_an_account_the_copies_of_a_named_group) {
          "account.copies_of: an operator's account cannot be a drop copy");
 }
 
+TEST(configuration, reads_what_the_facility_keeps) {
+    const configuration plain = parse_configuration(sound, "corro.toml");
+    EXPECT_EQ(plain.snapshot_every, 10'000'000U);
+    EXPECT_EQ(plain.snapshots_kept, 3U);
+    EXPECT_EQ(plain.journal_segments_kept, ~std::uint64_t{0}) << "by default nothing is forgotten";
+    EXPECT_EQ(plain.journal_bytes_kept, ~std::uint64_t{0});
+    const std::string facility = R"([facility]
+journal = "data"
+durability = "each"
+journal_segment_bytes = 8192
+snapshots_kept = 2
+snapshot_every = 500
+journal_segments_kept = 4
+journal_bytes_kept = 0
+busy_poll_us = 7
+)";
+    const configuration c = parse_configuration(facility + sound, "corro.toml");
+    EXPECT_EQ(c.journal_directory, "data");
+    EXPECT_EQ(c.durability, journal::durability::each);
+    EXPECT_EQ(c.journal_segment_bytes, 8'192U);
+    EXPECT_EQ(c.snapshots_kept, 2U);
+    EXPECT_EQ(c.snapshot_every, 500U);
+    EXPECT_EQ(c.journal_segments_kept, 4U);
+    EXPECT_EQ(c.journal_bytes_kept, 0U);
+    EXPECT_EQ(c.busy_poll.count(), 7);
+    const auto fails = [&](const char* what, const char* instead) {
+        return error_of(with(facility, what, instead) + sound);
+    };
+    EXPECT_EQ(fails("\"each\"", "\"always\""),
+              "corro.toml:3: facility.durability: expected one of: none, async, group, each");
+    EXPECT_EQ(fails("8192", "8193"), "corro.toml:4: facility.journal_segment_bytes: expected a multiple of 512");
+    EXPECT_TRUE(fails("snapshots_kept = 2", "snapshots_kept = 0").starts_with("corro.toml:5: facility.snapshots_kept"));
+    EXPECT_TRUE(fails("= 500", "= -1").starts_with("corro.toml:6: facility.snapshot_every: expected a number"));
+}
+
 TEST(configuration, reads_what_order_entry_allows) {
     const std::string allowed = R"(requests_max = 100
 requests_end = 200
@@ -292,6 +327,10 @@ private_key = "key.pem"
     EXPECT_EQ(c.order_entry_secure_websocket_listen, "127.0.0.1:3");
     EXPECT_EQ(c.order_entry_certificate, "chain.pem");
     EXPECT_EQ(c.order_entry_private_key, "key.pem");
+    const risk::throttle_options throttle = throttle_options_of(c);
+    EXPECT_EQ(throttle.requests_max, 100U);
+    EXPECT_EQ(throttle.requests_end, 200U);
+    EXPECT_EQ(throttle.window_ns, 250'000'000);
     EXPECT_TRUE(error_of(with(text, "requests_end = 200", "requests_end = 99"))
                     .ends_with("order_entry.requests_end: expected at least requests_max"));
     EXPECT_TRUE(error_of(with(text, "certificate = \"chain.pem\"\n", ""))
