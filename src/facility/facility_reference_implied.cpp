@@ -156,7 +156,7 @@ void facility_reference::trade_implied(order& incoming, const combination& c, st
     move_positions(*c.in, after, lots);
 
     const auto aggresses = [&](const order& o) {
-        return o.instrument == incoming.instrument ? domain::event_flag::aggressor : std::uint8_t{0};
+        return o.instrument == after[0].instrument ? domain::event_flag::aggressor : std::uint8_t{0};
     };
     for (std::size_t i = 0; i < 3; ++i) {
         const order& o = after[i];
