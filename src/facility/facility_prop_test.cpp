@@ -87,6 +87,8 @@ class law_checker {
                 break;
             }
             case event_kind::trade_capture:
+                // A settlement is told to those who hold positions, and to no tape.
+                if (e.reason == domain::reject_reason::instrument_settled) break;
                 if (!is_implied(e)) traded_now_.push_back(e.capture.quantity.value);
                 break;
             case event_kind::trade:

@@ -68,7 +68,7 @@ class SchemaTest(unittest.TestCase):
 
     def test_finds_numbers_that_do_not_fit_their_type(self):
         self.assert_refuses('<validValue name="sell">1<', '<validValue name="sell">255<', "does not fit")
-        self.assert_refuses('cancelled.">0</choice>', 'cancelled.">8</choice>', "does not fit")
+        self.assert_refuses('on entry.">0</choice>', 'on entry.">8</choice>', "does not fit")
 
     def test_finds_what_it_has_no_rule_for(self):
         self.assert_refuses('type="hello_flags" offset="22"', 'type="unheard_of" offset="22"', "no such type")
