@@ -4,14 +4,9 @@
 // CORRO_CRASHES says how often, CORRO_SEED from which seed.
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -30,9 +25,9 @@
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/timer.hpp"
-#include "io/unix_socket.hpp"
 #include "segmented_venue.hpp"
 #include "survivors.hpp"
+#include "venue_process.hpp"
 
 namespace corro {
 namespace {
@@ -49,107 +44,21 @@ struct report {
     bool sound = false;
 };
 
-/// A venue in a process of its own: a fork of the test, which runs no threads.
-class venue_process {
- public:
-    explicit venue_process(const node::configuration& c) {
-        int ends[2];
-        if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
-        id_ = ::fork();
-        if (id_ == 0) {
-            ::dup2(ends[1], 3);
-            ::close_range(4, ~0U, 0);
-            serve(c);
-        }
-        ::close(ends[1]);
-        wire_ = ends[0];
-        at_start_ = read_report();
+report report_of(const node::segmented_exchange& exchange) {
+    report r;
+    for (std::size_t k = 0; k < 2; ++k) {
+        const node::segment& s = exchange.at(k);
+        r.commands_count[k] = s.host.sequence();
+        r.state_hash[k] = s.host.state().state_hash();
+        r.feed_messages[k] = s.feed.distributor().next_sequence();
+        r.snapshot_port[k] = s.feed.snapshot_endpoint().port();
     }
-    ~venue_process() {
-        if (id_ > 0) kill();
-    }
-    venue_process(const venue_process&) = delete;
-    venue_process& operator=(const venue_process&) = delete;
+    r.order_entry_port = exchange.order_entry_endpoint().port();
+    r.sound = true;
+    return r;
+}
 
-    [[nodiscard]] const report& at_start() const noexcept { return at_start_; }
-    [[nodiscard]] io::endpoint order_entry() const noexcept {
-        return io::endpoint::loopback(at_start_.order_entry_port);
-    }
-    [[nodiscard]] io::endpoint snapshots(std::size_t segment) const noexcept {
-        return io::endpoint::loopback(at_start_.snapshot_port[segment]);
-    }
-    void kill() noexcept {
-        ::kill(id_, SIGKILL);
-        finish();
-    }
-    [[nodiscard]] report close() noexcept {
-        ::shutdown(wire_, SHUT_WR);
-        const report last = read_report();
-        finish();
-        return last;
-    }
-
- private:
-    void finish() noexcept {
-        ::waitpid(id_, nullptr, 0);
-        ::close(wire_);
-        id_ = -1;
-    }
-    [[nodiscard]] report read_report() const noexcept {
-        report r;
-        auto* at = reinterpret_cast<char*>(&r);
-        for (std::size_t size = 0; size < sizeof r;) {
-            const ssize_t got = ::read(wire_, at + size, sizeof r - size);
-            if (got <= 0) return report();
-            size += static_cast<std::size_t>(got);
-        }
-        return r;
-    }
-    static void say(const node::segmented_exchange& exchange) {
-        report r;
-        for (std::size_t k = 0; k < 2; ++k) {
-            const node::segment& s = exchange.at(k);
-            r.commands_count[k] = s.host.sequence();
-            r.state_hash[k] = s.host.state().state_hash();
-            r.feed_messages[k] = s.feed.distributor().next_sequence();
-            r.snapshot_port[k] = s.feed.snapshot_endpoint().port();
-        }
-        r.order_entry_port = exchange.order_entry_endpoint().port();
-        r.sound = true;
-        if (::write(3, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
-    }
-    static io::task<void> close_when_told(node::segmented_exchange* exchange, io::unix_stream* wire) {
-        std::byte nothing{};
-        static_cast<void>(co_await wire->read_some(std::span(&nothing, 1)));
-        exchange->close();
-    }
-    static io::task<void> serve_all(io::context* context, node::segmented_exchange* exchange) {
-        auto wire = io::unix_stream::adopt(*context, ::dup(3));
-        if (!wire) ::_exit(4);
-        io::task_scope listening(*context);
-        listening.spawn(close_when_told(exchange, &*wire));
-        co_await exchange->run();
-        listening.request_stop();
-        co_await listening.join();
-    }
-    [[noreturn]] static void serve(const node::configuration& c) noexcept {
-        try {
-            io::context context;
-            node::segmented_exchange exchange(context, c);
-            say(exchange);
-            io::block_on(context, serve_all(&context, &exchange));
-            say(exchange);
-            ::_exit(0);
-        } catch (const std::exception& e) {
-            static_cast<void>(!::write(2, e.what(), std::char_traits<char>::length(e.what())));
-            ::_exit(1);
-        }
-    }
-
-    int id_ = -1;
-    int wire_ = -1;
-    report at_start_;
-};
+using venue_process = testing::forked_venue<node::segmented_exchange, report_of>;
 
 /// A trader who outlives the crashes. He knows of each request that is not answered yet what it was.
 struct survivor {
@@ -287,7 +196,8 @@ io::task<void> settle(market* m, venue_process* venue) {
     }
     std::size_t orders_count = 0;
     for (std::size_t k = 0; k < 2; ++k) {
-        const auto truth = co_await client::feed_session::fetch_snapshot(venue->snapshots(k));
+        const auto truth =
+            co_await client::feed_session::fetch_snapshot(io::endpoint::loopback(venue->at_start().snapshot_port[k]));
         if (!truth) co_return m->fail("snapshot: " + truth.error().message());
         orders_count += truth->book(domain::instrument_id{static_cast<std::uint32_t>(k + 1)})->orders_count();
     }

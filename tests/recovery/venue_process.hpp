@@ -11,7 +11,7 @@
 
 #include <cstdint>
 #include <exception>
-#include <utility>
+#include <type_traits>
 
 #include "io/block_on.hpp"
 #include "io/context.hpp"
@@ -22,20 +22,17 @@
 
 namespace corro::testing {
 
-class venue_process {
+/// @tparam Exchange  Made of a context and a configuration; served until its parent closes the wire.
+/// @tparam describe  Makes of an exchange what the process says of itself, at its start and at its end: something
+///                   trivially copyable with `sound`, which is false when the process did not start, and
+///                   `order_entry_port`.
+template <class Exchange, auto describe>
+class forked_venue {
  public:
-    /// What the process says of itself, at its start and at its end.
-    struct report {
-        std::uint64_t commands_count = 0;
-        std::uint64_t state_hash = 0;
-        std::uint64_t feed_messages = 0;
-        std::uint16_t order_entry_port = 0;
-        std::uint16_t feed_port = 0;
-        std::uint16_t snapshot_port = 0;
-        bool sound = false;  ///< false: it did not start
-    };
+    using report = std::invoke_result_t<decltype(describe), const Exchange&>;
+    static_assert(std::is_trivially_copyable_v<report>);
 
-    explicit venue_process(const node::configuration& configuration) {
+    explicit forked_venue(const node::configuration& configuration) {
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
         id_ = ::fork();
@@ -48,16 +45,17 @@ class venue_process {
         wire_ = ends[0];
         at_start_ = read_report();
     }
-    ~venue_process() {
+    ~forked_venue() {
         if (id_ > 0) kill();
     }
-    venue_process(const venue_process&) = delete;
-    venue_process& operator=(const venue_process&) = delete;
+    forked_venue(const forked_venue&) = delete;
+    forked_venue& operator=(const forked_venue&) = delete;
 
     [[nodiscard]] const report& at_start() const noexcept { return at_start_; }
     [[nodiscard]] io::endpoint order_entry() const noexcept {
         return io::endpoint::loopback(at_start_.order_entry_port);
     }
+    /// Of a venue with one feed.
     [[nodiscard]] io::endpoint feed() const noexcept { return io::endpoint::loopback(at_start_.feed_port); }
     [[nodiscard]] io::endpoint snapshots() const noexcept { return io::endpoint::loopback(at_start_.snapshot_port); }
 
@@ -92,23 +90,16 @@ class venue_process {
         return r;
     }
 
-    static void say(const node::exchange& exchange) {
-        report r;
-        r.commands_count = exchange.commands_count();
-        r.state_hash = exchange.state_hash();
-        r.feed_messages = exchange.feed_next_sequence() - 1;
-        r.order_entry_port = exchange.order_entry_endpoint().port();
-        r.feed_port = exchange.feed_endpoint().port();
-        r.snapshot_port = exchange.snapshot_endpoint().port();
-        r.sound = true;
+    static void say(const Exchange& exchange) {
+        const report r = describe(exchange);
         if (::write(3, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
     }
-    static io::task<void> close_when_told(node::exchange* exchange, io::unix_stream* wire) {
+    static io::task<void> close_when_told(Exchange* exchange, io::unix_stream* wire) {
         std::byte nothing{};
         static_cast<void>(co_await wire->read_some(std::span(&nothing, 1)));
         exchange->close();
     }
-    static io::task<void> serve_all(io::context* context, node::exchange* exchange) {
+    static io::task<void> serve_all(io::context* context, Exchange* exchange) {
         auto wire = io::unix_stream::adopt(*context, ::dup(3));
         if (!wire) ::_exit(4);
         io::task_scope listening(*context);
@@ -120,7 +111,7 @@ class venue_process {
     [[noreturn]] static void serve(const node::configuration& configuration) noexcept {
         try {
             io::context context;
-            node::exchange exchange(context, configuration);
+            Exchange exchange(context, configuration);
             say(exchange);
             io::block_on(context, serve_all(&context, &exchange));
             say(exchange);
@@ -135,5 +126,29 @@ class venue_process {
     int wire_ = -1;
     report at_start_;
 };
+
+struct venue_report {
+    std::uint64_t commands_count = 0;
+    std::uint64_t state_hash = 0;
+    std::uint64_t feed_messages = 0;
+    std::uint16_t order_entry_port = 0;
+    std::uint16_t feed_port = 0;
+    std::uint16_t snapshot_port = 0;
+    bool sound = false;
+};
+
+inline venue_report report_of(const node::exchange& exchange) {
+    venue_report r;
+    r.commands_count = exchange.commands_count();
+    r.state_hash = exchange.state_hash();
+    r.feed_messages = exchange.feed_next_sequence() - 1;
+    r.order_entry_port = exchange.order_entry_endpoint().port();
+    r.feed_port = exchange.feed_endpoint().port();
+    r.snapshot_port = exchange.snapshot_endpoint().port();
+    r.sound = true;
+    return r;
+}
+
+using venue_process = forked_venue<node::exchange, report_of>;
 
 }  // namespace corro::testing
