@@ -20,6 +20,7 @@ constexpr double label_width = 190;
 constexpr double value_width = 90;
 constexpr double bar_height = 16;
 constexpr double bar_step = 22;
+constexpr double title_height = 26;
 
 constexpr double curve_height = 190;
 constexpr double curve_left = 64;
@@ -66,6 +67,34 @@ axis axis_for(std::span<const result* const> of) {
     return made;
 }
 
+double bars_height(std::size_t count) {
+    return bar_step * static_cast<double>(count) + 4;
+}
+
+/// One bar per result, from `top` downwards.
+void write_bars(std::back_insert_iterator<std::string> out, std::span<const result* const> of, double top) {
+    double greatest = 0;
+    for (const result* one : of) greatest = std::max(greatest, one->value.max);
+    if (greatest <= 0) greatest = 1;
+    const double room = plot_width - label_width - value_width;
+    double y = top + 4;
+    for (const result* one : of) {
+        const auto at = [&](double value) { return label_width + room * value / greatest; };
+        const double middle = y + bar_height / 2;
+        fmt::format_to(out, "<text x=\"{}\" y=\"{:.1f}\" class=\"name\">{}</text>", label_width - 8, middle + 4,
+                       html_text(one->subject));
+        fmt::format_to(out, "<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>", label_width, y,
+                       at(one->value.median) - label_width, bar_height, colour_of(one->subject));
+        fmt::format_to(out,
+                       "<path d=\"M{0:.1f} {2:.1f}H{1:.1f}M{0:.1f} {3:.1f}V{4:.1f}M{1:.1f} {3:.1f}V{4:.1f}\" "
+                       "class=\"spread\"/>",
+                       at(one->value.min), at(one->value.max), middle, middle - 4, middle + 4);
+        fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"value\">{}</text>\n", at(one->value.max) + 6,
+                       middle + 4, html_text(value_text(one->value.median, one->unit)));
+        y += bar_step;
+    }
+}
+
 }  // namespace
 
 std::string_view colour_of(std::string_view subject) noexcept {
@@ -91,32 +120,42 @@ std::string_view colour_of(std::string_view subject) noexcept {
 }
 
 std::string bars_svg(std::span<const result* const> of) {
-    double greatest = 0;
-    for (const result* one : of) greatest = std::max(greatest, one->value.max);
-    if (greatest <= 0) greatest = 1;
-    const double room = plot_width - label_width - value_width;
-    const double height = bar_step * static_cast<double>(of.size()) + 4;
-    std::string text;
-    const auto out = std::back_inserter(text);
-    fmt::format_to(out, "<svg class=\"bars\" viewBox=\"0 0 {} {}\" role=\"img\">\n", plot_width, height);
-    double y = 4;
-    for (const result* one : of) {
-        const auto at = [&](double value) { return label_width + room * value / greatest; };
-        const double middle = y + bar_height / 2;
-        fmt::format_to(out, "<text x=\"{}\" y=\"{:.1f}\" class=\"name\">{}</text>", label_width - 8, middle + 4,
-                       html_text(one->subject));
-        fmt::format_to(out, "<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>", label_width, y,
-                       at(one->value.median) - label_width, bar_height, colour_of(one->subject));
-        fmt::format_to(out,
-                       "<path d=\"M{0:.1f} {2:.1f}H{1:.1f}M{0:.1f} {3:.1f}V{4:.1f}M{1:.1f} {3:.1f}V{4:.1f}\" "
-                       "class=\"spread\"/>",
-                       at(one->value.min), at(one->value.max), middle, middle - 4, middle + 4);
-        fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"value\">{}</text>\n", at(one->value.max) + 6,
-                       middle + 4, html_text(value_text(one->value.median, one->unit)));
-        y += bar_step;
-    }
+    const double height = bars_height(of.size());
+    std::string text = fmt::format("<svg class=\"bars\" viewBox=\"0 0 {} {}\" role=\"img\">\n", plot_width, height);
+    write_bars(std::back_inserter(text), of, 0);
     text += "</svg>\n";
     return text;
+}
+
+std::string bars_picture(std::span<const result> all, const std::regex& rows) {
+    std::string bars;
+    double y = 0;
+    const auto write_row = [&](std::span<const result* const> of) {
+        const result& first = *of.front();
+        y += title_height;
+        fmt::format_to(
+            std::back_inserter(bars), "<text x=\"8\" y=\"{:.1f}\" class=\"title\">{}: {}, {} is better</text>\n", y - 6,
+            html_text(first.row), html_text(first.unit), first.better == better::higher ? "higher" : "lower");
+        write_bars(std::back_inserter(bars), of, y);
+        y += bars_height(of.size());
+    };
+    std::vector<const result*> of;
+    for (const result& one : all) {
+        if (!std::regex_search(one.row, rows)) continue;
+        if (!of.empty() && (of.front()->row != one.row || of.front()->suite != one.suite)) {
+            write_row(of);
+            of.clear();
+        }
+        of.push_back(&one);
+    }
+    if (of.empty()) return {};
+    write_row(of);
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\n"
+        "<style>\ntext {{ font: 12px system-ui, sans-serif; fill: #212529; }} .title {{ font-weight: 600; }} "
+        ".name {{ text-anchor: end; }}\n.spread {{ stroke: #212529; stroke-width: 1.2; fill: none; opacity: .7; }}\n"
+        "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{2}</svg>\n",
+        plot_width, y + 8, bars);
 }
 
 std::string latency_svg(std::span<const result* const> all) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 #include <string>
 
 #include "lab/html.hpp"
@@ -75,6 +76,19 @@ TEST(plots, draw_a_row_of_zeros) {
     const result* const one = &all.rows[0];
     EXPECT_EQ(bars_svg(std::span(&one, 1)).find("nan"), std::string::npos);
     EXPECT_EQ(latency_svg(std::span(&one, 1)).find("nan"), std::string::npos);
+}
+
+TEST(plots, draw_the_rows_that_were_asked_for_into_a_picture_that_stands_by_itself) {
+    results all = example();
+    all.rows.push_back(all.rows[0]);
+    all.rows.back().row = "size<1>";
+    const std::string both = bars_picture(all.rows, std::regex(""));
+    EXPECT_EQ(count_of(both, "<rect x"), 3U);
+    EXPECT_NE(both.find(">speed: /s, higher is better<"), std::string::npos) << both;
+    EXPECT_NE(both.find(">size&lt;1&gt;: "), std::string::npos) << both;
+    EXPECT_TRUE(both.starts_with("<svg xmlns="));
+    EXPECT_EQ(count_of(bars_picture(all.rows, std::regex("^speed$")), "<rect x"), 2U);
+    EXPECT_EQ(bars_picture(all.rows, std::regex("nowhere")), "");
 }
 
 TEST(plots, give_every_subject_its_own_colour) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <regex>
 #include <stdexcept>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "lab/compare.hpp"
 #include "lab/html.hpp"
 #include "lab/markdown.hpp"
+#include "lab/plots.hpp"
 #include "lab/runner.hpp"
 
 namespace corro::app {
@@ -22,6 +24,8 @@ struct lab_arguments {
     std::string json_file;
     std::string markdown_file;
     std::string html_file;
+    std::string svg_file;
+    std::string svg_rows;
     std::string compared_file;
     bool quick = false;
     std::string one_suite;
@@ -60,6 +64,13 @@ int list(const lab_arguments& arguments) {
 void write_reports(const lab::results& measured, const lab::registry& known, const lab_arguments& arguments) {
     write_file(arguments.markdown_file, lab::to_markdown(measured, known));
     write_file(arguments.html_file, lab::to_html(measured, known));
+    if (arguments.svg_file.empty()) return;
+    const std::string picture = lab::bars_picture(measured.rows, std::regex(arguments.svg_rows));
+    if (picture.empty()) {
+        throw std::runtime_error(
+            fmt::format("{}: no row's name has '{}' in it", arguments.svg_file, arguments.svg_rows));
+    }
+    write_file(arguments.svg_file, picture);
 }
 
 // For a look within minutes whether everything runs and roughly where it stands.
@@ -104,9 +115,25 @@ void add_threads_option(CLI::App* command, lab_arguments& arguments) {
         ->check(CLI::Range(1, 64));
 }
 
+/// Empty if it is a regular expression, else what is wrong with it.
+std::string expression_error(const std::string& text) {
+    try {
+        static_cast<void>(std::regex(text));
+        return {};
+    } catch (const std::regex_error& e) {
+        return fmt::format("'{}' is no regular expression: {}", text, e.what());
+    }
+}
+
 void add_report_options(CLI::App* command, lab_arguments& arguments) {
     command->add_option("--markdown", arguments.markdown_file, "Write the report as Markdown to this file");
     command->add_option("--html", arguments.html_file, "Write the report with plots to this file");
+    command->add_option("--svg", arguments.svg_file, "Draw rows as bars into this file");
+    command
+        ->add_option("--svg-rows", arguments.svg_rows,
+                     "Which: those in whose names this expression is found; none: all")
+        ->needs("--svg")
+        ->check(expression_error);
 }
 
 void add_run(CLI::App* parent, const std::shared_ptr<lab_arguments>& arguments, int& exit_code) {
