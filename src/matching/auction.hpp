@@ -1,0 +1,153 @@
+// Auctions: the price at which most trades, and the trades at one price until the book is no longer crossed.
+//
+// Units: ticks and lots; orders by index of their node.
+// Threads: none of its own.
+// Cost: the price takes one step per level that would trade, the trades constant time each.
+// Source: docs/spec/phases.md.
+#pragma once
+
+#include <cstdint>
+
+#include "domain/types.hpp"
+#include "matching/core_events.hpp"
+#include "matching/entry.hpp"
+#include "matching/order_books.hpp"
+#include "matching/resting.hpp"
+
+namespace corro::matching::detail {
+
+/// A level on the way down one side, with all that stands at it and before it.
+struct curve_end {
+    std::uint64_t key = 0;
+    std::uint32_t index = 0;  ///< 0: there is none
+    domain::side side = domain::side::buy;
+    std::uint64_t total = 0;
+    [[nodiscard]] std::int64_t price() const noexcept {
+        const auto offset = static_cast<std::int64_t>(key - key_bias);
+        return side == domain::side::sell ? offset : -offset;
+    }
+};
+[[nodiscard]] inline curve_end begin_of(const order_books& books, const price_ladder& ladder) noexcept {
+    const std::uint32_t at = ladder.best_level();
+    return {ladder.best_key(), at, (books.pool[at].level.side & 1) != 0 ? domain::side::sell : domain::side::buy,
+            books.lots_at(at)};
+}
+
+[[nodiscard]] inline curve_end after(const order_books& books, const price_ladder& ladder,
+                                     const curve_end& before) noexcept {
+    const keyed_index next = ladder.next_after(before.key);
+    if (next.index == 0) return {};
+    return {next.key, next.index, before.side, before.total + books.lots_at(next.index)};
+}
+
+/// The price, from the last levels that trade on either side.
+[[nodiscard]] inline equilibrium choose(const order_books& books, const price_ladder& bids, const price_ladder& asks,
+                                        const curve_end& bid, const curve_end& ask,
+                                        domain::price_ticks reference) noexcept {
+    const auto surplus = [](std::uint64_t more, std::uint64_t less) { return static_cast<std::int64_t>(more - less); };
+    if (bid.total > ask.total) {
+        return {domain::price_ticks{bid.price()}, ask.total, surplus(bid.total, ask.total)};
+    }
+    if (ask.total > bid.total) {
+        return {domain::price_ticks{ask.price()}, bid.total, -surplus(ask.total, bid.total)};
+    }
+    const std::uint64_t volume = bid.total;
+    const auto nearest = [&](std::int64_t low, std::int64_t high) {
+        if (reference == domain::no_price) return low + (high - low) / 2;
+        return reference.value < low ? low : reference.value > high ? high : reference.value;
+    };
+    const curve_end next_bid = after(books, bids, bid);
+    const curve_end next_ask = after(books, asks, ask);
+    const auto above = [](const curve_end& b, std::int64_t low) {
+        return b.index != 0 && b.price() + 1 > low ? b.price() + 1 : low;
+    };
+    const auto below = [](const curve_end& a, std::int64_t high) {
+        return a.index != 0 && a.price() - 1 < high ? a.price() - 1 : high;
+    };
+    const std::int64_t low = above(next_bid, ask.price());
+    const std::int64_t high = below(next_ask, bid.price());
+    if (low <= high) return {domain::price_ticks{nearest(low, high)}, volume, 0};
+    // The next bid and the next ask are one tick apart: every price leaves one of them over.
+    const std::int64_t of_buyers = surplus(next_bid.total, volume);
+    const std::int64_t of_sellers = surplus(next_ask.total, volume);
+    if (of_buyers < of_sellers) return {domain::price_ticks{next_bid.price()}, volume, of_buyers};
+    if (of_sellers < of_buyers) return {domain::price_ticks{next_ask.price()}, volume, -of_sellers};
+    const std::int64_t price =
+        nearest(above(after(books, bids, next_bid), ask.price()), below(after(books, asks, next_ask), bid.price()));
+    return {domain::price_ticks{price}, volume, price <= next_bid.price() ? of_buyers : -of_sellers};
+}
+
+/// engine::find_equilibrium.
+[[nodiscard]] inline equilibrium find_equilibrium(const order_books& books, std::uint32_t book,
+                                                  domain::price_ticks reference, std::uint32_t levels_max) noexcept {
+    const price_ladder& bids = books.sides[side_index(book, domain::side::buy)];
+    const price_ladder& asks = books.sides[side_index(book, domain::side::sell)];
+    if (bids.empty() || asks.empty()) return {};
+    curve_end bid = begin_of(books, bids);
+    curve_end ask = begin_of(books, asks);
+    if (bid.price() < ask.price()) return {};
+    for (std::uint32_t levels = 2;;) {
+        if (levels > levels_max) return {.is_known = false};
+        const curve_end next_bid = after(books, bids, bid);
+        const curve_end next_ask = after(books, asks, ask);
+        const bool takes_bid = bid.total <= ask.total;
+        const bool takes_ask = ask.total <= bid.total;
+        const curve_end& b = takes_bid ? next_bid : bid;
+        const curve_end& a = takes_ask ? next_ask : ask;
+        if (b.index == 0 || a.index == 0 || b.price() < a.price())
+            return choose(books, bids, asks, bid, ask, reference);
+        levels += (takes_bid ? 1U : 0U) + (takes_ask ? 1U : 0U);
+        bid = b;
+        ask = a;
+    }
+}
+
+/// Takes lots of an auction's trade from an order at the head of its level.
+[[nodiscard]] inline crossing cross_out(order_books& books, std::uint32_t index, std::uint32_t lots) noexcept {
+    const std::uint32_t open = books.pool[index].order.open - lots;
+    const std::uint32_t hidden = books.hidden_of(index);
+    if (open == 0 && hidden != 0 && !books.shares.is_empty()) books.lose_top(index);
+    books.pool[index].order.open = open;
+    const level_state level = books.deduct(index, lots, open == 0);
+    return {books.pool.id_of(index), books.pool.slot_of(index), open, hidden, level};
+}
+
+/// What has nothing left to show is forgotten, or shows its next part.
+template <class Sink>
+void finish_crossing(order_books& books, std::uint32_t index, const crossing& side, std::uint64_t key,
+                     Sink& sink) noexcept {
+    if (side.hidden == 0) {
+        books.close(index);
+    } else {
+        refresh(books, index, level_side(side.level), key, sink);
+    }
+}
+
+/// engine::uncross.
+template <class Sink>
+void uncross(order_books& books, std::uint32_t book, domain::price_ticks price, Sink& sink) noexcept {
+    price_ladder& bids = books.sides[side_index(book, domain::side::buy)];
+    price_ladder& asks = books.sides[side_index(book, domain::side::sell)];
+    const std::uint64_t bid_limit = key_of(domain::side::buy, price);
+    const std::uint64_t ask_limit = key_of(domain::side::sell, price);
+    while (bids.best_key() <= bid_limit && asks.best_key() <= ask_limit) {
+        const std::uint32_t buyer = books.pool[bids.best_level()].next;
+        const std::uint32_t seller = books.pool[asks.best_level()].next;
+        __builtin_prefetch(&books.pool[books.pool[buyer].next]);
+        __builtin_prefetch(&books.pool[books.pool[seller].next]);
+        const std::uint64_t bid_key = bids.best_key();
+        const std::uint64_t ask_key = asks.best_key();
+        const std::uint32_t lots = books.pool[buyer].order.open < books.pool[seller].order.open
+                                       ? books.pool[buyer].order.open
+                                       : books.pool[seller].order.open;
+        const cross now{.buyer = cross_out(books, buyer, lots),
+                        .seller = cross_out(books, seller, lots),
+                        .quantity = lots,
+                        .price = price};
+        sink.crossed(now);
+        if (now.buyer.open == 0) finish_crossing(books, buyer, now.buyer, bid_key, sink);
+        if (now.seller.open == 0) finish_crossing(books, seller, now.seller, ask_key, sink);
+    }
+}
+
+}  // namespace corro::matching::detail

@@ -1,0 +1,67 @@
+// An order enters a book: it is refused, or trades with what it reaches and what is left of it rests or is cancelled.
+//
+// Units: ticks and lots; orders by index of their node.
+// Threads: none of its own.
+// Cost: constant time per fill; resting too, unless the price lies beyond the window of its side (logarithmic). Looking
+//       whether enough would trade, for who wants all or a least quantity, goes over the levels up to its limit.
+// Source: docs/spec/matching.md.
+#pragma once
+
+#include <cstdint>
+
+#include "domain/reject_reason.hpp"
+#include "matching/entry.hpp"
+#include "matching/order_books.hpp"
+#include "matching/price_ladder.hpp"
+#include "matching/resting.hpp"
+#include "matching/sharing.hpp"
+#include "matching/sweep.hpp"
+
+namespace corro::matching::detail {
+
+/// engine::enter.
+template <class Sink>
+entry_result enter(order_books& books, const entry& e, Sink& sink) noexcept {
+    const std::uint64_t key = key_of(e.side, e.price);
+    const std::uint64_t limit = e.is_market ? price_ladder::no_key - 1 : mirrored(key);
+    price_ladder& against = books.sides[side_index(e.book, e.side) ^ 1U];
+    if (against.best_key() <= limit) {
+        if (e.post_only) return refusal(domain::reject_reason::would_take_liquidity);
+        if (e.rest == remainder::never_arises && !can_fill(books, against, e, limit, e.quantity.value)) {
+            return refusal(domain::reject_reason::insufficient_quantity);
+        }
+        if (e.minimum != 0 && !can_fill(books, against, e, limit, e.minimum)) {
+            return refusal(domain::reject_reason::insufficient_quantity);
+        }
+        const std::uint32_t index = books.pool.acquire_order();
+        if (books.shares.shares(e.book)) [[unlikely]]
+            return enter_shared(books, index, e, key, limit, false, sink);
+        aggressor incoming = make_aggressor(index, e, limit, false);
+        match(books, against, incoming, sink);
+        return settle(books, e, key, incoming, false, sink);
+    }
+    if (e.rest != remainder::rests || e.minimum != 0) [[unlikely]] {
+        return refusal(e.rest == remainder::never_arises || e.minimum != 0
+                           ? domain::reject_reason::insufficient_quantity
+                           : domain::reject_reason::no_counterparty);
+    }
+    const std::uint32_t index = books.pool.acquire_order();
+    books.link_account(index, e.account);
+    rest(books, index, e, key, e.quantity.value, sink);
+    return {books.pool.id_of(index), outcome::rested, domain::reject_reason::none, e.quantity.value};
+}
+
+/// Enters an order that has left its level but not its account's ring.
+template <class Sink>
+entry_result enter_again(order_books& books, std::uint32_t index, const entry& e, Sink& sink) noexcept {
+    const std::uint64_t key = key_of(e.side, e.price);
+    const std::uint64_t limit = e.is_market ? price_ladder::no_key - 1 : mirrored(key);
+    books.pool[index].order.account = e.account;
+    if (books.shares.shares(e.book)) [[unlikely]]
+        return enter_shared(books, index, e, key, limit, true, sink);
+    aggressor incoming = make_aggressor(index, e, limit, true);
+    match(books, books.sides[side_index(e.book, e.side) ^ 1U], incoming, sink);
+    return settle(books, e, key, incoming, true, sink);
+}
+
+}  // namespace corro::matching::detail
