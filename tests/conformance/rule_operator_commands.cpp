@@ -1,0 +1,104 @@
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "tests/conformance/rule_commands.hpp"
+
+namespace corro::conformance {
+namespace {
+
+bool take_phase_words(std::istringstream& words, domain::command& c) {
+    c.instrument = domain::instrument_id{1};
+    for (std::string word; words >> word;) {
+        if (word == "until") {
+            words >> c.resume_time.value;
+        } else if (word == "in") {
+            words >> c.instrument.value;
+        } else {
+            return false;
+        }
+        if (!words) return false;
+    }
+    return true;
+}
+
+bool set_limits(std::istringstream& words, domain::command& c) {
+    std::string name;
+    c.kind = domain::command_kind::set_limits;
+    if (!(words >> name) || name.size() != 1) return false;
+    c.other_account = account_named(name[0]);
+    std::uint32_t number = 0;
+    for (std::string word; words >> word;) {
+        if (!(words >> number)) return false;
+        if (word == "size") {
+            c.quantity = domain::quantity_lots{number};
+        } else if (word == "position") {
+            c.position_max = domain::quantity_lots{number};
+        } else if (word == "orders") {
+            c.open_orders_max = number;
+        } else if (word == "notional") {
+            c.notional_max = number;
+        } else if (word == "firm") {
+            c.firm = number;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool switch_off_or_on(std::istringstream& words, bool kills, domain::command& c) {
+    std::string scope, name;
+    c.kind = domain::command_kind::kill_switch;
+    c.state = kills ? domain::switch_state::on : domain::switch_state::off;
+    if (!(words >> scope >> name)) return false;
+    if (scope == "firm") {
+        c.kill_scope = domain::kill_scope::firm;
+        c.firm = static_cast<std::uint32_t>(std::stoul(name));
+        return true;
+    }
+    c.kill_scope = scope == "session" ? domain::kill_scope::session : domain::kill_scope::account;
+    c.other_account = account_named(name[0]);
+    if (scope == "session") c.other_session = domain::session_id{c.other_account.value};
+    return true;
+}
+
+bool change_phase(std::istringstream& words, domain::trading_phase to, domain::command& c) {
+    c.kind = domain::command_kind::change_phase;
+    c.phase = to;
+    return take_phase_words(words, c);
+}
+
+bool begin_auction(std::istringstream& words, domain::command& c) {
+    const std::map<std::string, domain::trading_phase> phases{{"pre-open", domain::trading_phase::pre_open},
+                                                              {"opening", domain::trading_phase::opening_auction},
+                                                              {"volatility", domain::trading_phase::volatility_auction},
+                                                              {"closing", domain::trading_phase::closing_auction}};
+    std::string name;
+    words >> name;
+    const auto to = phases.find(name);
+    return to != phases.end() && change_phase(words, to->second, c);
+}
+
+bool settle(std::istringstream& words, domain::command& c) {
+    std::string at;
+    c.kind = domain::command_kind::settle_instrument;
+    return (words >> at >> c.price.value) && at == "at" && take_phase_words(words, c);
+}
+
+}  // namespace
+
+bool read_operator_command(const std::string& verb, std::istringstream& words, domain::command& c) {
+    c.is_operator = 1;
+    c.account = domain::account_id{31};
+    c.session = domain::session_id{31};
+    if (verb == "halts") return change_phase(words, domain::trading_phase::halted, c);
+    if (verb == "resumes") return change_phase(words, domain::trading_phase::continuous, c);
+    if (verb == "closes") return change_phase(words, domain::trading_phase::closed, c);
+    if (verb == "begins") return begin_auction(words, c);
+    if (verb == "settles") return settle(words, c);
+    if (verb == "limits") return set_limits(words, c);
+    return (verb == "kills" || verb == "releases") && switch_off_or_on(words, verb == "kills", c);
+}
+
+}  // namespace corro::conformance
