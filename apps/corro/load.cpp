@@ -162,7 +162,7 @@ void add_load_command(CLI::App& app, int& exit_code) {
         ->add_option("--patience", options->patience_s,
                      "Seconds that a client whose connection is lost tries to come back")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(0.0, 1e9));
     command->add_option("--seconds", options->seconds_max, "End after so long at the latest")->capture_default_str();
     command->add_option("--seed", options->seed, "Seed of the request mix")->capture_default_str();
     command->add_option("--new", options->mix.new_percent, "Percent of new orders")->capture_default_str();

@@ -96,12 +96,18 @@ io::task<void> closed_loop(load_run* run, load_client* c) {
     }
 }
 
+// Between two requests of one client. Zero without a rate; a day is as good as forever.
+std::chrono::nanoseconds gap_of(const load_options& options) {
+    if (options.rate <= 0) return {};
+    const std::chrono::duration<double> gap(std::min(options.clients_count / options.rate, 86'400.0));
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(gap);
+}
+
 // Requests at their intended times, whatever the venue does; the wait of a late one counts as latency. What cannot be
 // sent again after a lost connection is not sent before earlier ones are answered.
 struct pace {
     pace(const load_run& run, std::uint32_t index)
-        : gap(std::chrono::duration_cast<std::chrono::nanoseconds>(
-              std::chrono::duration<double>(run.options.clients_count / run.options.rate))),
+        : gap(gap_of(run.options)),
           begin_ticks(run.clock.now_ticks()),
           begin(std::chrono::steady_clock::now()),
           due(gap * index / run.options.clients_count) {}
