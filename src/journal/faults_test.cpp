@@ -475,6 +475,40 @@ TEST_F(journal_faults, d5_when_there_is_room_again_the_journal_goes_on_by_itself
     EXPECT_EQ(read_from(disk).end.tail, tail_state::sealed);
 }
 
+/// Comes to the end of the room while more of it is being made, which then succeeds or not.
+io::task<> run_short_of_room(test_disk* files, bool fills_up) {
+    auto log = co_await open_writer(files, "j", small_options(durability::group));
+    CORRO_REQUIRE(log.has_value());
+    io::context& on = co_await io::this_context();
+    io::task_scope scope(on);
+    files->holds_room_back = true;
+    scope.spawn((*log)->run());
+    while ((*log)->room() == journal_room::everything) {
+        EXPECT_FALSE((*log)->room_is_coming());
+        EXPECT_TRUE((*log)->append(command_at((*log)->next_sequence())));
+        co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
+    }
+    EXPECT_GT((*log)->statistics().segments_begun_count, 1U) << "the first two had their room from the start";
+    EXPECT_TRUE((*log)->room_is_coming());
+    EXPECT_FALSE((*log)->disk_is_full());
+    if (fills_up) files->capacity_bytes = 0;
+    files->holds_room_back = false;
+    while ((*log)->room_is_coming()) co_await (*log)->progressed().wait();
+    EXPECT_EQ((*log)->disk_is_full(), fills_up);
+    EXPECT_EQ((*log)->room(), fills_up ? journal_room::cancels_only : journal_room::everything);
+    (*log)->close();
+    EXPECT_FALSE((*log)->room_is_coming());
+    co_await scope.join();
+    EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
+}
+
+TEST_F(journal_faults, d5_a_disk_that_is_still_making_room_is_not_full) {
+    for (const bool fills_up : {false, true}) {
+        test_disk disk;
+        io::block_on(ctx, run_short_of_room(&disk, fills_up));
+    }
+}
+
 TEST_F(journal_faults, d5_a_disk_without_room_for_a_segment_refuses_to_start_and_says_so) {
     test_disk disk;
     disk.capacity_bytes = 10 * 1024;

@@ -32,6 +32,7 @@ class test_disk final : public storage {
     bool ignores_syncs = false;         ///< a control: a disk that lies
     bool retries_syncs = false;         ///< a control: a sync that fails is tried again, and then succeeds
     bool drops_what_is_beyond = false;  ///< a control: a full disk says that it has taken what it has not
+    bool holds_room_back = false;       ///< room for files takes as long as this is so
     std::uint64_t capacity_bytes = ~std::uint64_t{0};
 
     // What happened.
@@ -193,7 +194,9 @@ class test_disk final : public storage {
             co_return std::error_code();
         }
         io::task<std::error_code> preallocate(std::uint64_t bytes) override {
-            co_await io::yield();
+            do {
+                co_await io::yield();
+            } while (disk_->holds_room_back);
             if (const std::error_code error = disk_->next_call()) co_return error;
             if (bytes <= file_->now.size()) co_return std::error_code();
             if (!disk_->has_room_for(bytes - file_->now.size())) {

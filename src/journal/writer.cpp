@@ -43,7 +43,9 @@ writer::writer(directory_lock lock, journal_end end, writer_options options)
     CORRO_ASSERT(options_.segment_bytes >= segment_bytes_min && options_.segment_bytes <= segment_bytes_max &&
                      options_.segment_bytes % sector_bytes == 0,
                  "a segment is within its bounds");
-    CORRO_ASSERT(options_.reserve_bytes < options_.segment_bytes, "the reserve fits a segment");
+    // Otherwise orders would wait for room that does not come, with the disk far from full.
+    CORRO_ASSERT(options_.reserve_bytes + bytes_needed(1) + segment_header_bytes + seal_bytes < options_.segment_bytes,
+                 "a segment has room for the reserve and an order");
     CORRO_ASSERT(options_.buffer_commands >= block_commands_max, "the buffer holds a block");
 }
 

@@ -71,7 +71,7 @@ struct writer_options {
     /// Larger than any before in this journal; 0 for the last one plus 1.
     std::uint64_t epoch = 0;
     std::uint64_t segment_bytes = segment_bytes_default;  ///< a multiple of sector_bytes
-    /// Room on the disk that only cancels may use; less than a segment.
+    /// Room on the disk that only cancels may use; a segment has room for more than that.
     std::uint64_t reserve_bytes = segment_bytes_default / 4;
     std::uint32_t buffer_commands = buffer_commands_default;  ///< at least block_commands_max
     // Retention: `forget_before` removes the oldest segments while more than either of these would remain behind the
@@ -127,12 +127,18 @@ class writer {
     [[nodiscard]] std::uint64_t durable_sequence() const noexcept { return durable_.load(std::memory_order_acquire); }
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
     /// Set when `durable_sequence` has moved (in mode `none`: when a batch was written), so when a full buffer has room
-    /// again; when the disk has room after it had none; and when the writer has failed. For one waiter.
+    /// again; when there is room for another segment, or the disk turns out to be full; and when the writer has failed.
+    /// For one waiter.
     [[nodiscard]] io::auto_event& progressed() noexcept { return progressed_; }
 
     /// Whether what one wants to append next has room on the disk. Falls to `cancels_only` before the disk is full, so
     /// ask before accepting an order.
     [[nodiscard]] journal_room room() const noexcept;
+    /// Whether `room` is short only for the moment, because the room for the next segment is being made or what was
+    /// appended is being written. Who waits for `progressed` instead of refusing finds room then, or a full disk.
+    [[nodiscard]] bool room_is_coming() const noexcept {
+        return !disk_is_full_ && !failed_ && !closing_ && room() != journal_room::everything;
+    }
     /// Whether the last attempt to make room met a full disk.
     [[nodiscard]] bool disk_is_full() const noexcept { return disk_is_full_; }
 

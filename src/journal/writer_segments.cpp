@@ -166,11 +166,11 @@ io::task<void> writer::look_after_segments() {
     while (!failed_) {
         co_await remove_old_segments();
         if (spare_ == nullptr && !failed_) {
-            const bool was_short = room() != journal_room::everything;
             outcome done = co_await make_spare();
+            // There is room, or the disk is full: who waits for the one shall hear of the other too.
+            progressed_.set();
             if (done) {
                 spare_made_.set();
-                if (was_short) progressed_.set();
                 continue;
             }
             if (done.error().code == io::condition::canceled) co_return;

@@ -88,7 +88,8 @@ io::task<void> facility_thread::take_commands() {
             co_await io::yield();
             continue;
         }
-        // Whoever makes room after this exchange sees the wish; the room made before it is seen here.
+        // Whoever makes room after this exchange sees the wish; the room made before it is seen here. The journal makes
+        // its room on this thread, and rings.
         if (waits_for_room()) {
             wants_room_.exchange(true, std::memory_order_acq_rel);
             if (take_batch()) continue;

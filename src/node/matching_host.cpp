@@ -40,7 +40,8 @@ void matching_host::set_outlet(event_outlet& outlet) noexcept {
 
 bool matching_host::has_room() const noexcept {
     if (failed()) return true;
-    return backlog_.size() < backlog_events_max / 2 && (journal_ == nullptr || journal_->has_buffer());
+    if (backlog_.size() >= backlog_events_max / 2) return false;
+    return journal_ == nullptr || (journal_->has_buffer() && !journal_->room_is_coming());
 }
 
 void matching_host::replay(const domain::command& command) noexcept {

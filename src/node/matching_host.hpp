@@ -58,8 +58,9 @@ class matching_host final : private facility::event_consumer {
     /// From now on events go there. @pre None waits (asserted).
     void set_outlet(event_outlet& outlet) noexcept;
 
-    /// Whether another command may come: not too many events wait, and the journal is not too far behind. True when the
-    /// journal takes nothing any more: then commands are refused, which needs no room.
+    /// Whether another command may come: not too many events wait, the journal is not too far behind, and the room for
+    /// its next segment is not just being made. True when the journal takes nothing any more, and when the disk is
+    /// full: then commands are refused, which needs no room.
     [[nodiscard]] bool has_room() const noexcept;
 
     /// Sequences and executes one command. False: the journal does not take it, because it has failed or because the

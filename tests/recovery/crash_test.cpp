@@ -46,7 +46,8 @@ node::configuration crash_venue(const std::string& directory, node::threading_mo
     node::configuration c = testing::small_venue(threading);
     c.journal_directory = directory + "/journal";
     c.durability = durability;
-    c.journal_segment_bytes = 512U * 1024;
+    // So short that the room for the next one is often not there yet; nobody is refused for that.
+    c.journal_segment_bytes = 64U * 1024;
     return c;
 }
 
@@ -117,8 +118,6 @@ TEST_P(crash, in_the_middle_of_a_snapshot_loses_nothing_either) {
     const base::test_folder directory;
     node::configuration c = crash_venue(directory.path(), GetParam().threading, GetParam().durability);
     c.snapshot_every = 20;
-    // A life this long fills segments faster than a busy disk makes room for the next, and then orders are refused.
-    c.journal_segment_bytes = 16U * 1024 * 1024;
     crash_and_recover(c, crashes_wanted(4), 200'000);
 }
 

@@ -39,7 +39,8 @@ struct roles_venue {
         at_distributor = at_facility;
         at_gateways.assign(names.size(), at_facility);
         at_facility.journal_directory = directory + "/journal";
-        at_facility.journal_segment_bytes = 512U * 1024;
+        // So short that the room for the next one is often not there yet; nobody is refused for that.
+        at_facility.journal_segment_bytes = 64U * 1024;
         at_facility.link_listen = link;
         for (std::size_t i = 0; i < names.size(); ++i) {
             at_gateways[i].link_connect = link;

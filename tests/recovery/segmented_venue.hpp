@@ -13,7 +13,7 @@ namespace corro::testing {
                                                       journal::durability durability = journal::durability::group) {
     node::configuration c = small_venue(threading);
     c.durability = durability;
-    c.journal_segment_bytes = 512U * 1024;
+    c.journal_segment_bytes = 64U * 1024;
     if (!directory.empty()) c.journal_directory = directory + "/journal";
     for (std::uint32_t k = 0; k < 2; ++k) {
         c.instruments[k].product = domain::product_id{k + 1};
