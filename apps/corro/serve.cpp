@@ -132,6 +132,12 @@ int serve_segments(const serve_options& options, const node::configuration& conf
     return 0;
 }
 
+/// What the command line says instead of the file.
+void override_threading(const serve_options& options, node::configuration& c) {
+    if (options.threading.empty()) return;
+    c.threading = options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
+}
+
 /// For roles that are one facility, its gateway or its feed. What the file says of metrics and event log is the
 /// facility's; another process with the same file cannot have them too, and is told on the command line.
 node::configuration configuration_of_one_facility(const serve_options& options) {
@@ -147,10 +153,7 @@ int serve(const serve_options& options) {
     raise_descriptor_limit();
     node::configuration configuration = node::load_configuration(options.config);
     if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
-    if (!options.threading.empty()) {
-        configuration.threading =
-            options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
-    }
+    override_threading(options, configuration);
     if (!options.metrics.empty()) configuration.metrics_listen = options.metrics;
     if (!options.event_log.empty()) configuration.event_log.directory = options.event_log;
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
@@ -224,14 +227,16 @@ int distribute(const serve_options& options) {
 
 int serve_facility(const serve_options& options) {
     raise_descriptor_limit();
-    const node::configuration configuration = configuration_of_one_facility(options);
+    node::configuration configuration = configuration_of_one_facility(options);
+    override_threading(options, configuration);
     if (configuration.link_listen.empty())
         throw node::configuration_error(options.config + ":0: link.listen: a facility needs a place for its gateways");
     io::context context(io::context_options(backend_named(options.io)));
     node::facility_role facility(context, configuration);
-    fmt::print("corro {} is the facility of venue {} on {}\n  link         {}\n  feed         {}\n  snapshots    {}\n",
-               CORRO_VERSION, configuration.venue_name, context.backend_name(), facility.link_address(),
-               facility.feed_endpoint().to_string(), facility.snapshot_endpoint().to_string());
+    fmt::print(
+        "corro {} is the facility of venue {} on {}, {}\n  link         {}\n  feed         {}\n  snapshots    {}\n",
+        CORRO_VERSION, configuration.venue_name, context.backend_name(), name_of(configuration.threading, false),
+        facility.link_address(), facility.feed_endpoint().to_string(), facility.snapshot_endpoint().to_string());
     if (const node::host_journal* journal = facility.journal()) {
         fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", configuration.journal_directory,
                    journal::name_of(configuration.durability), journal->replayed_count(), facility.state_hash());

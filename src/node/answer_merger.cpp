@@ -24,13 +24,6 @@ bool only_completes(const domain::event& e) noexcept {
     return e.kind == domain::event_kind::request_done || e.kind == domain::event_kind::protection_changed;
 }
 
-domain::command request_of(const executed_command& what) noexcept {
-    domain::command c;
-    c.session = what.session;
-    c.request = what.request;
-    return c;
-}
-
 }  // namespace
 
 answer_merger::lane::lane() : held(waiting_at_first) {}

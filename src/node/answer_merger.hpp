@@ -21,32 +21,11 @@
 
 #include "domain/command.hpp"
 #include "domain/event.hpp"
-#include "node/arrival.hpp"
+#include "node/command_outlet.hpp"
 #include "node/event_backlog.hpp"
 #include "node/order_entry_side.hpp"
 
 namespace corro::node {
-
-/// What became of a command in its segment.
-struct executed_command {
-    executed_command() noexcept {}
-    executed_command(const domain::command& c, std::uint64_t emitted_count, bool was_refused) noexcept
-        : arrival(arrival_of(c)),
-          sequence(c.sequence.value),
-          emitted(emitted_count),
-          session(c.session),
-          request(c.request),
-          copies(copies_of(c)),
-          refused(was_refused) {}
-
-    std::uint64_t arrival = 0;
-    std::uint64_t sequence = 0;  ///< in its segment
-    std::uint64_t emitted = 0;   ///< events that the segment had caused when it was done
-    domain::session_id session{};
-    std::uint32_t request = 0;
-    std::uint8_t copies = 0;
-    bool refused = false;  ///< the segment's journal did not take it
-};
 
 class answer_merger {
  public:

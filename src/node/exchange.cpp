@@ -184,12 +184,7 @@ void exchange::collect(telemetry::metrics_page& page) const {
         page.gauge("corro_snapshot_command", "The last command in the newest snapshot; 0 when there is none.",
                    static_cast<double>(journal_->snapshot_sequence()));
     }
-    if (thread_ != nullptr) {
-        page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",
-                   static_cast<double>(thread_->waiting_count()));
-        page.gauge("corro_events_capacity", "Events that the ring from the facility's thread holds.",
-                   static_cast<double>(event_ring_capacity));
-    }
+    if (thread_ != nullptr) add_metrics(*thread_, page);
     if (log_ == nullptr) return;
     const telemetry::event_log_statistics log = log_->statistics();
     page.counter("corro_event_log_events_total", "Events written to the event log.", log.events);

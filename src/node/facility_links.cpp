@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "io/with_timeout.hpp"
 #include "io/yield.hpp"
 #include "node/facility_role.hpp"
@@ -129,19 +130,12 @@ io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) 
     for (std::size_t i = 0; i < count; ++i) {
         const auto command = frame.record<domain::command>(i);
         if (!shares_.serves(link->gateway, command.session)) co_return false;
-        while (!host_.has_room()) {
-            const bool room = co_await wait_for_room(link);
+        while (!takes_commands()) {
+            const bool room = co_await wait_for_room();
             if (!room) co_return false;
         }
-        ++link->taken_count;
-        domain::command sequenced = command;
-        if (host_.execute(sequenced)) {
-            answers_.note(sequenced);
-        } else {
-            link->channel.put_record(link_message::turned_away, command);
-        }
+        pass_on(*link, command, false);
         if (i + 1 != count && (i + 1) % commands_batch_max != 0) continue;
-        link->marks.note(link->taken_count, host_.emitted_count());
         publish_progress();
         co_await io::yield();
         while (link->channel.is_full()) {
@@ -153,11 +147,28 @@ io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) 
     co_return true;
 }
 
+bool facility_role::takes_commands() noexcept {
+    return thread_ != nullptr ? commands_.has_room() : host_.has_room();
+}
+
+// To the host, which is here or behind a ring.
+void facility_role::pass_on(gateway_link& link, const domain::command& command, bool is_will) {
+    ++link.under_way_count;
+    under_way_.push_back({link.gateway, is_will});
+    if (thread_ != nullptr) {
+        const bool taken = commands_.try_push(command);
+        CORRO_ASSERT(taken, "there was room a moment ago, and nobody else fills it");
+        return;
+    }
+    domain::command sequenced = command;
+    const bool taken = host_.execute(sequenced);
+    executed(executed_command(sequenced, host_.emitted_count(), !taken));
+}
+
 // False: stopped before there was room.
-io::task<bool> facility_role::wait_for_room(gateway_link* link) {
-    link->marks.note(link->taken_count, host_.emitted_count());
+io::task<bool> facility_role::wait_for_room() {
     publish_progress();
-    while (!host_.has_room()) {
+    while (!takes_commands()) {
         progressed_.reset();
         const std::error_code stopped = co_await progressed_.wait();
         if (stopped) co_return false;
@@ -168,20 +179,21 @@ io::task<bool> facility_role::wait_for_room(gateway_link* link) {
 // The gateway can cancel nothing any more: what it had been asked to is done here.
 io::task<void> facility_role::execute_wills(gateway_link* link) {
     while (!link->wills.empty()) {
-        domain::command cancel = link->wills.begin()->second;
-        link->wills.erase(link->wills.begin());
-        const bool room = co_await wait_for_room(link);
+        const bool room = co_await wait_for_room();
         if (!room) co_return;
-        if (host_.execute(cancel)) ++wills_executed_;
+        const domain::command cancel = link->wills.begin()->second;
+        link->wills.erase(link->wills.begin());
+        pass_on(*link, cancel, true);
     }
 }
 
 // Waits until everything that was taken is told. What other gateways do meanwhile is not waited for.
 io::task<void> facility_role::settle(gateway_link* link) {
-    const std::uint64_t until = host_.emitted_count();
-    link->marks.note(link->taken_count, until);
     publish_progress();
-    while (host_.released_count() < until && !host_.failed()) {
+    const auto is_settled = [&] {
+        return link->under_way_count == 0 && (delivered_count_ >= link->emitted_count || has_failed());
+    };
+    while (!is_settled()) {
         progressed_.reset();
         const std::error_code stopped = co_await progressed_.wait();
         if (stopped) co_return;
@@ -190,8 +202,10 @@ io::task<void> facility_role::settle(gateway_link* link) {
 
 // Says how far the gateway's commands are answered, unless it has left so much unread that it must be dead.
 void facility_role::tell_progress(gateway_link& link) {
+    if (link.marked_count != link.taken_count) link.marks.note(link.taken_count, link.emitted_count);
+    link.marked_count = link.taken_count;
     // What waits for a journal that has failed is never answered; nobody shall wait for it.
-    const std::uint64_t answered = host_.failed() ? link.taken_count : link.marks.answered(host_.released_count());
+    const std::uint64_t answered = has_failed() ? link.taken_count : link.marks.answered(delivered_count_);
     if (link.hears) {
         if (answered != link.answered_count) link.channel.put_record(link_message::answered, answered);
         link.channel.flush();

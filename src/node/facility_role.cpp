@@ -7,10 +7,22 @@
 #include "domain/private_event.hpp"
 #include "gateway/order_entry_gateway.hpp"
 #include "io/block_on.hpp"
+#include "io/yield.hpp"
+#include "node/limits.hpp"
 #include "node/metrics.hpp"
 #include "node/ports.hpp"
 
 namespace corro::node {
+
+namespace {
+
+std::unique_ptr<facility_thread> thread_of(io::context& context, const configuration& c,
+                                           gateway::command_queue& commands) {
+    if (c.threading == threading_mode::inline_) return nullptr;
+    return std::make_unique<facility_thread>(context, commands, c.busy_poll, segment_queue_capacity);
+}
+
+}  // namespace
 
 facility_role::facility_role(io::context& context, const configuration& c)
     : context_(context),
@@ -23,6 +35,8 @@ facility_role::facility_role(io::context& context, const configuration& c)
       answers_(accounts_.sessions_count(), answer_options_of(c)),
       feed_(context, c, events_log_),
       links_(context, c.link_listen),
+      commands_(segment_queue_capacity),
+      thread_(thread_of(context, c, commands_)),
       host_(facility_options_of(c), c.instruments, clock_, *this),
       metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }),
       gateways_(shares_.count()) {
@@ -31,19 +45,29 @@ facility_role::facility_role(io::context& context, const configuration& c)
     // What the recovery repeats has been told to the log before.
     telemetry::producer* const told_later = std::exchange(events_log_, nullptr);
     if (!c.journal_directory.empty()) {
-        journal_ = std::make_unique<host_journal>(context, context, c);
-        io::block_on(context, journal_->recover(parts()));
+        io::context& own = thread_ != nullptr ? thread_->context() : context_;
+        journal_ = std::make_unique<host_journal>(own, context_, c);
+        io::block_on(own, journal_->recover(parts()));
         snapshots_ = std::make_unique<snapshot_maker>(context, c, *journal_);
     }
+    if (thread_ != nullptr) host_.set_outlet(*thread_);
     events_log_ = told_later;
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
     metrics_endpoint_ = *metrics_port_.local_endpoint();
 }
 
+facility_role::~facility_role() {
+    if (thread_ != nullptr) thread_->stop();
+}
+
 io::task<void> facility_role::run() {
     io::task_scope journaling(context_);
-    if (journal_ != nullptr) {
+    io::task_scope pumping(context_);
+    if (thread_ != nullptr) {
+        thread_->start(host_, journal_.get());
+        pumping.spawn(follow_thread());
+    } else if (journal_ != nullptr) {
         journaling.spawn(journal_->run());
         journaling.spawn(follow_journal());
     }
@@ -57,7 +81,13 @@ io::task<void> facility_role::run() {
     co_await serve_links();
     feed_.close();
     co_await publishing.join();
-    if (journal_ != nullptr) journal_->close();
+    pumping.request_stop();
+    co_await pumping.join();
+    if (thread_ != nullptr) {
+        thread_->stop();
+    } else if (journal_ != nullptr) {
+        journal_->close();
+    }
     co_await journaling.join();
     saving.request_stop();
     co_await saving.join();
@@ -76,6 +106,7 @@ void facility_role::say(telemetry::happening_kind what) const {
 void facility_role::collect(telemetry::metrics_page& page) const {
     add_metrics(feed_, page);
     if (snapshots_ != nullptr) add_metrics(*snapshots_, page);
+    if (thread_ != nullptr) add_metrics(*thread_, page);
     const auto absent = std::count(gateways_.begin(), gateways_.end(), nullptr);
     page.gauge("corro_gateways_linked", "Gateways that are linked.",
                static_cast<double>(gateways_.size() - static_cast<std::size_t>(absent)));
@@ -94,6 +125,7 @@ void facility_role::close() noexcept {
 
 // Everybody's events: public ones to the feed, private ones into the log and to the gateways.
 std::size_t facility_role::accept(std::span<const domain::event> events) noexcept {
+    delivered_count_ += events.size();
     if (events_log_ != nullptr) events_log_->note(events);
     for (const domain::event& event : events) {
         if (domain::is_public(event.kind)) {
@@ -120,7 +152,27 @@ void facility_role::tell_gateways(const domain::event& event) {
     for (const domain::session_id copy : answers_.copies_of(domain::account_of(event))) tell(copy);
 }
 
-// What the journal has made durable may leave, and commands that found no room may come.
+// What became of the oldest command that was passed on.
+void facility_role::executed(const executed_command& what) {
+    const source from = under_way_.front();
+    under_way_.pop_front();
+    gateway_link* const link = gateways_[from.gateway];
+    if (link == nullptr) return;  // the venue is torn down, and nobody waits for its answer
+    --link->under_way_count;
+    link->emitted_count = what.emitted;
+    if (from.is_will) {
+        if (!what.refused) ++wills_executed_;
+        return;
+    }
+    ++link->taken_count;
+    if (what.refused) {
+        link->channel.put_record(link_message::turned_away, request_of(what));
+    } else {
+        answers_.note(request_of(what));
+    }
+}
+
+// Inline: what the journal has made durable may leave, and commands that found no room may come.
 io::task<void> facility_role::follow_journal() {
     while (!journal_->ended()) {
         const std::error_code stopped = co_await journal_->writer().progressed().wait();
@@ -131,9 +183,25 @@ io::task<void> facility_role::follow_journal() {
     }
 }
 
+// Split: the host's events arrive here, and what became of the commands.
+io::task<void> facility_role::follow_thread() {
+    while (true) {
+        const bool had_given_up = given_up_;
+        const bool any = thread_->drain(*this);
+        if (any || given_up_ != had_given_up) {
+            publish_progress();
+            progressed_.set();
+            co_await io::yield();
+            continue;
+        }
+        const std::error_code stopped = co_await thread_->bell().wait();
+        if (stopped) co_return;
+    }
+}
+
 // Lets leave what may leave, and says how far the commands are answered.
 void facility_role::publish_progress() {
-    host_.release();
+    if (thread_ == nullptr) host_.release();
     for (gateway_link* link : gateways_) {
         if (link != nullptr) tell_progress(*link);
     }

@@ -6,13 +6,18 @@
 // the facility cancels for those of its sessions that had asked for that, before it serves the next of that name. The
 // others go on meanwhile: commands of all gateways stand in one order, and none waits for another.
 //
+// `threading` says where the host is: on the context of the links, or on a thread of its own. Split, the commands of
+// all gateways go to it through one ring, and what became of each comes back through another, in the same order.
+//
 // The sources: facility_role.cpp (the venue), facility_links.cpp (its gateways).
 //
-// Threads: one context. Limits: the configuration's, node/link_messages.hpp, gateways_max; one process for each gateway
+// Threads: one context, and the facility's thread when split. Limits: the configuration's, node/link_messages.hpp,
+// gateways_max; one process for each gateway
 //          that the accounts name.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,14 +27,16 @@
 #include "base/tsc_clock.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
+#include "gateway/command_queue.hpp"
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/event.hpp"
 #include "io/scope.hpp"
 #include "io/task.hpp"
 #include "node/answer_marks.hpp"
+#include "node/command_outlet.hpp"
 #include "node/configuration.hpp"
-#include "node/event_outlet.hpp"
+#include "node/facility_thread.hpp"
 #include "node/gateway_shares.hpp"
 #include "node/host_journal.hpp"
 #include "node/link_channel.hpp"
@@ -41,11 +48,12 @@
 
 namespace corro::node {
 
-class facility_role final : private event_outlet {
+class facility_role final : private command_outlet {
  public:
     /// Opens the link and the ports of market data, and recovers what the journal holds.
     /// @throws As `exchange`.
     facility_role(io::context& context, const configuration& configuration);
+    ~facility_role();
     facility_role(const facility_role&) = delete;
     facility_role& operator=(const facility_role&) = delete;
 
@@ -66,6 +74,7 @@ class facility_role final : private event_outlet {
     /// Nothing when metrics are not served.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
     [[nodiscard]] const host_journal* journal() const noexcept { return journal_.get(); }
+    /// Commands sequenced so far. When split, only while no request is under way; so too the hash.
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return host_.sequence(); }
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
     [[nodiscard]] const market_data::distributor_statistics& feed_statistics() const noexcept {
@@ -85,13 +94,26 @@ class facility_role final : private event_outlet {
         io::task_scope* taking = nullptr;   ///< reads its commands
         std::size_t waiting_bytes_max = 0;  ///< beyond which it is taken for dead
         answer_marks marks;
-        std::uint64_t taken_count = 0;
+        std::uint64_t under_way_count = 0;  ///< commands and cancels that were passed on and are not done
+        std::uint64_t taken_count = 0;      ///< commands that are done, or were turned away
+        std::uint64_t marked_count = 0;     ///< of these, up to the last mark
+        std::uint64_t emitted_count = 0;    ///< events of the host when the last one was done
         std::uint64_t answered_count = 0;
         std::map<std::uint32_t, domain::command> wills;  ///< by session
     };
 
+    /// Whose command it was that was passed on.
+    struct source {
+        std::size_t gateway = 0;
+        bool is_will = false;
+    };
+
     [[nodiscard]] venue_parts parts() noexcept { return {&host_, &answers_, &feed_.distributor(), feed_.lines()}; }
     std::size_t accept(std::span<const domain::event> events) noexcept override;
+    void executed(const executed_command& what) override;
+    // Answers that find no room at a gateway wait in its channel, or end the link.
+    [[nodiscard]] bool has_room() const noexcept override { return true; }
+    void give_up() noexcept override { given_up_ = true; }
     void tell_gateways(const domain::event& event);
     io::task<void> serve_links();
     io::task<void> serve_link(gateway::transport_stream stream);
@@ -100,11 +122,15 @@ class facility_role final : private event_outlet {
     io::task<void> take_commands(gateway_link* link);
     void keep_wills(gateway_link& link, const link_frame& frame);
     io::task<bool> execute_all(gateway_link* link, link_frame frame);
-    io::task<bool> wait_for_room(gateway_link* link);
+    [[nodiscard]] bool takes_commands() noexcept;
+    void pass_on(gateway_link& link, const domain::command& command, bool is_will);
+    io::task<bool> wait_for_room();
     io::task<void> execute_wills(gateway_link* link);
     io::task<void> settle(gateway_link* link);
     void tell_progress(gateway_link& link);
     io::task<void> follow_journal();
+    io::task<void> follow_thread();
+    [[nodiscard]] bool has_failed() const noexcept { return thread_ != nullptr ? given_up_ : host_.failed(); }
     void publish_progress();
     void collect(telemetry::metrics_page& page) const;
     void say(telemetry::happening_kind what) const;
@@ -119,6 +145,8 @@ class facility_role final : private event_outlet {
     gateway::answer_log answers_;
     market_data_side feed_;
     link_acceptor links_;
+    gateway::command_queue commands_;          ///< split: to the thread
+    std::unique_ptr<facility_thread> thread_;  ///< when split
     matching_host host_;
     std::unique_ptr<host_journal> journal_;
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with a journal
@@ -128,8 +156,11 @@ class facility_role final : private event_outlet {
 
     std::vector<gateway_link*> gateways_;  ///< by their numbers; nullptr: not there
     std::uint64_t wills_executed_ = 0;
-    std::uint64_t links_cut_ = 0;  ///< because they fell silent or did not read
-    io::manual_event progressed_;  ///< the journal has
+    std::uint64_t links_cut_ = 0;        ///< because they fell silent or did not read
+    std::deque<source> under_way_;       ///< of the commands that are not done, oldest first
+    std::uint64_t delivered_count_ = 0;  ///< events that have come here from the host
+    io::manual_event progressed_;        ///< the journal has, or the facility's thread
+    bool given_up_ = false;              ///< split: the journal has failed, and what could leave is here
     bool closing_ = false;
 };
 

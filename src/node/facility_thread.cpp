@@ -170,19 +170,19 @@ bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
     return news;
 }
 
-bool facility_thread::drain(event_outlet& into, answer_merger& merger, std::size_t segment) {
+bool facility_thread::drain(command_outlet& into) {
     // Read first: what could leave before the journal failed is in the ring by now.
     const bool failed = failed_.load(std::memory_order_acquire);
     std::size_t count = 0;
     executed_command what;
     while (executed_->try_pop(what)) {
-        merger.executed(segment, what);
+        into.executed(what);
         ++count;
     }
-    while (count < events_batch_max && merger.has_room(segment)) {
+    while (count < events_batch_max && into.has_room()) {
         const std::span<const domain::event> there = events_.peek();
         if (there.empty()) {
-            if (failed) merger.give_up(segment);
+            if (failed) into.give_up();
             break;
         }
         const std::span<const domain::event> ready = there.first(std::min(there.size(), events_batch_max - count));

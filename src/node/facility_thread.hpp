@@ -22,7 +22,7 @@
 #include "io/remote_event.hpp"
 #include "io/task.hpp"
 #include "node/answer_marks.hpp"
-#include "node/answer_merger.hpp"
+#include "node/command_outlet.hpp"
 #include "node/edges.hpp"
 #include "node/host_journal.hpp"
 #include "node/matching_host.hpp"
@@ -33,8 +33,8 @@ class facility_thread final : public event_outlet {
  public:
     /// @param edge      The context of those who drain.
     /// @param commands  Its consumer is this thread from `start` to `stop`. Outlives the thread.
-    /// @param executed_max  Not 0: it says of each command what became of it, to whoever drains for a merger; a power
-    ///                      of two, and so many may wait.
+    /// @param executed_max  Not 0: it says of each command what became of it, to whoever drains into a command_outlet;
+    ///                      a power of two, and so many may wait.
     facility_thread(io::context& edge, gateway::command_queue& commands, std::chrono::nanoseconds busy_poll,
                     std::size_t executed_max = 0);
     /// Stops.
@@ -54,9 +54,9 @@ class facility_thread final : public event_outlet {
     /// @return  Whether something came.
     [[nodiscard]] bool drain(edges& into, order_entry_side& orders) noexcept;
 
-    /// The same for a venue of several segments: hands events to `into` as long as `merger` has room for this
-    /// segment's, and tells it what became of the commands.
-    [[nodiscard]] bool drain(event_outlet& into, answer_merger& merger, std::size_t segment);
+    /// The same for who hears of every command: tells `into` what became of them, and hands it events as long as it has
+    /// room.
+    [[nodiscard]] bool drain(command_outlet& into);
 
     /// Rung when `drain` has something to do.
     [[nodiscard]] io::remote_event& bell() noexcept { return edge_bell_; }

@@ -49,7 +49,7 @@ inline constexpr std::size_t gateways_max = 64;
 /// Characters in a gateway's name.
 inline constexpr std::size_t gateway_name_max = 31;
 
-/// Commands between the gateways' queue and the thread of a segment: 2 MiB. The gateways' own queue waits behind it.
+/// Commands on the way to a facility's thread from a venue of segments or from links: 2 MiB. Their source waits behind.
 inline constexpr std::size_t segment_queue_capacity = 1U << 14U;
 
 /// Private events of one segment that wait for other segments' answers before nothing more is taken from it.

@@ -62,6 +62,13 @@ void add_metrics(const snapshot_maker& maker, metrics_page& page) {
                std::chrono::duration<double>(s.last_duration).count());
 }
 
+void add_metrics(const facility_thread& thread, metrics_page& page) {
+    page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",
+               static_cast<double>(thread.waiting_count()));
+    page.gauge("corro_events_capacity", "Events that the ring from the facility's thread holds.",
+               static_cast<double>(event_ring_capacity));
+}
+
 namespace {
 
 /// One feed, and the label that tells it from others.

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "node/facility_thread.hpp"
 #include "node/market_data_side.hpp"
 #include "node/order_entry_side.hpp"
 #include "node/segment.hpp"
@@ -18,5 +19,6 @@ void add_metrics(const market_data_side& side, telemetry::metrics_page& page);
 /// The feeds of all segments, each sample with its segment's name.
 void add_metrics(std::span<const segment* const> segments, telemetry::metrics_page& page);
 void add_metrics(const snapshot_maker& maker, telemetry::metrics_page& page);
+void add_metrics(const facility_thread& thread, telemetry::metrics_page& page);
 
 }  // namespace corro::node

@@ -12,8 +12,8 @@
 #include "gateway/command_queue.hpp"
 #include "io/context.hpp"
 #include "node/answer_merger.hpp"
+#include "node/command_outlet.hpp"
 #include "node/configuration.hpp"
-#include "node/event_outlet.hpp"
 #include "node/facility_thread.hpp"
 #include "node/host_journal.hpp"
 #include "node/market_data_side.hpp"
@@ -24,7 +24,7 @@ namespace corro::node {
 
 /// Where the events of a segment arrive on the edge's thread: calls orders and trades as the venue does, publishes what
 /// is public and gives the rest to the merger.
-class segment_edge final : public event_outlet {
+class segment_edge final : public command_outlet {
  public:
     segment_edge(std::size_t index, market_data_side& feed, answer_merger& merger) noexcept
         : index_(index), feed_(feed), merger_(merger) {}
@@ -33,6 +33,9 @@ class segment_edge final : public event_outlet {
 
     /// Takes everything.
     std::size_t accept(std::span<const domain::event> events) noexcept override;
+    void executed(const executed_command& what) override { merger_.executed(index_, what); }
+    [[nodiscard]] bool has_room() const noexcept override { return merger_.has_room(index_); }
+    void give_up() noexcept override { merger_.give_up(index_); }
 
  private:
     std::size_t index_;

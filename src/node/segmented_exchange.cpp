@@ -188,7 +188,7 @@ io::task<void> segmented_exchange::follow_journal(segment* s) {
 // Split: the segment's events and answers arrive here. What one segment says may be what the others wait for.
 io::task<void> segmented_exchange::follow_thread(segment* s) {
     while (true) {
-        const bool any = s->thread->drain(s->edge, merger_, s->index());
+        const bool any = s->thread->drain(s->edge);
         merger_.advance();
         s->is_held_back = !merger_.has_room(s->index());
         if (any) {

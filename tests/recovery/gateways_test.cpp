@@ -96,6 +96,12 @@ void compare(divided_market* m, venue* v) {
     EXPECT_EQ(again.state_hash, last.state_hash);
 }
 
+/// What the facility must do on one thread and on two.
+class gateways_threading : public ::testing::TestWithParam<node::threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(threads, gateways_threading,
+                         ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
+                         [](const auto& mode) { return testing::name_of(mode.param); });
+
 TEST(gateways, one_is_killed_under_load_again_and_again_and_the_other_does_not_notice) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
@@ -111,11 +117,11 @@ TEST(gateways, one_is_killed_under_load_again_and_again_and_the_other_does_not_n
     compare(&m, &v);
 }
 
-TEST(gateways, each_and_the_facility_may_be_killed_under_load_and_nothing_is_lost_or_done_twice) {
+TEST_P(gateways_threading, each_and_the_facility_may_be_killed_under_load_and_nothing_is_lost_or_done_twice) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     const base::test_folder directory;
-    venue v(directory.path(), link_name(), {"north", "south"});
+    venue v(directory.path(), link_name(), {"north", "south"}, GetParam());
     v.start();
     divided_market m(seed);
     io::block_on(m.context, crash(&m, &v, 10, choice::anyone));

@@ -69,11 +69,17 @@ io::task<void> crash_roles(market* m, venue* v, int rounds) {
     co_await clients.join();
 }
 
-TEST(roles, each_may_be_killed_under_load_and_nothing_is_lost_or_done_twice) {
+/// What the facility must do on one thread and on two.
+class roles_threading : public ::testing::TestWithParam<node::threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(threads, roles_threading,
+                         ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
+                         [](const auto& mode) { return testing::name_of(mode.param); });
+
+TEST_P(roles_threading, each_may_be_killed_under_load_and_nothing_is_lost_or_done_twice) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     const base::test_folder directory;
-    venue v(directory.path(), link_name());
+    venue v(directory.path(), link_name(), {""}, GetParam());
     v.start();
     market m(seed);
     io::block_on(m.context, crash_roles(&m, &v, 12));
@@ -131,9 +137,9 @@ io::task<std::size_t> open_orders(const venue* v) {
     co_return truth ? truth->book(domain::instrument_id{1})->orders_count() : 0;
 }
 
-TEST(roles, S2_the_facility_cancels_for_sessions_that_asked_for_it_when_their_gateway_dies) {
+TEST_P(roles_threading, S2_the_facility_cancels_for_sessions_that_asked_for_it_when_their_gateway_dies) {
     const base::test_folder directory;
-    venue v(directory.path(), link_name());
+    venue v(directory.path(), link_name(), {""}, GetParam());
     v.start();
     io::context context;
     std::unique_ptr<client::order_session> leaver;

@@ -31,9 +31,11 @@ inline std::string loopback(std::uint16_t port) {
 
 /// The processes of one venue. Whoever is started again listens where he did before.
 struct roles_venue {
-    /// @param names  Of the gateways; accounts are dealt out to them in turn.
-    roles_venue(const std::string& directory, const std::string& link, const std::vector<std::string>& names = {""}) {
-        at_facility = small_venue();
+    /// @param names      Of the gateways; accounts are dealt out to them in turn.
+    /// @param threading  Of the facility.
+    roles_venue(const std::string& directory, const std::string& link, const std::vector<std::string>& names = {""},
+                node::threading_mode threading = node::threading_mode::inline_) {
+        at_facility = small_venue(threading);
         for (std::size_t i = 0; i < at_facility.accounts.size(); ++i)
             at_facility.accounts[i].gateway = names[i % names.size()];
         at_distributor = at_facility;
