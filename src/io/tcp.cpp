@@ -16,12 +16,24 @@ std::expected<endpoint, std::error_code> as_endpoint(
     return std::unexpected(std::make_error_code(std::errc::address_family_not_supported));
 }
 
+/// Where nobody listens, a system may choose that port for the connecting side, and then both ends are the same one.
+bool is_connected_to_itself(const tcp_stream& stream, const endpoint& peer) noexcept {
+    const auto local = stream.local_endpoint();
+    return local && local->port() == peer.port() && stream.remote_endpoint() == local;
+}
+
 }  // namespace
 
 task<std::expected<tcp_stream, std::error_code>> tcp_stream::connect_on(context* on, endpoint peer) {
     const auto connected = co_await detail::connect_socket(on, transport_for(peer), peer);
     if (!connected) co_return std::unexpected(connected.error());
-    co_return tcp_stream(**connected);
+    tcp_stream stream(**connected);
+    if (is_connected_to_itself(stream, peer)) {
+        // Reset, so that the port is free at once for whom it is meant.
+        static_cast<void>(stream.set_option(linger_seconds(0)));
+        co_return std::unexpected(make_error_code(std::errc::connection_refused));
+    }
+    co_return stream;
 }
 
 std::expected<tcp_stream, std::error_code> tcp_stream::adopt(context& on, int file) noexcept {

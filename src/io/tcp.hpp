@@ -20,9 +20,9 @@ class tcp_stream : public stream_socket {
     /// A closed stream.
     tcp_stream() noexcept = default;
 
-    /// Connects to `peer`.
+    /// Connects to `peer`, and never to itself, which a system does that gives a connection the port it asks for.
     ///
-    /// @error   connection_refused, host_unreachable and what else the system reports; operation_canceled on stop.
+    /// @error   connection_refused, also in that case; what else the system reports; operation_canceled on stop.
     /// @suspend Until the connection stands or has failed; resumes on `on`, which must be the task's own context.
     /// @cancel  Observes the task's stop token; the half-made connection is closed.
     [[nodiscard]] static task<std::expected<tcp_stream, std::error_code>> connect(context& on, endpoint peer) {

@@ -13,6 +13,7 @@
 
 #include "io/backend_tests.hpp"
 #include "io/event.hpp"
+#include "io/test_require.hpp"
 #include "io/timer.hpp"
 #include "io/when_all.hpp"
 #include "io/when_any.hpp"
@@ -219,6 +220,25 @@ TEST_P(tcp, empty_buffers_complete_at_once) {
         const io_result sent = co_await pair->client.write_all({});
         EXPECT_TRUE(sent.ok());
     });
+}
+
+// Of the ports that it chooses from, Linux gives every second to connections, and goes through these from one to the
+// next: so many attempts nearly always meet the one that they ask for.
+TEST_P(tcp, a_port_where_nobody_listens_is_refused_also_when_the_system_would_connect_it_to_itself) {
+    const auto body = [](context* on) -> task<> {
+        endpoint nobody;
+        {
+            const stream_pair pair = co_await connected(on);
+            nobody = *pair.client.local_endpoint();
+        }
+        for (int i = 0; i < 30'000; ++i) {
+            const auto stream = co_await tcp_stream::connect(*on, nobody);
+            EXPECT_FALSE(stream.has_value()) << "after " << i << " attempts";
+            if (stream) co_return;
+            CORRO_REQUIRE(stream.error() == std::errc::connection_refused);
+        }
+    };
+    block_on(ctx, body(&ctx));
 }
 
 TEST_P(tcp, closed_streams_answer_with_errors) {

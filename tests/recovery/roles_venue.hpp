@@ -1,9 +1,12 @@
 // Test support: facility, gateways and distributor of one venue, each in a process of its own.
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,13 +23,29 @@ struct report {
     std::uint64_t commands_count = 0;
     std::uint64_t state_hash = 0;
     std::uint64_t wills_executed = 0;
-    std::uint16_t port = 0;
-    std::uint16_t snapshot_port = 0;
+    std::uint16_t port = 0;  ///< of a gateway
 };
 using process = role_process<report>;
 
 inline std::string loopback(std::uint16_t port) {
     return "127.0.0.1:" + std::to_string(port);
+}
+
+/// A free port below those that Linux chooses from when it is asked for any, by default. What listens there may go and
+/// come back: meanwhile nobody else on the machine is given the port.
+inline std::uint16_t lasting_port() {
+    std::random_device random;
+    while (true) {
+        const auto port = static_cast<std::uint16_t>(15'000 + random() % 17'000);
+        const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in where{};
+        where.sin_family = AF_INET;
+        where.sin_port = htons(port);
+        where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const bool is_free = ::bind(probe, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0;
+        ::close(probe);
+        if (is_free) return port;
+    }
 }
 
 /// The processes of one venue. Whoever is started again listens where he did before.
@@ -48,6 +67,11 @@ struct roles_venue {
             at_gateways[i].link_connect = link;
             at_gateways[i].link_gateway = names[i];
         }
+        for (node::configuration* c : {&at_facility, &at_distributor}) {
+            c->feed_listen = loopback(lasting_port());
+            c->snapshot_listen = loopback(lasting_port());
+        }
+        for (node::configuration& c : at_gateways) c.order_entry_listen = loopback(lasting_port());
         gateways.resize(names.size());
     }
 
@@ -59,10 +83,7 @@ struct roles_venue {
                 return role;
             },
             say);
-        const report r = facility->read();
-        at_facility.feed_listen = loopback(r.port);
-        at_facility.snapshot_listen = loopback(r.snapshot_port);
-        return r;
+        return facility->read();
     }
     /// Does not wait until it is linked.
     [[nodiscard]] std::unique_ptr<process> make_gateway(std::size_t index) {
@@ -79,7 +100,7 @@ struct roles_venue {
     }
     void start_gateway(std::size_t index = 0) {
         gateways[index] = make_gateway(index);
-        at_gateways[index].order_entry_listen = loopback(gateways[index]->read().port);
+        static_cast<void>(gateways[index]->read());
     }
     void start_distributor() {
         distributor = std::make_unique<process>(
@@ -87,16 +108,11 @@ struct roles_venue {
                 auto role = std::make_unique<node::distributor_role>(context, at_distributor,
                                                                      *io::endpoint::parse(at_facility.feed_listen),
                                                                      *io::endpoint::parse(at_facility.snapshot_listen));
-                report r;
-                r.port = role->feed_endpoint().port();
-                r.snapshot_port = role->snapshot_endpoint().port();
-                process::say(r);
+                process::say(report());
                 return role;
             },
             [](const node::distributor_role&) { return report(); });
-        const report r = distributor->read();
-        at_distributor.feed_listen = loopback(r.port);
-        at_distributor.snapshot_listen = loopback(r.snapshot_port);
+        static_cast<void>(distributor->read());
     }
     void start() {
         start_facility();
@@ -108,8 +124,6 @@ struct roles_venue {
         r.commands_count = role.commands_count();
         r.state_hash = role.state_hash();
         r.wills_executed = role.wills_executed();
-        r.port = role.feed_endpoint().port();
-        r.snapshot_port = role.snapshot_endpoint().port();
         return r;
     }
 
