@@ -22,6 +22,7 @@
 #include "io/timer.hpp"
 #include "node/configuration.hpp"
 #include "trading_desk.hpp"
+#include "venue_access.hpp"
 
 namespace corro::app {
 namespace {
@@ -149,10 +150,16 @@ int run_client(const client_options& options) {
         throw node::configuration_error(
             fmt::format("{} has no account \"{}\"; it has: {}", options.config, options.account, names));
     }
+    if (options.session_number < 1 || options.session_number > account->sessions_count) {
+        throw node::configuration_error(
+            fmt::format("account \"{}\" has the sessions 1 to {} in {}; it has no session {}", account->name,
+                        account->sessions_count, options.config, options.session_number));
+    }
     desk_settings settings;
     settings.order_entry = address_of(options.order_entry, c.order_entry_listen);
-    settings.feed = address_of(options.feed, c.feed_listen);
-    settings.snapshot = address_of(options.snapshot, c.snapshot_listen);
+    const feed_addresses market = feed_of(c, options.symbol);
+    settings.feed = address_of(options.feed, market.feed);
+    settings.snapshot = address_of(options.snapshot, market.snapshot);
     settings.who.account = account->id;
     settings.who.key = account->key;
     settings.who.session_number = options.session_number;

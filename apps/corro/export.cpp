@@ -40,6 +40,12 @@ history::moment before(history::moment from) {
     return history::moment{domain::sequence_number{sequence == 0 ? 0 : sequence - 1}};
 }
 
+/// Whether nothing can lie between the two; of a number and a time nobody knows without the journal.
+bool is_backwards(history::moment from, history::moment to) {
+    if (from.is_time != to.is_time) return false;
+    return from.is_time ? from.time > to.time : from.sequence > to.sequence;
+}
+
 std::unique_ptr<history::exporter> exporter_of(const export_options& options, const past& p) {
     domain::instrument_id only;
     if (!options.instrument.empty()) only = p.instrument(options.instrument).id;
@@ -59,9 +65,13 @@ int run(const export_options& options) {
             "--format lobster writes messages and books together; leave out --orders, --trades and --levels");
     }
     const history::moment to = options.to.empty() ? history::latest() : moment_of("--to", options.to);
+    const history::moment from =
+        options.from.empty() ? history::moment{domain::sequence_number{0}} : moment_of("--from", options.from);
+    if (is_backwards(from, to)) {
+        throw std::runtime_error(fmt::format("--from {} is later than --to {}", options.from, options.to));
+    }
     past p(options.past);
-    p.go_to(options.from.empty() ? history::moment{domain::sequence_number{0}}
-                                 : before(moment_of("--from", options.from)));
+    p.go_to(before(from));
     std::filesystem::create_directories(options.directory);
     const std::unique_ptr<history::exporter> files = exporter_of(options, p);
     files->begin(p.timeline().state());
@@ -96,7 +106,7 @@ void add_export_command(CLI::App& app, int& exit_code) {
     command->add_option("--from", options->from, "From this command or time on; from the first command, when left out");
     command->add_option("--to", options->to, "Up to and with this command or time; to the end, when left out");
     command->footer(
-        "Times are UTC, as 2026-11-22T09:30:00.123456789. The columns are in docs/howto/history.md.\n"
+        "Times are UTC, as 2026-11-22T09:30:00.123456789. The columns are in docs/spec/export.md.\n"
         "Exit code: 0 when all files were written, 1 otherwise.");
     command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
+#include "journal/advice.hpp"
 #include "journal/reader.hpp"
 #include "journal/snapshot_store.hpp"
 
@@ -63,24 +64,10 @@ std::string_view name_of(journal::tail_state tail) {
     return "";
 }
 
-/// What to do about it, in words.
-std::string_view advice_for(std::error_code code) {
-    if (code == journal::journal_errc::damaged || code == journal::journal_errc::sequence_gap) {
-        return "Copy the directory away before anything else. Then take the segment from a standby or a backup; or, "
-               "if a snapshot is newer than the damage, start from that snapshot and the segments behind it.";
-    }
-    if (code == journal::journal_errc::missing_segment) {
-        return "Put the segment back from a backup. If it was removed on purpose, remove all older ones as well, and "
-               "start from a snapshot.";
-    }
-    if (code == journal::journal_errc::unsupported_version) return "Use the version of corro that wrote it.";
-    if (code == journal::journal_errc::out_of_reach) return "Ask for a sequence number that the journal holds.";
-    return "";
-}
-
 int say(const journal::problem& problem) {
     fmt::print(stderr, "corro journal: {}\n", problem.text);
-    if (const std::string_view advice = advice_for(problem.code); !advice.empty()) fmt::print(stderr, "{}\n", advice);
+    if (const std::string_view advice = journal::advice_for(problem.code); !advice.empty())
+        fmt::print(stderr, "{}\n", advice);
     return 1;
 }
 
@@ -166,10 +153,7 @@ class looking {
     int stat() {
         if (!reader_) return say(reader_.error());
         const journal::reader& reader = **reader_;
-        if (reader.segments().empty()) {
-            fmt::print("{}: {}\n", options_.directory, name_of(journal::tail_state::empty));
-            return 0;
-        }
+        if (reader.segments().empty()) return say_empty();
         fmt::print("{}: the journal of {}\n", options_.directory, describe(reader.segments().front().header.venue));
         print_segments(reader);
         fmt::print("{} segments, {} bytes\n", reader.segments().size(), reader.bytes_total());
@@ -179,6 +163,7 @@ class looking {
     int verify() {
         if (!reader_) return say(reader_.error());
         journal::reader& reader = **reader_;
+        if (reader.segments().empty()) return say_empty();
         std::uint64_t count = 0;
         auto each = [&count](const domain::command&) {
             ++count;
@@ -201,6 +186,7 @@ class looking {
 
     int dump() {
         if (!reader_) return say(reader_.error());
+        if ((*reader_)->segments().empty()) return say_empty();
         std::uint64_t left = options_.count;
         fmt::print(
             "sequence time kind instrument account session side price quantity order client_order request verdict\n");
@@ -219,6 +205,16 @@ class looking {
     }
 
  private:
+    /// A venue makes its first segment when it starts, so that a directory without one is a mistake.
+    int say_empty() const {
+        fmt::print(
+            stderr,
+            "corro journal: {}: {}; is this the directory of a journal? In a venue with segments it is the folder "
+            "with the segment's name.\n",
+            options_.directory, name_of(journal::tail_state::empty));
+        return 1;
+    }
+
     journal_options options_;
     io::context ctx_;
     journal::disk_storage files_{ctx_};

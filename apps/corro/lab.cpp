@@ -96,9 +96,10 @@ int run(lab_arguments& arguments) {
 }
 
 int compare(const lab_arguments& arguments) {
+    const std::string text = read_file(arguments.compared_file);
     lab::results all;
     try {
-        all = lab::results_from_json(read_file(arguments.compared_file));
+        all = lab::results_from_json(text);
     } catch (const std::runtime_error& e) {
         throw std::runtime_error(fmt::format("{}: {}", arguments.compared_file, e.what()));
     }
@@ -140,7 +141,8 @@ void add_run(CLI::App* parent, const std::shared_ptr<lab_arguments>& arguments, 
     lab::session_options& session = arguments->session;
     CLI::App* command = parent->add_subcommand("run", "Measure, and compare");
     command->add_option("suites", session.wanted.suites, "Which suites (see `corro lab list`); none: all");
-    command->add_option("--rows", session.wanted.rows, "Only rows in whose names this expression is found");
+    command->add_option("--rows", session.wanted.rows, "Only rows in whose names this expression is found")
+        ->check(expression_error);
     command->add_option("--subjects", session.wanted.subjects, "Only these subjects, e.g. corro_epoll,asio_callbacks")
         ->delimiter(',');
     command->add_option("--seconds", session.seconds, "How long each run measures; warming up comes on top")

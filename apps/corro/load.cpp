@@ -19,6 +19,7 @@
 #include "node/configuration.hpp"
 #include "node/latency_tables.hpp"
 #include "process.hpp"
+#include "venue_access.hpp"
 
 namespace corro::app {
 namespace {
@@ -134,7 +135,10 @@ int load(const load_options& options) {
         print_report(run, static_cast<double>(run.clock.between_ns(run.started, run.clock.now_ticks())) / 1e9);
     }
     print_errors(run);
-    if (run.started == 0) fmt::print(stderr, "no request was sent: not every client could log on\n");
+    if (run.started == 0) {
+        fmt::print(stderr, "no request was sent: not every client could log on at {}\n", address);
+        if (const auto advice = logon_advice(run.logon_error); !advice.empty()) fmt::print(stderr, "{}\n", advice);
+    }
     return run.errors.empty() && run.lost == 0 && run.started != 0 && run.totals.answered == run.totals.requests ? 0
                                                                                                                  : 1;
 }

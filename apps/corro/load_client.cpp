@@ -218,6 +218,7 @@ io::task<std::unique_ptr<client::order_session>> take_seat(load_run* run, std::u
             run->seats_tried < run->seats.size()) {
             continue;
         }
+        run->logon_error = session.error();
         run->errors.push_back(fmt::format("client {}: logon failed: {}", index, session.error().message()));
         co_return nullptr;
     }

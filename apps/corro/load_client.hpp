@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/histogram.hpp"
@@ -61,6 +62,7 @@ struct load_run {
     std::uint64_t answered_now = 0;
     std::uint64_t lost = 0;
     std::vector<std::string> errors;
+    std::error_code logon_error;  ///< of the last client that could not log on
     load_outages outages;
 };
 

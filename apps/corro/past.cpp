@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "io/block_on.hpp"
+#include "journal/advice.hpp"
 #include "journal/identity.hpp"
 
 namespace corro::app {
@@ -61,7 +62,7 @@ node::configuration writer_of(const past_options& options) {
 }
 
 void check(const history::timeline::outcome& done) {
-    if (!done) throw std::runtime_error(done.error().text);
+    if (!done) throw std::runtime_error(journal::with_advice(done.error()));
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ past::past(const past_options& options) : configuration_(writer_of(options)), di
         throw std::runtime_error(options.config + " keeps no journal (facility.journal); give one with --journal");
     }
     auto opened = io::block_on(context_, history::timeline::open(&disk_, journal, venue_of(configuration_)));
-    if (!opened) throw std::runtime_error(opened.error().text);
+    if (!opened) throw std::runtime_error(journal::with_advice(opened.error()));
     timeline_ = std::move(*opened);
     if (options.ignores_index) timeline_->index().forget();
     timeline_->report_to(progress_lines());

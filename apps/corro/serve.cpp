@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,14 +80,26 @@ io::task<void> obey_signals(Exchange* exchange, io::signal_set* signals, io::con
     }
 }
 
+// Runs what serves, and joins who waits for signals beside it, also when it fails.
+template <class Served>
+io::task<void> run_watched(Served* served, io::task_scope* watching) {
+    std::exception_ptr failed;
+    try {
+        co_await served->run();
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    watching->request_stop();
+    co_await watching->join();
+    if (failed) std::rethrow_exception(failed);
+}
+
 template <class Exchange>
 io::task<void> serve_until_closed(Exchange* exchange, io::context* context) {
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2});
     io::task_scope watching(*context);
     watching.spawn(obey_signals(exchange, &signals, context));
-    co_await exchange->run();
-    watching.request_stop();
-    co_await watching.join();
+    co_await run_watched(exchange, &watching);
 }
 
 const char* name_of(node::threading_mode threading, bool segments) {
@@ -145,7 +158,7 @@ node::configuration configuration_of_one_facility(const serve_options& options) 
     if (options.role != "facility" || !options.metrics.empty()) c.metrics_listen = options.metrics;
     if (options.role != "facility" || !options.event_log.empty()) c.event_log.directory = options.event_log;
     if (c.segments.empty()) return c;
-    throw node::configuration_error(options.config + ":0: segment: a venue of segments runs in one process; role \"" +
+    throw node::configuration_error(options.config + ": segment: a venue of segments runs in one process; role \"" +
                                     options.role + "\" cannot serve it");
 }
 
@@ -188,29 +201,36 @@ int serve(const serve_options& options) {
     return 0;
 }
 
-// The first SIGINT or SIGTERM closes the role; SIGUSR2 has a facility write a snapshot.
+// The first SIGINT or SIGTERM closes the role; SIGUSR2 has a facility write a snapshot. Only an exchange in one process
+// has latency tables; a SIGUSR1 that was meant for one must not end a role.
 template <class Role>
 io::task<void> run_until_closed(Role* role, io::context* context) {
     const auto obey = [](Role* what, io::signal_set* signals) -> io::task<void> {
         while (true) {
             const auto signal = co_await signals->wait();
             if (!signal) co_return;
-            if (*signal != SIGUSR2) break;
+            if (*signal == SIGINT || *signal == SIGTERM) break;
+            if (*signal == SIGUSR1) {
+                fmt::print(stderr, "corro serve: this role has no latency tables\n");
+                continue;
+            }
             if constexpr (requires { what->write_snapshot(); }) what->write_snapshot();
         }
         what->close();
     };
-    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR2});
+    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2});
     io::task_scope watching(*context);
     watching.spawn(obey(role, &signals));
-    co_await role->run();
-    watching.request_stop();
-    co_await watching.join();
+    co_await run_watched(role, &watching);
 }
 
 int distribute(const serve_options& options) {
     raise_descriptor_limit();
     const node::configuration configuration = configuration_of_one_facility(options);
+    if (options.venue_feed.empty() || options.venue_snapshots.empty()) {
+        throw node::configuration_error(
+            "a distributor is told its venue's ports with --venue-feed ADDRESS and --venue-snapshots ADDRESS");
+    }
     io::context context(io::context_options(backend_named(options.io)));
     node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed, "--venue-feed"),
                                        node::address_of(options.venue_snapshots, "--venue-snapshots"));
@@ -218,7 +238,7 @@ int distribute(const serve_options& options) {
                configuration.venue_name, context.backend_name(), distributor.feed_endpoint().to_string(),
                distributor.snapshot_endpoint().to_string());
     print_watching(distributor.metrics_endpoint(), configuration);
-    fmt::print("Ctrl-C closes it.\n");
+    fmt::print("It publishes when the venue is there. Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&distributor, &context));
     if (!distributor.failure().empty()) fmt::print(stderr, "{}\n", distributor.failure());
@@ -230,7 +250,9 @@ int serve_facility(const serve_options& options) {
     node::configuration configuration = configuration_of_one_facility(options);
     override_threading(options, configuration);
     if (configuration.link_listen.empty())
-        throw node::configuration_error(options.config + ":0: link.listen: a facility needs a place for its gateways");
+        throw node::configuration_error(options.config +
+                                        ": link.listen: a facility needs a place where its gateways find it; add "
+                                        "[link] with listen = \"venue.link\"");
     io::context context(io::context_options(backend_named(options.io)));
     node::facility_role facility(context, configuration);
     fmt::print(
@@ -256,18 +278,20 @@ int serve_gateway(const serve_options& options) {
     if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
     if (!options.gateway.empty()) configuration.link_gateway = options.gateway;
     if (configuration.link_connect.empty())
-        throw node::configuration_error(options.config + ":0: link.connect: a gateway needs a facility");
+        throw node::configuration_error(options.config +
+                                        ": link.connect: a gateway is told where its facility is; add [link] with "
+                                        "listen, or with connect");
     io::context context(io::context_options(backend_named(options.io)));
     node::gateway_role gateway(context, configuration, [](io::endpoint where) {
         fmt::print("  order entry  {}\n", where.to_string());
         std::fflush(stdout);
     });
     const std::string& name = configuration.link_gateway;
-    fmt::print("corro {} is {} of venue {} on {}, linked to {}\n", CORRO_VERSION,
+    fmt::print("corro {} is {} of venue {} on {}, for the facility at {}\n", CORRO_VERSION,
                name.empty() ? "a gateway" : "gateway " + name, configuration.venue_name, context.backend_name(),
                configuration.link_connect);
     print_watching(gateway.metrics_endpoint(), configuration);
-    fmt::print("Ctrl-C closes it.\n");
+    fmt::print("It opens its ports when the facility is there. Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&gateway, &context));
     if (!gateway.failure().empty()) fmt::print(stderr, "{}\n", gateway.failure());
@@ -311,6 +335,11 @@ void add_serve_command(CLI::App& app, int& exit_code) {
     command->add_option("--event-log", options->event_log, "Directory of the event log, likewise");
     CLI::Option* sample = command->add_option("--sample-every", options->sample_every,
                                               "Time one request of so many; 0: none (default: the configuration's)");
+    command->footer(
+        "docs/howto/configure.md explains every key of the configuration; config/demo.toml is an example.\n"
+        "SIGINT and SIGTERM close the exchange in order. SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot "
+        "written.\n"
+        "Exit code: 0 after an orderly end, 1 when it could not start or go on.");
     command->callback([options, sample, &exit_code] {
         options->sample_given = sample->count() != 0;
         exit_code = serve_role(*options);

@@ -10,6 +10,7 @@
 #include "domain/decimal.hpp"
 #include "io/errors.hpp"
 #include "io/timer.hpp"
+#include "venue_access.hpp"
 
 namespace corro::app {
 namespace {
@@ -42,6 +43,12 @@ bool is_final(const std::error_code& error) {
     return error == code(wire::logout_reason::authentication_failed) ||
            error == code(wire::logout_reason::unsupported_version) ||
            error == code(wire::logout_reason::sequence_unknown) || error == client::session_errc::sequence_gap;
+}
+
+std::string why_no_logon(const io::endpoint& venue, const std::error_code& error) {
+    std::string text = fmt::format("{}: {}", venue.to_string(), error.message());
+    if (const std::string_view advice = logon_advice(error); !advice.empty()) text.append("\n").append(advice);
+    return text;
 }
 
 }  // namespace
@@ -100,7 +107,8 @@ io::task<std::string> trading_desk::hold_session() {
                 // journal.
                 say_("the venue has forgotten this session; what it knew of these orders is lost");
             }
-            if (is_first || is_final(error) || lost_for > std::chrono::duration<double>(settings_.patience_seconds)) {
+            if (is_first) co_return why_no_logon(settings_.order_entry, error);
+            if (is_final(error) || lost_for > std::chrono::duration<double>(settings_.patience_seconds)) {
                 co_return error.message();
             }
             const std::error_code stopped = co_await io::sleep_for(retry_delay);
@@ -133,6 +141,10 @@ io::task<std::error_code> trading_desk::connect() {
         for (const domain::instrument& i : instruments_) {
             if (i.name.view() == settings_.symbol || !selected_) selected_ = i.id;
             if (i.name.view() == settings_.symbol) break;
+        }
+        const domain::instrument* const shown = selected_ ? find(*selected_) : nullptr;
+        if (shown != nullptr && !settings_.symbol.empty() && shown->name.view() != settings_.symbol) {
+            say_(fmt::format("no instrument \"{}\"; this is {}", settings_.symbol, shown->name.view()));
         }
         say_(fmt::format("logged on: account {}, session {}, {} instruments", session_->account().value,
                          session_->session().value, instruments_.size()));

@@ -14,14 +14,15 @@
 #include "market_watch.hpp"
 #include "node/configuration.hpp"
 #include "screen.hpp"
+#include "venue_access.hpp"
 
 namespace corro::app {
 namespace {
 
 struct watch_options {
     std::string config;
-    std::string feed = "127.0.0.1:7002";
-    std::string snapshot = "127.0.0.1:7003";
+    std::string feed;
+    std::string snapshot;
     std::string symbol;
     bool plain = false;
     double seconds = 0;
@@ -59,13 +60,10 @@ io::endpoint parse_address(const std::string& text) {
 
 int watch(const watch_options& options) {
     watch_settings settings;
-    std::string feed = options.feed;
-    std::string snapshot = options.snapshot;
-    if (!options.config.empty()) {
-        const node::configuration c = node::load_configuration(options.config);
-        feed = c.feed_listen;
-        snapshot = c.snapshot_listen;
-    }
+    feed_addresses market{"127.0.0.1:7002", "127.0.0.1:7003"};
+    if (!options.config.empty()) market = feed_of(node::load_configuration(options.config), options.symbol);
+    const std::string& feed = options.feed.empty() ? market.feed : options.feed;
+    const std::string& snapshot = options.snapshot.empty() ? market.snapshot : options.snapshot;
     settings.feed = parse_address(feed);
     settings.snapshot = parse_address(snapshot);
     settings.symbol = options.symbol;
@@ -93,8 +91,9 @@ void add_watch_command(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("watch", "Watch an instrument: ladder, trades, rates");
     command->add_option("symbol", options->symbol, "Instrument to show first");
     command->add_option("-c,--config", options->config, "The exchange's configuration, for its addresses");
-    command->add_option("--feed", options->feed, "Address of the feed")->capture_default_str();
-    command->add_option("--snapshot", options->snapshot, "Address of the snapshots")->capture_default_str();
+    command->add_option("--feed", options->feed,
+                        "Address of the feed (default: the configuration's; without one 127.0.0.1:7002)");
+    command->add_option("--snapshot", options->snapshot, "Address of the snapshots (likewise; 127.0.0.1:7003)");
     command->add_flag("--plain", options->plain, "A line a second, also on a terminal");
     command->add_option("--patience", options->patience_s, "Seconds that it tries to come back when the feed is lost")
         ->capture_default_str()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
@@ -593,6 +594,9 @@ configuration parse_configuration(std::string_view text, const std::string& file
 configuration load_configuration(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) throw configuration_error(path + ":0: the file cannot be opened; give one with --config FILE");
+    if (std::filesystem::is_directory(path)) {
+        throw configuration_error(path + ":0: is a directory; name the file in it with --config FILE");
+    }
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     return parse_configuration(text, path);
 }

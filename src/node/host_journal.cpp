@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "journal/advice.hpp"
 #include "journal/identity.hpp"
 
 namespace corro::node {
@@ -20,7 +21,7 @@ journal::writer_options options_of(const configuration& c) {
 }
 
 [[noreturn]] void refuse(const journal::problem& problem) {
-    throw recovery_error(problem.text);
+    throw recovery_error(journal::with_advice(problem));
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "journal/advice.hpp"
+
 namespace corro::node {
 namespace {
 
 [[noreturn]] void refuse(const journal::problem& problem) {
-    throw recovery_error(problem.text);
+    throw recovery_error(journal::with_advice(problem));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ io::endpoint address_of(const std::string& text, const char* key) {
     const auto endpoint = io::endpoint::parse(text);
     if (!endpoint) {
         throw configuration_error(
-            fmt::format("{}: expected an address such as \"127.0.0.1:7001\", found \"{}\"", key, text));
+            fmt::format("{}: expected an address in numbers, such as \"127.0.0.1:7001\", found \"{}\"", key, text));
     }
     return *endpoint;
 }

@@ -124,6 +124,11 @@ class History(unittest.TestCase):
                    "XYZ")
         self.fails('expected venue "OTHER"', "book", "--config", self.other_config, "--journal", self.journal, "--at",
                    "1")
+        self.fails("with the configuration that wrote it", "book", "--config", self.other_config, "--journal",
+                   self.journal, "--at", "1")
+        self.fails("--from 10 is later than --to 5", "export", *self.past, os.path.join(self.folder.name, "x"), "--from",
+                   "10", "--to", "5")
+        self.fails("is this the directory of a journal?", "journal", "verify", self.folder.name)
         self.fails("leave out --orders", "export", *self.past, os.path.join(self.folder.name, "x"), "--format",
                    "lobster", "--orders")
         self.fails("Directory does not exist", "book", "--config", self.config, "--journal",

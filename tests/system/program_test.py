@@ -15,7 +15,7 @@ import tempfile
 import unittest
 import urllib.request
 
-from running_exchange import CORRO, TIME_LIMIT_S, Exchange, demo_configuration, run
+from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, Exchange, demo_configuration, free_ports, run
 
 
 class Program(unittest.TestCase):
@@ -105,6 +105,33 @@ class Program(unittest.TestCase):
         self.assertEqual(watch.returncode, 1)
         self.assertIn("corro demo", watch.stderr)
 
+    def test_says_whose_a_port_may_be_that_it_cannot_have(self):
+        with Exchange(self.folder.name) as exchange:
+            second = run("serve", "--config", exchange.config, "--listen", exchange.addresses["order entry"])
+            self.assertEqual(second.returncode, 1)
+            self.assertIn(f"order_entry.listen: cannot listen on {exchange.addresses['order entry']}", second.stderr)
+            self.assertIn("perhaps an exchange that still runs", second.stderr)
+
+    def test_watches_the_segment_that_has_the_instrument(self):
+        ports = {name: str(port) for name, port in zip(("7001", "7002", "7003", "7004", "7005", "7009"), free_ports(6))}
+        config = os.path.join(self.folder.name, "segments.toml")
+        with open(os.path.join(SOURCE, "config", "segments.toml"), encoding="utf-8") as file:
+            text = file.read().replace("/tmp/corro-segments", os.path.join(self.folder.name, "journal"))
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(re.sub(r":(700\d)", lambda m: ":" + ports[m[1]], text))
+        with subprocess.Popen([CORRO, "serve", "--config", config], stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL) as exchange:
+            for line in exchange.stdout:
+                if "Ctrl-C closes it" in line:
+                    break
+            watches = {symbol: run("watch", symbol, "--plain", "--seconds", "1", "--config", config)
+                       for symbol in ("ESZ6", "CLG7")}
+            exchange.send_signal(signal.SIGINT)
+            exchange.communicate(timeout=TIME_LIMIT_S)
+        for symbol, watch in watches.items():
+            self.assertEqual(watch.returncode, 0, watch.stdout + watch.stderr)
+            self.assertRegex(watch.stdout, rf"(?m)^{symbol} ")
+
     def test_shows_a_demonstration(self):
         config = demo_configuration(self.folder.name)
         demo = run("demo", "--config", config, "--plain", "--seconds", "2")
@@ -142,6 +169,7 @@ class Program(unittest.TestCase):
             self.assertEqual(load.returncode, 1, load.stdout)
             self.assertIn("logon failed", load.stderr)
             self.assertIn("no request was sent", load.stderr)
+            self.assertIn("use the configuration that the venue was started with", load.stderr)
             self.assertNotIn("answered per second", load.stdout)
 
     def test_ends_a_demonstration_on_ctrl_c_with_its_tables(self):
@@ -170,12 +198,18 @@ class Program(unittest.TestCase):
         missing = run("serve", "--config", os.path.join(self.folder.name, "none.toml"))
         self.assertEqual(missing.returncode, 1)
         self.assertIn("none.toml", missing.stderr)
+        folder = run("serve", "--config", self.folder.name)
+        self.assertEqual(folder.returncode, 1)
+        self.assertIn("is a directory", folder.stderr)
 
     def test_explains_itself(self):
         for arguments in (["--help"], ["serve", "--help"], ["load", "--help"], ["watch", "--help"], ["demo", "--help"]):
             self.assertEqual(run(*arguments).returncode, 0, arguments)
-        self.assertNotEqual(run().returncode, 0)
-        self.assertNotEqual(run("serve", "--no-such-option").returncode, 0)
+        self.assertEqual(run().returncode, 2)
+        self.assertEqual(run("serve", "--no-such-option").returncode, 2)
+        unknown = run("server")
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn('"server" is no subcommand; there are: serve, ', unknown.stderr)
 
 
 if __name__ == "__main__":

@@ -5,17 +5,15 @@ usage: roles_test.py CORRO SOURCE_FOLDER
 """
 
 import os
-import random
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 import unittest
 
-from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, demo_configuration, run
+from running_exchange import CORRO, SOURCE, TIME_LIMIT_S, demo_configuration, free_ports, run
 
 HOWTO = os.path.join(SOURCE, "docs", "howto", "three_processes.md")
 ROLES = ("facility", "gateway", "distributor")
@@ -25,21 +23,6 @@ def commands_of(block):
     """The lines of one of the howto's blocks."""
     with open(HOWTO, encoding="utf-8") as file:
         return re.search(rf"^```{block}\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)[1].splitlines()
-
-
-def free_ports(count):
-    """Ports below those that the system gives out, so that whoever is started again finds his own free."""
-    ports = []
-    while len(ports) < count:
-        port = random.randrange(15_000, 32_000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        if port not in ports:
-            ports.append(port)
-    return ports
 
 
 class Running:
@@ -167,10 +150,26 @@ class Roles(unittest.TestCase):
         self.assertRegex(load.words(), r"lost [1-9]\d*, fills")
         self.assertIn("a lost connection did not come back", load.words())
 
+    def test_survives_a_signal_that_asks_for_tables(self):
+        for role in ROLES:
+            self.start_role(role)
+        self.start("load", self.load_command).await_words("answered +[1-9]")
+        self.start("watch", self.watch_command).await_words("messages/s")
+        for role in ROLES:
+            self.running[role].process.send_signal(signal.SIGUSR1)
+            self.running[role].await_words("this role has no latency tables")
+            self.assertIsNone(self.running[role].process.poll(), role)
+
+    def test_says_which_port_a_gateway_cannot_have_when_its_facility_is_there(self):
+        self.start_role("facility")
+        refused = self.start("refused", self.start_commands["gateway"] + " --listen 127.0.0.1:7002")
+        self.assertEqual(refused.process.wait(timeout=TIME_LIMIT_S), 1, refused.words())
+        self.assertIn(f"order_entry.listen: cannot listen on 127.0.0.1:{self.ports['7002']}", refused.words())
+
     def test_says_what_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:
             config = demo_configuration(folder)
-            for role, key in (("gateway", "link.connect"), ("facility", "link.listen")):
+            for role, key in (("gateway", "link.connect"), ("facility", "link.listen"), ("distributor", "--venue-feed")):
                 refused = run("serve", "--role", role, "--config", config)
                 self.assertNotEqual(refused.returncode, 0)
                 self.assertIn(key, refused.stderr)

@@ -4,8 +4,10 @@ Expects the arguments CORRO SOURCE_FOLDER.
 """
 
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 
@@ -17,6 +19,21 @@ TIME_LIMIT_S = 120  # generous: only a program that hangs gets here
 def run(*arguments):
     return subprocess.run([CORRO, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S,
                           stdin=subprocess.DEVNULL)
+
+
+def free_ports(count):
+    """Ports below those that the system gives out, so that whoever is started again finds his own free."""
+    ports = []
+    while len(ports) < count:
+        port = random.randrange(15_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
+    return ports
 
 
 def change_text(path, *changes):

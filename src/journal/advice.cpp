@@ -1,0 +1,29 @@
+#include "journal/advice.hpp"
+
+namespace corro::journal {
+
+std::string_view advice_for(std::error_code code) noexcept {
+    if (code == journal_errc::damaged || code == journal_errc::sequence_gap) {
+        return "Copy the directory away before anything else. Then take the segment from a backup; or, if a "
+               "snapshot is newer than the damage, start from that snapshot and the segments behind it.";
+    }
+    if (code == journal_errc::missing_segment) {
+        return "Put the segment back from a backup. If it was removed on purpose, remove all older ones as well, and "
+               "start from a snapshot.";
+    }
+    if (code == journal_errc::foreign_venue) {
+        return "A journal is read with the configuration that wrote it: the venue's name, its segments and its "
+               "[[instrument]] tables. Use that one, or name another directory, which begins empty.";
+    }
+    if (code == journal_errc::unsupported_version) return "Use the version of corro that wrote it.";
+    if (code == journal_errc::out_of_reach) return "Ask for a sequence number that the journal holds.";
+    return "";
+}
+
+std::string with_advice(const problem& p) {
+    std::string text = p.text;
+    if (const std::string_view advice = advice_for(p.code); !advice.empty()) text.append("\n").append(advice);
+    return text;
+}
+
+}  // namespace corro::journal
