@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
 
+#include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "facility/command_generator.hpp"
 #include "facility/recorder.hpp"
@@ -29,7 +31,7 @@ std::string text_of(const std::filesystem::path& path) {
 }
 
 struct exporters : ::testing::Test {
-    scratch_directory folder{::testing::UnitTest::GetInstance()->current_test_info()->name()};
+    base::test_folder folder;
     std::vector<domain::instrument> instruments{facility::testing::wide_instrument(1)};
     facility::facility_options options{.orders_max = 1'000, .accounts_max = 10, .positions_max = 100};
     std::uint64_t sequence = 0;

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,23 +18,6 @@
 #include "journal/writer.hpp"
 
 namespace corro::history {
-
-/// A directory of its own for each test.
-class scratch_directory {
- public:
-    explicit scratch_directory(const std::string& name)
-        : path_(std::filesystem::temp_directory_path() / ("corro_history_" + std::to_string(::getpid()) + "_" + name)) {
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    scratch_directory(const scratch_directory&) = delete;
-    scratch_directory& operator=(const scratch_directory&) = delete;
-    ~scratch_directory() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] std::string path() const { return path_; }
-
- private:
-    std::filesystem::path path_;
-};
 
 /// The commands of a seed; every command may come within nanoseconds of the one before it.
 struct generated {

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "base/random.hpp"
+#include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "history/test_journal.hpp"
 
@@ -36,7 +38,7 @@ class timelines : public ::testing::Test {
 
     io::context ctx;
     journal::disk_storage disk{ctx};
-    scratch_directory folder{::testing::UnitTest::GetInstance()->current_test_info()->name()};
+    base::test_folder folder;
 };
 
 TEST_F(timelines, d6_every_moment_is_as_a_full_replay_to_it_with_and_without_an_index) {

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/byte_order.hpp"
 #include "base/crc32c.hpp"
 #include "base/random.hpp"
+#include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
@@ -520,8 +522,7 @@ TEST_F(journal_faults, d5_a_disk_without_room_for_a_segment_refuses_to_start_and
 }
 
 TEST_F(journal_faults, d5_a_file_system_of_one_mib) {
-    scratch_directory folder("full");
-    std::filesystem::create_directories(folder.path());
+    const base::test_folder folder;
     if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0) {
         GTEST_SKIP() << "a small file system cannot be mounted here: " << std::strerror(errno);
     }
@@ -540,8 +541,7 @@ TEST_F(journal_faults, d5_a_file_system_of_one_mib) {
 // --- Other refusals -------------------------------------------------------------------------------------------------
 
 TEST_F(journal_faults, a_directory_that_may_not_be_written_is_refused_in_words) {
-    scratch_directory folder("readonly");
-    std::filesystem::create_directories(folder.path());
+    const base::test_folder folder;
     std::filesystem::permissions(folder.path(),
                                  std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec |
                                      std::filesystem::perms::others_read | std::filesystem::perms::others_exec);

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -137,21 +135,5 @@ inline io::task<> write_journal(storage* files, std::string directory, writer_op
     co_await scope.join();
     EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
 }
-
-/// A directory of its own for each test.
-class scratch_directory {
- public:
-    explicit scratch_directory(const std::string& name)
-        : path_(std::filesystem::temp_directory_path() / ("corro_journal_" + std::to_string(::getpid()) + "_" + name)) {
-        std::filesystem::remove_all(path_);
-    }
-    scratch_directory(const scratch_directory&) = delete;
-    scratch_directory& operator=(const scratch_directory&) = delete;
-    ~scratch_directory() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] std::string path() const { return path_; }
-
- private:
-    std::filesystem::path path_;
-};
 
 }  // namespace corro::journal

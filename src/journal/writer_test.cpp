@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/test_folder.hpp"
 #include "io/backend_tests.hpp"
 #include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
@@ -15,7 +18,7 @@ constexpr durability modes[] = {durability::none, durability::async, durability:
 class journals : public io::on_backend {
  protected:
     disk_storage disk{ctx};
-    scratch_directory folder{std::string(ctx.backend_name())};
+    base::test_folder folder;
 };
 
 TEST_P(journals, what_is_appended_is_read_again_in_every_mode) {

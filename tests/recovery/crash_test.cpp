@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "../system/venue_modes.hpp"
 #include "base/test_seed.hpp"
 #include "io/block_on.hpp"
 #include "io/scope.hpp"
@@ -51,22 +52,8 @@ node::configuration crash_venue(const std::string& directory, node::threading_mo
     return c;
 }
 
-struct mode {
-    node::threading_mode threading;
-    journal::durability durability;
-};
-class crash : public ::testing::TestWithParam<mode> {};
-INSTANTIATE_TEST_SUITE_P(modes, crash,
-                         ::testing::Values(mode{node::threading_mode::inline_, journal::durability::async},
-                                           mode{node::threading_mode::inline_, journal::durability::group},
-                                           mode{node::threading_mode::inline_, journal::durability::each},
-                                           mode{node::threading_mode::split, journal::durability::async},
-                                           mode{node::threading_mode::split, journal::durability::group},
-                                           mode{node::threading_mode::split, journal::durability::each}),
-                         [](const auto& m) {
-                             return testing::name_of(m.param.threading) + "_" +
-                                    std::string(journal::name_of(m.param.durability));
-                         });
+class crash : public ::testing::TestWithParam<testing::venue_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, crash, ::testing::ValuesIn(testing::lasting_modes()), testing::name_of_mode());
 
 /// Crashes a venue again and again, and then looks at what everybody knows.
 void crash_and_recover(const node::configuration& c, int crashes, int microseconds_max) {

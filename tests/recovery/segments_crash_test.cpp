@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../system/venue_modes.hpp"
 #include "base/random.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
@@ -206,22 +207,8 @@ io::task<void> settle(market* m, venue_process* venue) {
     EXPECT_EQ(known_count, orders_count) << "clients and venue agree on which orders are open";
 }
 
-struct mode {
-    node::threading_mode threading;
-    journal::durability durability;
-};
-class segments_crash : public ::testing::TestWithParam<mode> {};
-INSTANTIATE_TEST_SUITE_P(modes, segments_crash,
-                         ::testing::Values(mode{node::threading_mode::inline_, journal::durability::async},
-                                           mode{node::threading_mode::inline_, journal::durability::group},
-                                           mode{node::threading_mode::inline_, journal::durability::each},
-                                           mode{node::threading_mode::split, journal::durability::async},
-                                           mode{node::threading_mode::split, journal::durability::group},
-                                           mode{node::threading_mode::split, journal::durability::each}),
-                         [](const auto& m) {
-                             return testing::name_of(m.param.threading) + "_" +
-                                    std::string(journal::name_of(m.param.durability));
-                         });
+class segments_crash : public ::testing::TestWithParam<testing::venue_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, segments_crash, ::testing::ValuesIn(testing::lasting_modes()), testing::name_of_mode());
 
 TEST_P(segments_crash, loses_nothing_that_was_acknowledged_and_leaves_nothing_in_doubt) {
     const std::uint64_t seed = base::test_seed();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../system/lasting_client.hpp"
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "client/feed_session.hpp"
@@ -273,29 +274,13 @@ struct venue_numbers {
     venue_numbers() = default;
 };
 
-struct lasting_client {
-    std::unique_ptr<client::order_session> session;
-    std::unique_ptr<client::trader> trader;
-};
+using testing::lasting_client;
 
 /// Sends so many requests and reads the answers of all but the last few.
 io::task<void> trade(node::segmented_exchange* exchange, lasting_client* c, std::uint64_t seed, int requests_count,
                      std::uint64_t left_max) {
-    if (c->session == nullptr) {
-        client::credentials who = testing::who(1, 1);
-        who.cancel_on_disconnect = false;
-        auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), who);
-        CORRO_REQUIRE(session);
-        c->session = std::move(*session);
-        std::vector<domain::instrument> instruments;
-        c->session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
-        const std::vector<domain::price_ticks> middles(2, domain::price_ticks{9'000});
-        c->trader = std::make_unique<client::trader>(client::trader_options(), instruments, middles, 1, seed);
-    } else {
-        const std::error_code error = co_await c->session->reconnect(exchange->order_entry_endpoint());
-        CORRO_REQUIRE(!error);
-        CORRO_REQUIRE(c->session->resend_untaken());
-    }
+    co_await come(c, exchange->order_entry_endpoint(), seed);
+    CORRO_REQUIRE(c->trader != nullptr);
     for (int i = 0; i < requests_count || c->trader->outstanding_count() > left_max;) {
         if (i < requests_count && c->trader->outstanding_count() <= 8) {
             CORRO_REQUIRE(c->session->send(c->trader->next_request()) != 0);

@@ -21,15 +21,17 @@
 #include "io/test_require.hpp"
 #include "io/timer.hpp"
 #include "journal/segment_format.hpp"
+#include "lasting_client.hpp"
 #include "node/exchange.hpp"
+#include "venue_modes.hpp"
 
 namespace corro {
 namespace {
 
-struct lasting_client {
-    std::unique_ptr<client::order_session> session;
-    std::unique_ptr<client::trader> trader;
-};
+using testing::all_modes;
+using testing::lasting_client;
+using testing::name_of_mode;
+using testing::venue_mode;
 
 /// Sends so many requests and reads the answers of all but the last few.
 io::task<void> send_requests(lasting_client* c, int requests_count) {
@@ -46,21 +48,8 @@ io::task<void> send_requests(lasting_client* c, int requests_count) {
 /// One life of the exchange: the client logs on or comes back, sends `requests_count` requests and reads the answers of
 /// all but the last few, then the exchange closes.
 io::task<void> trade(node::exchange* exchange, lasting_client* c, std::uint64_t seed, int requests_count) {
-    if (c->session == nullptr) {
-        client::credentials who = testing::who(1, 1);
-        who.cancel_on_disconnect = false;
-        auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), who);
-        CORRO_REQUIRE(session);
-        c->session = std::move(*session);
-        std::vector<domain::instrument> instruments;
-        c->session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
-        const std::vector<domain::price_ticks> middles(2, domain::price_ticks{9'000});
-        c->trader = std::make_unique<client::trader>(client::trader_options(), instruments, middles, 1, seed);
-    } else {
-        const std::error_code error = co_await c->session->reconnect(exchange->order_entry_endpoint());
-        CORRO_REQUIRE(!error);
-        CORRO_REQUIRE(c->session->resend_untaken());
-    }
+    co_await come(c, exchange->order_entry_endpoint(), seed);
+    CORRO_REQUIRE(c->trader != nullptr);
     co_await send_requests(c, requests_count);
 }
 
@@ -80,27 +69,10 @@ io::task<void> live(io::context* context, node::exchange* exchange, lasting_clie
     co_await serving.join();
 }
 
-struct mode {
-    node::threading_mode threading;
-    journal::durability durability;
-};
+class restart : public ::testing::TestWithParam<venue_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, restart, ::testing::ValuesIn(all_modes()), name_of_mode());
 
-class restart : public ::testing::TestWithParam<mode> {};
-INSTANTIATE_TEST_SUITE_P(modes, restart,
-                         ::testing::Values(mode{node::threading_mode::inline_, journal::durability::none},
-                                           mode{node::threading_mode::inline_, journal::durability::async},
-                                           mode{node::threading_mode::inline_, journal::durability::group},
-                                           mode{node::threading_mode::inline_, journal::durability::each},
-                                           mode{node::threading_mode::split, journal::durability::none},
-                                           mode{node::threading_mode::split, journal::durability::async},
-                                           mode{node::threading_mode::split, journal::durability::group},
-                                           mode{node::threading_mode::split, journal::durability::each}),
-                         [](const auto& m) {
-                             return testing::name_of(m.param.threading) + "_" +
-                                    std::string(journal::name_of(m.param.durability));
-                         });
-
-node::configuration venue_with_journal(const std::string& directory, const mode& m) {
+node::configuration venue_with_journal(const std::string& directory, const venue_mode& m) {
     node::configuration c = testing::small_venue(m.threading);
     c.journal_directory = directory;
     c.durability = m.durability;
@@ -166,8 +138,8 @@ TEST_P(restart, keeps_books_numbers_and_answers) {
 
 TEST(restart_from_snapshot, passes_over_what_is_damaged_or_half_written) {
     const base::test_folder directory;
-    const node::configuration c = venue_with_journal(directory.path() + "/journal",
-                                                     mode{node::threading_mode::inline_, journal::durability::group});
+    const node::configuration c = venue_with_journal(
+        directory.path() + "/journal", venue_mode{node::threading_mode::inline_, journal::durability::group});
     lasting_client trader;
     venue_numbers before;
     for (int life = 0; life < 3; ++life) {
@@ -223,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(threading, snapshots_while_running,
 TEST_P(snapshots_while_running, lead_to_the_same_venue_as_all_commands) {
     const base::test_folder directory;
     node::configuration c =
-        venue_with_journal(directory.path() + "/journal", mode{GetParam(), journal::durability::group});
+        venue_with_journal(directory.path() + "/journal", venue_mode{GetParam(), journal::durability::group});
     c.snapshot_every = 100;
     c.snapshots_kept = 100;
     lasting_client trader;
@@ -250,7 +222,7 @@ TEST_P(snapshots_while_running, lead_to_the_same_venue_as_all_commands) {
 TEST_P(snapshots_while_running, are_written_when_somebody_asks) {
     const base::test_folder directory;
     node::configuration c =
-        venue_with_journal(directory.path() + "/journal", mode{GetParam(), journal::durability::group});
+        venue_with_journal(directory.path() + "/journal", venue_mode{GetParam(), journal::durability::group});
     c.snapshot_every = 0;
     lasting_client trader;
     io::context context;
@@ -263,7 +235,7 @@ TEST_P(snapshots_while_running, are_written_when_somebody_asks) {
 TEST_P(snapshots_while_running, let_segments_go_that_none_of_them_needs) {
     const base::test_folder directory;
     node::configuration c =
-        venue_with_journal(directory.path() + "/journal", mode{GetParam(), journal::durability::group});
+        venue_with_journal(directory.path() + "/journal", venue_mode{GetParam(), journal::durability::group});
     c.journal_segment_bytes = 16U * 1024;
     c.snapshot_every = 100;
     c.snapshots_kept = 2;
@@ -294,7 +266,7 @@ TEST_P(snapshots_while_running, let_segments_go_that_none_of_them_needs) {
 TEST_P(snapshots_while_running, keep_every_segment_unless_told_otherwise) {
     const base::test_folder directory;
     node::configuration c =
-        venue_with_journal(directory.path() + "/journal", mode{GetParam(), journal::durability::group});
+        venue_with_journal(directory.path() + "/journal", venue_mode{GetParam(), journal::durability::group});
     c.journal_segment_bytes = 16U * 1024;
     c.snapshot_every = 100;
     lasting_client trader;
@@ -307,7 +279,7 @@ TEST_P(snapshots_while_running, keep_every_segment_unless_told_otherwise) {
 
 TEST(restart_refused, when_another_exchange_has_the_journal) {
     const base::test_folder directory;
-    const mode m{node::threading_mode::inline_, journal::durability::group};
+    const venue_mode m{node::threading_mode::inline_, journal::durability::group};
     io::context context;
     const node::exchange first(context, venue_with_journal(directory.path(), m));
     io::context other;
@@ -316,7 +288,7 @@ TEST(restart_refused, when_another_exchange_has_the_journal) {
 
 TEST(restart_refused, when_the_journal_is_another_venues) {
     const base::test_folder directory;
-    const mode m{node::threading_mode::inline_, journal::durability::group};
+    const venue_mode m{node::threading_mode::inline_, journal::durability::group};
     node::configuration c = venue_with_journal(directory.path(), m);
     {
         io::context context;

@@ -1,31 +1,20 @@
-// For tests: a folder for files that is gone at the end of the test.
+// For tests: files in a folder that is gone at the end of the test.
 #pragma once
 
-#include <cstdlib>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <span>
-#include <stdexcept>
 #include <string>
+
+#include "base/test_folder.hpp"
 
 namespace corro::client::replay {
 
 class scratch_folder {
  public:
-    scratch_folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "corro-replay-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no scratch folder");
-        path_ = pattern;
-    }
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-    ~scratch_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-
     std::filesystem::path write(const std::string& name, std::span<const std::byte> bytes) const {
-        const std::filesystem::path path = path_ / name;
+        const std::filesystem::path path = std::filesystem::path(folder_.path()) / name;
         std::ofstream out(path, std::ios::binary);
         out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
         return path;
@@ -33,10 +22,9 @@ class scratch_folder {
     std::filesystem::path write(const std::string& name, const std::string& text) const {
         return write(name, std::as_bytes(std::span(text)));
     }
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
-    std::filesystem::path path_;
+    base::test_folder folder_;
 };
 
 /// What `f` says when it throws an `Error`; empty when it does not throw.

@@ -1,0 +1,46 @@
+// Test support: the ways to run a venue that tests go through.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "exchange_under_test.hpp"
+#include "journal/writer.hpp"
+#include "node/configuration.hpp"
+
+namespace corro::testing {
+
+struct venue_mode {
+    node::threading_mode threading;
+    journal::durability durability;
+};
+
+/// What a parameterised test is called in a mode.
+struct name_of_mode {
+    std::string operator()(const ::testing::TestParamInfo<venue_mode>& m) const {
+        return name_of(m.param.threading) + "_" + std::string(journal::name_of(m.param.durability));
+    }
+};
+
+/// Every way of threading with each of these.
+[[nodiscard]] inline std::vector<venue_mode> modes_of(std::initializer_list<journal::durability> durabilities) {
+    std::vector<venue_mode> all;
+    for (const auto threading : {node::threading_mode::inline_, node::threading_mode::split}) {
+        for (const auto durability : durabilities) all.push_back({threading, durability});
+    }
+    return all;
+}
+/// Those in which what was acknowledged survives the end of the process.
+[[nodiscard]] inline std::vector<venue_mode> lasting_modes() {
+    using enum journal::durability;
+    return modes_of({async, group, each});
+}
+[[nodiscard]] inline std::vector<venue_mode> all_modes() {
+    using enum journal::durability;
+    return modes_of({none, async, group, each});
+}
+
+}  // namespace corro::testing
