@@ -5,9 +5,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "domain/command.hpp"
@@ -16,40 +16,16 @@
 #include "facility/event_buffer.hpp"
 #include "facility/event_words.hpp"
 #include "facility/implied_books.hpp"
+#include "facility/implied_fill.hpp"
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
 #include "facility/strategies.hpp"
+#include "facility/tape.hpp"
 #include "matching/engine.hpp"
 #include "risk/exposures.hpp"
 #include "risk/positions.hpp"
 
 namespace corro::facility {
-
-/// What an instrument's tape adds up to.
-struct tape_summary {
-    domain::price_summary prices{domain::no_price, domain::no_price, domain::no_price, domain::no_price, {}};
-    std::uint64_t volume = 0;
-    std::int64_t turnover = 0;
-    std::uint64_t leg_volume = 0;  ///< lots that strategies traded in it
-};
-
-/// One fill of an implied price: three orders, of which the first has come in and the others rested in the books that
-/// implied it.
-struct implied_fill {
-    struct party {
-        domain::order_id order{};
-        std::uint32_t slot = 0;
-        std::uint32_t book = 0;
-        domain::side side = domain::side::buy;
-        domain::price_ticks price{};
-        std::uint32_t leaves = 0;
-        bool rests = true;           ///< false: an incoming order, which no book has shown
-        matching::crossing taken{};  ///< what rests: its order and level after the fill
-    };
-    std::array<party, 3> parties{};
-    std::uint32_t strategy = 0;  ///< the book of one of them
-    std::uint32_t quantity = 0;
-};
 
 class message_writer {
  public:
@@ -127,59 +103,20 @@ class message_writer {
     }
     /// What an account allows its quotes has changed, or been reached.
     void protection_changed(const quote_protection& p, domain::account_id account, domain::session_id session,
-                            domain::reject_reason reason, bool answers) noexcept {
-        buffer_
-            .append(domain::event_kind::protection_changed, {}, domain::side::buy, reason,
-                    answers ? domain::event_flag::last_of_request : std::uint8_t{0})
-            .protection = {p.fills,
-                           p.fills_max,
-                           domain::volume_lots{p.lots},
-                           domain::quantity_lots{p.quantity_max},
-                           p.window_ms,
-                           account,
-                           session,
-                           session == command_->session ? command_->request : 0,
-                           {}};
-    }
+                            domain::reject_reason reason, bool answers) noexcept;
     /// The requested amendment of an open order is done; its consequences for the book follow.
     void amended(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t open) noexcept {
         answer(domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, open, true);
     }
     /// What an operator asked for is done.
-    void request_done(domain::instrument_id instrument, domain::account_id account) noexcept {
-        buffer_
-            .append(domain::event_kind::request_done, instrument, domain::side::buy, domain::reject_reason::none,
-                    domain::event_flag::last_of_request)
-            .order = {{}, {}, domain::no_price, {}, account, command_->session, command_->request};
-    }
+    void request_done(domain::instrument_id instrument, domain::account_id account) noexcept;
     void phase_changed(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
-                       domain::reject_reason reason) noexcept {
-        buffer_.append(domain::event_kind::phase_changed, ids_[book], domain::side::buy, reason).phase = {
-            phase, {}, domain::time_ns{resume_time}, {}};
-    }
-    void auction(domain::event_kind kind, std::uint32_t book, const matching::equilibrium& e) noexcept {
-        buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(kind),
-                      domain::auction_state{e.price, domain::volume_lots{e.volume}, e.imbalance, {}});
-    }
+                       domain::reject_reason reason) noexcept;
+    void auction(domain::event_kind kind, std::uint32_t book, const matching::equilibrium& e) noexcept;
     /// One account's position has ended at a price. Told to the session that asked.
     void position_settled(std::uint32_t book, std::uint32_t account, std::int64_t lots,
-                          domain::price_ticks price) noexcept {
-        std::uint64_t left = static_cast<std::uint64_t>(lots < 0 ? -lots : lots);
-        while (left != 0) {
-            const auto now = static_cast<std::uint32_t>(
-                left < domain::order_quantity_lots_max ? left : domain::order_quantity_lots_max);
-            left -= now;
-            buffer_.write(
-                scope_word(ids_[book], lots > 0 ? domain::side::sell : domain::side::buy),
-                kind_word(domain::event_kind::trade_capture, domain::reject_reason::instrument_settled),
-                domain::capture{
-                    {}, {}, price, domain::quantity_lots{now}, domain::account_id{account}, command_->session, 0});
-        }
-    }
-    void instrument_settled(std::uint32_t book, domain::price_ticks price, std::uint64_t open_interest) noexcept {
-        buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(domain::event_kind::instrument_settled),
-                      domain::settlement{price, domain::volume_lots{open_interest}, {}});
-    }
+                          domain::price_ticks price) noexcept;
+    void instrument_settled(std::uint32_t book, domain::price_ticks price, std::uint64_t open_interest) noexcept;
 
     // --- Books in which an auction collects, and books that imply prices in others -----------------------------------
 
@@ -212,20 +149,7 @@ class message_writer {
     }
 
     /// An open order as it stands, for the session that asks.
-    void status(std::uint32_t slot, bool is_last) noexcept {
-        const matching::level_state level = engine_.level_of(slot);
-        const order_record& r = orders_[slot];
-        buffer_
-            .append(domain::event_kind::order_status, ids_[level.book], r.side, domain::reject_reason::none,
-                    is_last ? domain::event_flag::last_of_request : std::uint8_t{0})
-            .order = {engine_.id_of(slot),
-                      r.client_order,
-                      level.is_waiting ? orders_.waiting(slot).limit : level.price,
-                      domain::quantity_lots{engine_.order_at(slot).total()},
-                      r.account,
-                      command_->session,
-                      command_->request};
-    }
+    void status(std::uint32_t slot, bool is_last) noexcept;
     /// A new order waits for its trigger price.
     void waits(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t quantity) noexcept {
         tell(domain::event_kind::order_entered, book, slot, engine_.id_of(slot), price, quantity,
@@ -309,138 +233,9 @@ class message_writer {
              domain::reject_reason::self_match_prevented, 0);
     }
 
-    [[gnu::always_inline]] void filled(const matching::fill& f) noexcept {
-        // What the fill changes comes first, and then all that it causes is said: no store to an event stands between
-        // a value and its use.
-        const order_record& aggressor = orders_[f.aggressor_slot];
-        const order_record& resting = orders_[f.resting_slot];
-        const std::uint32_t book = f.level.book;
-        const domain::side aggressor_side = domain::opposite(f.level.side);
-        const bool aggressor_buys = aggressor_side == domain::side::buy;
-        const domain::price_ticks price = f.level.price;
-        const domain::quantity_lots quantity{f.quantity};
-        const domain::trade_id number{++trades_count_};
-        // Filled completely on entry: the message of the aggressor's execution is the answer.
-        const bool answers = is_entering_ && f.aggressor_open == 0;
-        if (price < traded_low_) traded_low_ = price;
-        if (price > traded_high_) traded_high_ = price;
-        domain::price_summary prices;
-        domain::volume_summary volumes;
-        trade_at(tapes_[book], price, f.quantity, prices, volumes);
-        // Nobody has a position in a strategy: its legs follow.
-        const bool has_legs = strategies_.has_legs(book);
-        if (!has_legs) [[likely]] {
-            volumes.open_interest = domain::volume_lots{
-                positions_.trade(book, aggressor_buys ? aggressor.position : resting.position,
-                                 aggressor_buys ? resting.position : aggressor.position, f.quantity)};
-        }
-        const domain::top top = top_of(f.level);
-        const bool gone = f.resting_open == 0;
-
-        using enum domain::event_kind;
-        constexpr auto none = domain::reject_reason::none;
-        constexpr std::uint8_t aggressor_flag = domain::event_flag::aggressor;
-        const std::uint64_t active = scope_word(ids_[book], aggressor_side);
-        const std::uint64_t passive = scope_word(ids_[book], f.level.side);
-        event_buffer::run out = buffer_.open(messages_per_fill);
-        out.write(active,
-                  answers ? kind_word(order_executed, none, aggressor_flag | domain::event_flag::last_of_request)
-                          : kind_word(order_executed, none, aggressor_flag),
-                  domain::execution{f.aggressor, aggressor.client_order, price, quantity,
-                                    domain::quantity_lots{f.aggressor_open}, aggressor.account, aggressor.session});
-        out.write(passive, kind_word(order_executed),
-                  domain::execution{f.resting, resting.client_order, price, quantity,
-                                    domain::quantity_lots{f.resting_open + f.resting_hidden}, resting.account,
-                                    resting.session});
-        // The buyer's record of the trade is the first.
-        const domain::capture of_active{number, f.aggressor, price, quantity, aggressor.account, aggressor.session, 0};
-        const domain::capture of_passive{number, f.resting, price, quantity, resting.account, resting.session, 0};
-        out.write_pair(aggressor_buys, active, kind_word(trade_capture, none, aggressor_flag), of_active, passive,
-                       kind_word(trade_capture), of_passive);
-        out.write(active, kind_word(trade), domain::tape_trade{number, price, quantity, {}});
-        out.write(passive, gone ? kind_word(order_deleted) : kind_word(order_reduced),
-                  domain::public_order{f.resting, price, domain::quantity_lots{f.resting_open}, quantity, {}});
-        publish_level(out, passive, f.level);
-        out.write(passive, kind_word(top_of_book), top);
-        out.write(active, kind_word(price_update), prices);
-        out.write(active, kind_word(statistics), volumes);
-        buffer_.close(out);
-        if (strategies_.concerns(book)) [[unlikely]] {
-            implied_.note(book);
-            if (has_legs) fill_legs(f, number, aggressor_side);
-        }
-        if (((aggressor.flags | resting.flags) & quote_mark) != 0) [[unlikely]]
-            quotes_traded(aggressor, resting, f.quantity);
-        const bool ends = gone && f.resting_hidden == 0;
-        if ((resting.flags & record_flag::counted) != 0) [[unlikely]] {
-            exposures_.shrink(resting.position, resting.side, f.quantity);
-            if (ends) exposures_.remove_order(resting.account, resting.position, resting.side, 0);
-        }
-        if (ends) orders_.remove(f.resting_slot);
-    }
-
-    void crossed(const matching::cross& f) noexcept {
-        const order_record& buyer = orders_[f.buyer.slot];
-        const order_record& seller = orders_[f.seller.slot];
-        const std::uint32_t book = f.buyer.level.book;
-        const domain::quantity_lots quantity{f.quantity};
-        const domain::trade_id number{++trades_count_};
-        domain::price_summary prices;
-        domain::volume_summary volumes;
-        trade_at(tapes_[book], f.price, f.quantity, prices, volumes);
-        const bool has_legs = strategies_.has_legs(book);
-        if (!has_legs) {
-            volumes.open_interest =
-                domain::volume_lots{positions_.trade(book, buyer.position, seller.position, f.quantity)};
-        }
-
-        using enum domain::event_kind;
-        const std::uint64_t buys = scope_word(ids_[book], domain::side::buy);
-        const std::uint64_t sells = scope_word(ids_[book], domain::side::sell);
-        event_buffer::run out = buffer_.open(messages_per_cross);
-        const auto tell_of = [&](std::uint64_t scope, const order_record& r, const matching::crossing& c) {
-            out.write(scope, kind_word(order_executed),
-                      domain::execution{c.order, r.client_order, f.price, quantity,
-                                        domain::quantity_lots{c.open + c.hidden}, r.account, r.session});
-        };
-        tell_of(buys, buyer, f.buyer);
-        tell_of(sells, seller, f.seller);
-        out.write(buys, kind_word(trade_capture),
-                  domain::capture{number, f.buyer.order, f.price, quantity, buyer.account, buyer.session, 0});
-        out.write(sells, kind_word(trade_capture),
-                  domain::capture{number, f.seller.order, f.price, quantity, seller.account, seller.session, 0});
-        out.write(buys, kind_word(trade), domain::tape_trade{number, f.price, quantity, {}});
-        const auto leave = [&](std::uint64_t scope, const matching::crossing& c) {
-            out.write(scope, c.open == 0 ? kind_word(order_deleted) : kind_word(order_reduced),
-                      domain::public_order{c.order, c.level.price, domain::quantity_lots{c.open}, quantity, {}});
-            publish_level(out, scope, c.level);
-        };
-        leave(buys, f.buyer);
-        leave(sells, f.seller);
-        out.write(buys, kind_word(top_of_book), top_of(book));
-        out.write(buys, kind_word(price_update), prices);
-        out.write(buys, kind_word(statistics), volumes);
-        buffer_.close(out);
-        if (has_legs) {
-            fill_legs({.aggressor = f.buyer.order,
-                       .resting = f.seller.order,
-                       .aggressor_slot = f.buyer.slot,
-                       .resting_slot = f.seller.slot,
-                       .quantity = f.quantity,
-                       .level = {.book = book, .side = domain::side::sell, .price = f.price}},
-                      number, domain::side::buy);
-        }
-        if (((buyer.flags | seller.flags) & quote_mark) != 0) quotes_traded(buyer, seller, f.quantity);
-        for (const matching::crossing* c : {&f.buyer, &f.seller}) {
-            const order_record& r = orders_[c->slot];
-            const bool ends = c->open + c->hidden == 0;
-            if ((r.flags & record_flag::counted) != 0) {
-                exposures_.shrink(r.position, r.side, f.quantity);
-                if (ends) exposures_.remove_order(r.account, r.position, r.side, 0);
-            }
-            if (ends) orders_.remove(c->slot);
-        }
-    }
+    // What fills say and change: message_writer_fills.hpp.
+    void filled(const matching::fill& f) noexcept;
+    void crossed(const matching::cross& f) noexcept;
 
     /// The incoming order that core events speak of while it is not in a book.
     void incoming(std::uint32_t book, domain::price_ticks price) noexcept {
@@ -498,9 +293,7 @@ class message_writer {
         a.value(trades_count_);
         a.sparse(
             tapes_.size(), [&](std::size_t i) { return tapes_[i].volume == 0 && tapes_[i].leg_volume == 0; },
-            [&](std::size_t i) {
-                a.value(tapes_[i].prices, tapes_[i].volume, tapes_[i].turnover, tapes_[i].leg_volume);
-            });
+            [&](std::size_t i) { tapes_[i].transfer(a); });
     }
 
  private:
@@ -532,48 +325,9 @@ class message_writer {
                      const domain::price_summary& prices, const domain::volume_summary& volumes) noexcept;
     void settle_implied(const implied_fill::party& p, std::uint32_t lots) noexcept;
     /// What a trade of a strategy does in its legs, in their order.
-    [[gnu::noinline]] void fill_legs(const matching::fill& f, domain::trade_id number,
-                                     domain::side aggressor_side) noexcept {
-        const order_record& aggressor = orders_[f.aggressor_slot];
-        const order_record& resting = orders_[f.resting_slot];
-        const std::span<const strategy_leg> legs = strategies_.legs(f.level.book);
-        const strategies::prices prices = strategies_.prices_of_legs(
-            f.level.book, f.level.price, [&](std::uint32_t book) { return reference_price(book); });
-        for (std::size_t i = 0; i < legs.size(); ++i) {
-            const strategy_leg& leg = legs[i];
-            const bool aggressor_buys = leg.side_of(aggressor_side) == domain::side::buy;
-            const std::uint32_t lots = f.quantity * leg.ratio;
-            tapes_[leg.book].leg_volume += lots;
-            const std::uint32_t active_slot = positions_.find(aggressor.account.value, leg.book);
-            const std::uint32_t passive_slot = positions_.find(resting.account.value, leg.book);
-            positions_.trade(leg.book, aggressor_buys ? active_slot : passive_slot,
-                             aggressor_buys ? passive_slot : active_slot, lots);
-            const domain::quantity_lots quantity{lots};
-            const domain::leg_fill of_active{
-                number, f.aggressor, prices[i], quantity, aggressor.account, aggressor.session, 0};
-            const domain::leg_fill of_passive{number,          f.resting,       prices[i], quantity,
-                                              resting.account, resting.session, 0};
-            const std::uint64_t active = scope_word(ids_[leg.book], leg.side_of(aggressor_side));
-            const std::uint64_t passive = scope_word(ids_[leg.book], domain::opposite(leg.side_of(aggressor_side)));
-            using enum domain::event_kind;
-            event_buffer::run out = buffer_.open(4);
-            out.write_pair(aggressor_buys, active,
-                           kind_word(leg_capture, domain::reject_reason::none, domain::event_flag::aggressor),
-                           of_active, passive, kind_word(leg_capture), of_passive);
-            out.write(active, kind_word(leg_trade), domain::leg_fill{number, {}, prices[i], quantity, {}, {}, 0});
-            out.write(active, kind_word(statistics), volumes_of(leg.book));
-            buffer_.close(out);
-        }
-    }
+    void fill_legs(const matching::fill& f, domain::trade_id number, domain::side aggressor_side) noexcept;
     /// What a leg is taken to cost: its last trade, else its best bid, else its best offer, else nothing.
-    [[nodiscard]] domain::price_ticks reference_price(std::uint32_t book) const noexcept {
-        if (tapes_[book].volume != 0) return tapes_[book].prices.last;
-        for (const domain::side side : {domain::side::buy, domain::side::sell}) {
-            const domain::price_ticks best = engine_.best(book, side).price;
-            if (best != domain::no_price) return best;
-        }
-        return {};
-    }
+    [[nodiscard]] domain::price_ticks reference_price(std::uint32_t book) const noexcept;
     /// The limit of a cancelled order; of a waiting one the level knows only the trigger.
     [[nodiscard]] domain::price_ticks price_of(const matching::order_change& change) const noexcept {
         return change.level.is_waiting ? orders_.waiting(change.slot).limit : change.level.price;
@@ -606,30 +360,6 @@ class message_writer {
             r.account,
             command_->session,
             command_->request};
-    }
-    /// Enters a trade into the tape. What it adds up to comes from registers: reading the tape right after it was
-    /// written would wait for the stores, the more so as compilers read two of its fields at once.
-    [[gnu::always_inline]] static void trade_at(tape_summary& tape, domain::price_ticks price, std::uint32_t lots,
-                                                domain::price_summary& prices,
-                                                domain::volume_summary& volumes) noexcept {
-        const bool is_first = tape.volume == 0;
-        const domain::price_ticks high = is_first || price > tape.prices.high ? price : tape.prices.high;
-        const domain::price_ticks low = is_first || price < tape.prices.low ? price : tape.prices.low;
-        const domain::price_ticks open = is_first ? price : tape.prices.open;
-        prices = {price, high, low, open, {}};
-        const std::int64_t turnover = price.value * static_cast<std::int64_t>(lots);
-        std::int64_t sum = 0;
-        if (__builtin_add_overflow(tape.turnover, turnover, &sum)) {
-            sum = turnover > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
-        }
-        volumes.volume = domain::volume_lots{tape.volume + tape.leg_volume + lots};
-        volumes.turnover = sum;
-        tape.prices.last = price;
-        tape.prices.high = high;
-        tape.prices.low = low;
-        tape.prices.open = open;
-        tape.volume += lots;
-        tape.turnover = sum;
     }
     /// L3, L2 and, when the best level changed, L1.
     [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
@@ -677,7 +407,7 @@ class message_writer {
     std::vector<std::uint8_t> is_touched_;  ///< by book
     std::vector<std::uint32_t> touched_;
 };
-static_assert(sizeof(message_writer) - sizeof(event_buffer) == 216 && sizeof(tape_summary) == 64,
+static_assert(sizeof(message_writer) - sizeof(event_buffer) == 216,
               "`transfer` knows every member that outlasts a command; then correct the size here");
 
 }  // namespace corro::facility

@@ -20,7 +20,7 @@ void message_writer::implied_filled(const implied_fill& f) noexcept {
     const implied_fill::party* in_strategy = nullptr;
     for (std::size_t i = 0; i < f.parties.size(); ++i) {
         const implied_fill::party& p = f.parties[i];
-        trade_at(tapes_[p.book], p.price, f.quantity, prices[i], volumes[i]);
+        add_trade(tapes_[p.book], p.price, f.quantity, prices[i], volumes[i]);
         implied_.note(p.book);
         if (p.book == f.strategy) in_strategy = &p;
     }

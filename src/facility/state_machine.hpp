@@ -12,6 +12,7 @@
 #include "facility/facility.hpp"
 #include "facility/implied_books.hpp"
 #include "facility/message_writer.hpp"
+#include "facility/message_writer_fills.hpp"
 #include "facility/order_directory.hpp"
 #include "facility/quotes.hpp"
 #include "facility/state_hasher.hpp"
