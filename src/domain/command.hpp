@@ -29,6 +29,8 @@ enum class command_kind : std::uint8_t {
     kill_switch = 13,
     settle_instrument = 14,  ///< ends an instrument: its positions are settled at `price`
     query_order = 18,        ///< asks for an open order, or for all; changes nothing
+    /// A new instrument, like another one. Its bytes mean something else: domain/definition.hpp.
+    define_instrument = 24,
 };
 
 enum class order_type : std::uint8_t {

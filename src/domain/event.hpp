@@ -12,6 +12,8 @@
 #include <type_traits>
 
 #include "base/assert.hpp"
+#include "domain/instrument.hpp"
+#include "domain/limits.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
 
@@ -29,7 +31,8 @@ enum class event_kind : std::uint8_t {
     quote_entered = 10,  ///< an enter_quote is done; after the messages of its sides
     /// The account's quotes are limited anew, may trade again, or have traded as much as they may: `reason` says which.
     protection_changed = 11,
-    /// set_limits, change_phase, kill_switch or settle_instrument; the orders that it cancels came before.
+    /// set_limits, change_phase, kill_switch, settle_instrument or define_instrument; the orders that it cancels came
+    /// before.
     request_done = 12,
     order_status = 13,  ///< an open order as it stands, for who asked
     leg_capture = 15,   ///< one side's record of what a trade of a strategy did in one leg
@@ -49,6 +52,10 @@ enum class event_kind : std::uint8_t {
     instrument_settled = 27,  ///< the instrument has ended, at this price
     leg_trade = 28,           ///< a trade of a strategy, in one of its legs
     implied_top = 29,         ///< L1 and L2: the best implied prices of both sides after the command
+    // A new instrument, in this order; domain/definition.hpp puts them together.
+    instrument_terms = 35,    ///< its option's terms and its price band
+    instrument_legs = 36,     ///< only of a strategy: its legs
+    instrument_defined = 37,  ///< its name and expiry, and which instrument it is like otherwise
 };
 
 [[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
@@ -215,6 +222,30 @@ struct settlement {
     std::array<std::byte, 24> reserved{};
 };
 
+/// instrument_terms. In billionths of the currency: the instrument is not known before instrument_defined.
+struct instrument_terms_said {
+    price_nano strike{};
+    price_nano price_low{};
+    price_nano price_high{};
+    option_right right = option_right::none;
+    std::array<std::byte, 15> reserved{};
+};
+
+/// instrument_legs.
+struct instrument_legs_said {
+    std::array<instrument_id, legs_defined_max> instruments{};
+    std::uint8_t count = 0;
+    std::array<std::byte, 23> reserved{};
+};
+
+/// instrument_defined.
+struct instrument_said {
+    symbol name{};
+    time_ns expiry{};
+    instrument_id like{};
+    std::array<std::byte, 4> reserved{};
+};
+
 // Not over-aligned: a coroutine frame holds commands and events, and compilers place over-aligned objects in frames at
 // addresses that only a plain allocation guarantees. Rings and buffers align their arrays instead.
 struct event {
@@ -241,6 +272,9 @@ struct event {
         phase_state phase;
         auction_state auction;
         domain::settlement settlement;
+        instrument_terms_said terms;
+        instrument_legs_said legs;
+        instrument_said defined;
     };
 
     /// An empty order_entered. Spelled out because g++ 12 deletes the implicit one of a struct with this union.
@@ -254,6 +288,8 @@ static_assert(sizeof(leg_fill) == 40);
 static_assert(sizeof(private_quote) == 40 && sizeof(protection) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
 static_assert(sizeof(phase_state) == 40 && sizeof(auction_state) == 40 && sizeof(settlement) == 40);
+static_assert(sizeof(instrument_terms_said) == 40 && sizeof(instrument_legs_said) == 40 &&
+              sizeof(instrument_said) == 40);
 static_assert(sizeof(tape_trade) == 40 && sizeof(price_summary) == 40 && sizeof(volume_summary) == 40);
 
 }  // namespace corro::domain

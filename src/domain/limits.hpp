@@ -21,6 +21,10 @@ inline constexpr std::uint32_t instruments_max = 65'536;
 /// Legs of one strategy: four options twice over. A fill says four messages for each.
 inline constexpr std::uint32_t legs_max = 8;
 
+/// Legs of a strategy that is defined while the venue runs: as many as its command has room for. One with more legs may
+/// be defined without naming them.
+inline constexpr std::uint32_t legs_defined_max = 4;
+
 /// Lots of a leg in one lot of its strategy.
 inline constexpr std::uint32_t leg_ratio_max = 1'000;
 

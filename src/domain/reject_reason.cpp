@@ -41,6 +41,12 @@ std::string_view to_string(reject_reason reason) noexcept {
         case reject_reason::open_orders_limit: return "open_orders_limit";
         case reject_reason::position_limit: return "position_limit";
         case reject_reason::not_in_this_phase: return "not_in_this_phase";
+        case reject_reason::instrument_exists: return "instrument_exists";
+        case reject_reason::name_taken: return "name_taken";
+        case reject_reason::instruments_full: return "instruments_full";
+        case reject_reason::unsound_definition: return "unsound_definition";
+        case reject_reason::unknown_leg: return "unknown_leg";
+        case reject_reason::implied_definition: return "implied_definition";
         case reject_reason::instrument_settled: return "instrument_settled";
         case reject_reason::throttled: return "throttled";
         case reject_reason::not_authorised: return "not_authorised";

@@ -55,6 +55,13 @@ enum class reject_reason : std::uint8_t {
     position_limit = 63,  ///< position and open orders together could exceed it
     // Implied matching.
     implied_limit = 86,  ///< the rest of an order that had traded as many implied prices as one order may
+    // Definitions.
+    instrument_exists = 100,   ///< another instrument of the venue has this id
+    name_taken = 101,          ///< another instrument of the venue has this name
+    instruments_full = 102,    ///< the venue keeps no room for another instrument
+    unsound_definition = 103,  ///< the venue could not trade it: domain::validate and validate_legs
+    unknown_leg = 104,         ///< a leg is no instrument of the venue
+    implied_definition = 105,  ///< strategies with implied matching are only taken from the configuration
     // Quotes.
     order_is_quote = 50,    ///< an amend or cancel names the side of a quote, which only another quote changes
     quote_crossed = 51,     ///< the bid is not below the ask

@@ -12,6 +12,7 @@
 
 #include "base/random.hpp"
 #include "domain/command.hpp"
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
@@ -31,12 +32,13 @@ struct run_profile {
     std::int64_t step_ns_max = 1'000;  ///< between commands
     bool operates = false;             ///< operators' commands are among the others
     bool auctions = false;             ///< phases change often
+    bool defines = false;              ///< new instruments are defined
     bool implied = false;              ///< calendar spreads imply prices in their legs, and these in them
 };
 
 class command_generator {
  public:
-    explicit command_generator(std::uint64_t seed) : random_(seed) {
+    explicit command_generator(std::uint64_t seed) : random_(seed), definitions_(seed ^ 0xdef1'7e5eULL) {
         constexpr std::array<std::int64_t, 8> spreads{1, 3, 10, 100, 300, 5'000, 200'000, 500'000'000};
         constexpr std::array<std::uint32_t, 5> capacities{3, 20, 100, 300, 600};
         constexpr std::array<std::uint32_t, 4> windows{6, 7, 8, 10};
@@ -70,6 +72,13 @@ class command_generator {
         } else if (count > 1 && one_in(2)) {
             add_strategy();
         }
+        // Of numbers of its own too, here and in every command.
+        profile_.defines = definitions_.below(3) == 0;
+        if (profile_.defines) {
+            profile_.options.instruments_reserved = static_cast<std::uint32_t>(1 + definitions_.below(5));
+        }
+        ids_.reserve(profile_.instruments.size() + profile_.options.instruments_reserved);
+        for (const domain::instrument& i : profile_.instruments) ids_.push_back(i.id);
     }
 
     [[nodiscard]] const run_profile& profile() const noexcept { return profile_; }
@@ -86,13 +95,14 @@ class command_generator {
         c.is_operator = one_in(8) ? 0 : 1;
         c.account = domain::account_id{static_cast<std::uint32_t>(random_.below(profile_.accounts))};
         c.session = domain::session_id{c.account.value * 10 + (one_in(6) ? 1U : 0U)};
-        c.instrument = profile_.instruments[random_.below(profile_.instruments.size())].id;
+        c.instrument = ids_[random_.below(ids_.size())];
         c.request = static_cast<std::uint32_t>(one_in(8) ? random_.below(4) : sequence_);
         if (profile_.walks && one_in(20))
             middle_ += one_in(2) ? 1 + profile_.price_spread / 3 : -1 - profile_.price_spread / 3;
         middle_ = middle_ > 3'000'000'000 || middle_ < -3'000'000'000 ? 0 : middle_;
         centre_ = centre_of(c.instrument);
 
+        if (profile_.defines && definitions_.below(50) == 0) return definition_for(c);
         if (profile_.auctions && one_in(40)) {
             c.is_operator = 1;
             change_phase(c);
@@ -145,6 +155,7 @@ class command_generator {
     /// Lets the generator know which orders there are.
     void learn(std::span<const domain::event> events) {
         for (const domain::event& e : events) {
+            if (e.kind == domain::event_kind::instrument_defined) ids_.push_back(e.instrument);
             if (e.kind != domain::event_kind::order_entered && e.kind != domain::event_kind::order_amended) continue;
             known_[known_count_++ % known_.size()] = e;
         }
@@ -300,6 +311,55 @@ class command_generator {
             c.resume_time = {};
         }
     }
+    /// A definition, most often a sound one, or the opening of what was defined, which begins closed.
+    [[nodiscard]] domain::command definition_for(domain::command c) {
+        const auto one_of = [this](std::uint64_t n) { return definitions_.below(n) == 0; };
+        const auto some_id = [&] { return ids_[definitions_.below(ids_.size())]; };
+        if (ids_.size() > profile_.instruments.size() && !one_of(3)) {
+            c.kind = domain::command_kind::change_phase;
+            c.is_operator = 1;
+            c.product = {};
+            c.instrument = ids_.back();
+            c.phase = domain::trading_phase::continuous;
+            return c;
+        }
+        domain::definition d;
+        d.id = one_of(8) ? some_id() : domain::instrument_id{static_cast<std::uint32_t>(40 + definitions_.below(30))};
+        if (one_of(30)) d.id.value = static_cast<std::uint32_t>(one_of(2) ? 0 : definitions_());
+        d.like = one_of(20) ? domain::instrument_id{25} : some_id();
+        constexpr std::array names{"NEW-1", "NEW-2", "NEW-3", "NEW-4", "NEW-5", "NEW-6", "TEST", "NOT GOOD"};
+        d.name = domain::symbol{names[definitions_.below(names.size())]};
+        const auto is_free = [](const domain::instrument& i) { return i.legs_count != 0 && !i.implied; };
+        const auto strategy = std::find_if(profile_.instruments.begin(), profile_.instruments.end(), is_free);
+        if (strategy != profile_.instruments.end() && one_of(3)) d.like = strategy->id;
+        const auto is_it = [&](const domain::instrument& i) { return i.id == d.like; };
+        const auto like = std::find_if(profile_.instruments.begin(), profile_.instruments.end(), is_it);
+        const std::uint8_t legs_count = like == profile_.instruments.end() ? 0 : like->legs_count;
+        if (one_of(2)) d.given |= domain::definition_field::expiry;
+        if (one_of(4)) d.given |= domain::definition_field::price_low;
+        if (one_of(4)) d.given |= domain::definition_field::price_high;
+        if (one_of(20)) d.given |= domain::definition_field::option;
+        if (one_of(legs_count == 0 ? 20 : 2)) d.given |= domain::definition_field::legs;
+        if (one_of(40)) d.given = static_cast<std::uint8_t>(definitions_());
+        const std::int64_t tick =
+            one_of(8) || like == profile_.instruments.end() ? 1'000'000'000 : like->tick_size.value;
+        const auto far = static_cast<std::int64_t>(definitions_.below(4'000));
+        d.expiry = domain::time_ns{one_of(8) ? -1 : 1'000};
+        d.price_low = domain::price_nano{-far * tick};
+        d.price_high = domain::price_nano{far * tick};
+        if (one_of(20)) d.price_high = domain::price_nano{static_cast<std::int64_t>(definitions_())};
+        d.right = static_cast<domain::option_right>(definitions_.below(4));
+        d.legs_count = one_of(8) ? static_cast<std::uint8_t>(definitions_.below(6)) : legs_count;
+        for (domain::instrument_id& leg : d.legs) leg = one_of(6) ? domain::instrument_id{26} : some_id();
+        domain::command made = domain::command_of(d);
+        made.sequence = c.sequence;
+        made.time = c.time;
+        made.is_operator = one_of(10) ? 0 : 1;
+        made.account = c.account;
+        made.session = c.session;
+        made.request = c.request;
+        return made;
+    }
     void operate(domain::command& c) {
         c.other_account = account();
         c.firm = static_cast<std::uint32_t>(random_.below(one_in(20) ? 9 : 3));
@@ -447,6 +507,8 @@ class command_generator {
     }
 
     base::prng random_;
+    base::prng definitions_;
+    std::vector<domain::instrument_id> ids_;  ///< of all instruments so far
     run_profile profile_;
     std::uint64_t sequence_ = 0;
     std::int64_t time_ = 0;

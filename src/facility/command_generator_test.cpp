@@ -45,6 +45,15 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
                             event_kind::order_executed, event_kind::order_reduced, event_kind::top_of_book}) {
         EXPECT_GT(kinds[kind], 1'000U) << name_of(kind);
     }
+    for (const auto kind :
+         {event_kind::instrument_terms, event_kind::instrument_legs, event_kind::instrument_defined}) {
+        EXPECT_GT(kinds[kind], 5U) << name_of(kind);
+    }
+    for (const auto reason :
+         {reject_reason::instrument_exists, reject_reason::name_taken, reject_reason::instruments_full,
+          reject_reason::unsound_definition, reject_reason::unknown_leg, reject_reason::implied_definition}) {
+        EXPECT_GT(refusals[reason], 0U) << to_string(reason);
+    }
     for (const auto reason : {reject_reason::unknown_instrument,
                               reject_reason::invalid_side,
                               reject_reason::invalid_order_type,

@@ -26,7 +26,8 @@ bool facility::save(base::byte_sink& sink) const noexcept {
 
 void facility::clear() {
     if (!machine_->was_used()) return;
-    const std::vector<domain::instrument> instruments = machine_->instruments();
+    const std::span<const domain::instrument> configured = machine_->configured();
+    const std::vector<domain::instrument> instruments(configured.begin(), configured.end());
     machine_.reset();  // its memory goes first
     machine_ = std::make_unique<state_machine>(options_, instruments, *consumer_);
 }
@@ -36,6 +37,14 @@ std::error_code facility::load(base::byte_source& source) {
     const std::error_code error = machine_->load(source);
     if (error) clear();
     return error;
+}
+
+std::span<const domain::instrument> facility::instruments() const noexcept {
+    return machine_->definitions();
+}
+
+std::span<const domain::instrument> facility::defined() const noexcept {
+    return machine_->definitions().subspan(machine_->configured().size());
 }
 
 snapshot_position facility::position() const noexcept {

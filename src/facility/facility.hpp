@@ -31,6 +31,8 @@ struct facility_options {
     std::uint32_t accounts_max = 1024;       ///< accounts are numbered below this; others are refused not_authorised
     std::uint32_t positions_max = 1U << 16;  ///< pairs of account and instrument that ever had an order
     std::uint32_t window_bits = 0;           ///< see matching::engine_options
+    /// Instruments that may be defined while the venue runs; beyond it a definition is refused with instruments_full.
+    std::uint32_t instruments_reserved = 0;
     /// Whether memory for all orders is touched at construction; changes nothing that the facility says.
     base::page_touch touch = base::page_touch::yes;
 };
@@ -84,10 +86,17 @@ class facility {
     /// @error  snapshot_errc; then the facility is as newly made.
     /// @cost   Allocates when the facility has executed a command before, or on failure: it is made anew.
     [[nodiscard]] std::error_code load(base::byte_source& source);
-    /// Becomes as newly made; which it is, unless it has executed a command or loaded a snapshot. Allocates.
+    /// Becomes as newly made, without the instruments that were defined since; which it is, unless it has executed a
+    /// command or loaded a snapshot. Allocates.
     void clear();
     /// Sequence number and time of the last command; 0 before the first.
     [[nodiscard]] snapshot_position position() const noexcept;
+
+    /// The instruments that it was made with, then those that were defined since, in the order of their definition.
+    /// Valid until the next call that is not const.
+    [[nodiscard]] std::span<const domain::instrument> instruments() const noexcept;
+    /// The latter alone.
+    [[nodiscard]] std::span<const domain::instrument> defined() const noexcept;
 
     // --- Reading, for snapshots, market data and tests; an unknown instrument has an empty book ---------------------
 

@@ -54,6 +54,9 @@ class law_checker {
                         collected_[e.instrument.value] = domain::no_price;
                     }
                     break;
+                case event_kind::instrument_defined:
+                    if (sharing_.contains(e.defined.like.value)) sharing_.insert(e.instrument.value);
+                    break;
                 case event_kind::auction_ended: collected_[e.instrument.value] = e.auction.price; break;
                 default: break;
             }

@@ -50,6 +50,8 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         kill_switch();
     } else if (c.kind == domain::command_kind::settle_instrument) {
         settle_instrument();
+    } else if (c.kind == domain::command_kind::define_instrument) {
+        define_instrument();
     } else {
         refuse(domain::reject_reason::unknown_command);
     }
@@ -148,6 +150,7 @@ std::uint64_t facility_reference::state_hash() const {
                    (killed_firms_.contains(account) ? 2U : 0U));
     }
     for (const auto& [account, session] : killed_sessions_) hasher.add((std::uint64_t{account} << 32) | session);
+    hash_definitions(hasher);
     return hasher.value();
 }
 

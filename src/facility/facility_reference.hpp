@@ -19,6 +19,7 @@
 
 #include "base/int128.hpp"
 #include "domain/command.hpp"
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
@@ -34,6 +35,8 @@ class facility_reference {
     facility_reference(const facility_options& options, std::span<const domain::instrument> instruments,
                        defect mistake = defect::none)
         : options_(options),
+          definitions_(instruments.begin(), instruments.end()),
+          configured_count_(instruments.size()),
           instruments_(instruments.begin(), instruments.end()),
           books_(instruments.size()),
           mistake_(mistake),
@@ -322,6 +325,12 @@ class facility_reference {
     void say_indicatives();
     void settle_instrument();
 
+    // --- Definitions -------------------------------------------------------------------------------------------------
+
+    void define_instrument();
+    reject_reason make_instrument(const domain::definition& d, domain::instrument& made) const;
+    void hash_definitions(state_hasher& hasher) const;
+
     // --- Bands and limits --------------------------------------------------------------------------------------------
 
     /// Around the last trade: how far a market order goes, and which limits are too far.
@@ -357,7 +366,9 @@ class facility_reference {
     void withdraw_tripped();
 
     facility_options options_;
-    std::vector<domain::instrument> instruments_;
+    std::vector<domain::instrument> definitions_;  ///< as they were given
+    std::size_t configured_count_;
+    std::vector<domain::instrument> instruments_;  ///< with the prices that they take
     std::vector<book> books_;
     std::map<domain::order_id, order> open_;
     std::map<std::uint64_t, bool> given_;                              ///< every id that somebody was told

@@ -15,8 +15,9 @@ namespace {
 
 }  // namespace
 
-implied_books::implied_books(std::span<const domain::instrument> instruments, const strategies& all)
-    : takes_part_(instruments.size()), is_noted_(instruments.size(), 1), books_(instruments.size()) {
+implied_books::implied_books(std::span<const domain::instrument> instruments, const strategies& all,
+                             std::uint32_t books_max)
+    : takes_part_(books_max), is_noted_(books_max, 1), books_(books_max) {
     std::vector<std::vector<combination>> seen_from(instruments.size());
     for (std::uint32_t strategy = 0; strategy < instruments.size(); ++strategy) {
         if (!instruments[strategy].implied) continue;

@@ -50,7 +50,8 @@ class implied_books {
         domain::price_ticks high{};
     };
 
-    implied_books(std::span<const domain::instrument> instruments, const strategies& all);
+    /// @param books_max  Books that there may ever be; those that are defined later imply nothing.
+    implied_books(std::span<const domain::instrument> instruments, const strategies& all, std::uint32_t books_max);
 
     /// False when nothing can ever be implied.
     [[nodiscard]] bool any() const noexcept { return !links_.empty(); }

@@ -34,6 +34,10 @@ class implied_laws {
     /// The messages of one command. Returns the first law that they break, or an empty text.
     [[nodiscard]] std::string check(std::span<const domain::event> events) {
         for (const domain::event& e : events) {
+            if (e.kind == domain::event_kind::instrument_defined) {
+                ticks_[e.instrument.value] = ticks_.at(e.defined.like.value);
+                said_[e.instrument.value] = {domain::no_price, {}, domain::no_price, {}, {}};
+            }
             std::string broken = check(e);
             if (!broken.empty()) return broken;
         }

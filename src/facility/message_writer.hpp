@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "domain/command.hpp"
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "facility/event_buffer.hpp"
@@ -31,7 +32,7 @@ class message_writer {
  public:
     message_writer(matching::engine& engine, order_directory& orders, risk::positions& positions, quote_table& quotes,
                    risk::exposures& exposures, const strategies& strategies, implied_books& implied,
-                   std::span<const domain::instrument> instruments, event_consumer& consumer)
+                   std::span<const domain::instrument> instruments, std::uint32_t books_max, event_consumer& consumer)
         : engine_(engine),
           orders_(orders),
           positions_(positions),
@@ -41,10 +42,10 @@ class message_writer {
           implied_(implied),
           watching_(implied.any() ? watch_implied : std::uint8_t{0}),
           buffer_(consumer),
-          tapes_(instruments.size()),
-          is_touched_(instruments.size()) {
-        touched_.reserve(instruments.size());
-        ids_.reserve(instruments.size());
+          tapes_(books_max),
+          is_touched_(books_max) {
+        touched_.reserve(books_max);
+        ids_.reserve(books_max);
         for (const domain::instrument& i : instruments) ids_.push_back(i.id);
     }
 
@@ -117,6 +118,21 @@ class message_writer {
     void position_settled(std::uint32_t book, std::uint32_t account, std::int64_t lots,
                           domain::price_ticks price) noexcept;
     void instrument_settled(std::uint32_t book, domain::price_ticks price, std::uint64_t open_interest) noexcept;
+
+    /// The next book is that of an instrument. Does not allocate.
+    void define(domain::instrument_id id) noexcept { ids_.push_back(id); }
+    /// What the instrument is, as far as it differs from the one that it is like.
+    void instrument_defined(const domain::instrument& i, domain::instrument_id like) noexcept {
+        const domain::definition d = domain::definition_of(i, like);
+        buffer_.append(domain::event_kind::instrument_terms, i.id, domain::side::buy).terms = {
+            d.strike, d.price_low, d.price_high, d.right, {}};
+        if (d.legs_count != 0) {
+            buffer_.append(domain::event_kind::instrument_legs, i.id, domain::side::buy).legs = {
+                d.legs, d.legs_count, {}};
+        }
+        buffer_.append(domain::event_kind::instrument_defined, i.id, domain::side::buy).defined = {
+            d.name, d.expiry, d.like, {}};
+    }
 
     // --- Books in which an auction collects, and books that imply prices in others -----------------------------------
 

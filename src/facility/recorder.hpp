@@ -46,6 +46,9 @@ struct recorder final : event_consumer {
         case event_kind::auction_indicative: return "auction_indicative";
         case event_kind::auction_ended: return "auction_ended";
         case event_kind::instrument_settled: return "instrument_settled";
+        case event_kind::instrument_terms: return "instrument_terms";
+        case event_kind::instrument_legs: return "instrument_legs";
+        case event_kind::instrument_defined: return "instrument_defined";
     }
     return "unknown";
 }

@@ -74,6 +74,8 @@ enum class defect : std::uint8_t {
     implied_legs_cost_the_same,
     books_go_on_crossed,
     disconnection_takes_staying_orders,
+    definitions_begin_open,
+    names_are_given_twice,
     count_,
 };
 

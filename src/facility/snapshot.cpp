@@ -49,21 +49,25 @@ std::error_code snapshot_header::check() const noexcept {
 }
 
 std::uint64_t facility::state_machine::fingerprint() const noexcept {
-    static_assert(sizeof(facility_options) == 20,
+    static_assert(sizeof(facility_options) == 24,
                   "all members but `touch` are in the fingerprint; then correct the size here");
     base::hasher hasher;
     hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
-    for (const domain::instrument& i : instruments_) domain::add_to(hasher, i);
+    // A venue that reserves nothing is the one that it was before there was such an option.
+    if (options_.instruments_reserved != 0) hasher.add(options_.instruments_reserved);
+    for (const domain::instrument& i : std::span(instruments_).first(configured().size())) domain::add_to(hasher, i);
     return hasher.value();
 }
 
 /// What the header says of the last command is not repeated here.
 void facility::state_machine::transfer(base::archive& a) noexcept {
-    static_assert(sizeof(state_machine) == 2 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
+    static_assert(sizeof(state_machine) == 4 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
                                                sizeof strategies_ + sizeof implied_ + sizeof writer_ + 3 * 8 +
-                                               sizeof options_ + 4,
+                                               sizeof options_ + 8,
                   "what lasts is transferred; then correct the size here");
+    if (options_.instruments_reserved != 0) transfer_definitions(a);
+    if (a.failed()) return;
     positions_.transfer(a);
     engine_.transfer(a);
     if (a.failed()) return;

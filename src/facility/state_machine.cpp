@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/hash.hpp"
+#include "domain/fingerprint.hpp"
 #include "facility/state_hasher.hpp"
 
 namespace corro::facility {
@@ -30,8 +32,10 @@ constexpr std::uint8_t amend_flags_known = domain::amend_flag::open_quantity | d
     return type >= order_type::stop;
 }
 
-[[nodiscard]] std::vector<std::uint32_t> index_by_id(std::span<const domain::instrument> instruments) {
-    std::uint32_t id_max = 0;
+[[nodiscard]] std::vector<std::uint32_t> index_by_id(std::span<const domain::instrument> instruments,
+                                                     std::uint32_t reserved) {
+    // Who reserves room for more does not know which ids they will have.
+    std::uint32_t id_max = reserved == 0 ? 0 : domain::instruments_max;
     for (const domain::instrument& i : instruments) id_max = std::max(id_max, i.id.value);
     CORRO_ASSERT(id_max <= domain::instruments_max, "definitions are validated before they get here");
     std::vector<std::uint32_t> books(std::size_t{id_max} + 1, no_book);
@@ -43,9 +47,23 @@ constexpr std::uint8_t amend_flags_known = domain::amend_flag::open_quantity | d
     return books;
 }
 
+[[nodiscard]] std::vector<domain::instrument> with_room(std::span<const domain::instrument> instruments,
+                                                        std::uint32_t reserved) {
+    std::vector<domain::instrument> made;
+    made.reserve(instruments.size() + reserved);
+    made.assign(instruments.begin(), instruments.end());
+    return made;
+}
+
+[[nodiscard]] std::uint32_t books_max(std::span<const domain::instrument> instruments,
+                                      const facility_options& options) noexcept {
+    return static_cast<std::uint32_t>(instruments.size()) + options.instruments_reserved;
+}
+
 /// In books that imply prices in one another the sum of two prices has to be one.
-[[nodiscard]] std::vector<domain::instrument> narrowed(std::span<const domain::instrument> instruments) {
-    std::vector<domain::instrument> made(instruments.begin(), instruments.end());
+[[nodiscard]] std::vector<domain::instrument> narrowed(std::span<const domain::instrument> instruments,
+                                                       std::uint32_t reserved) {
+    std::vector<domain::instrument> made = with_room(instruments, reserved);
     const auto narrow = [](domain::instrument& i) {
         const domain::price_ticks reach = domain::implied_reach(i);
         i.price_low = std::max(i.price_low, domain::price_ticks{-reach.value});
@@ -65,22 +83,25 @@ constexpr std::uint8_t amend_flags_known = domain::amend_flag::open_quantity | d
 
 facility::state_machine::state_machine(const facility_options& options, std::span<const domain::instrument> instruments,
                                        event_consumer& consumer)
-    : instruments_(narrowed(instruments)),
-      books_(index_by_id(instruments)),
+    : definitions_(with_room(instruments, options.instruments_reserved)),
+      instruments_(narrowed(instruments, options.instruments_reserved)),
+      books_(index_by_id(instruments, options.instruments_reserved)),
       engine_({.orders_max = options.orders_max,
                .accounts_max = options.accounts_max,
-               .books_count = static_cast<std::uint32_t>(instruments.size()),
+               .books_count = books_max(instruments, options),
                .window_bits = options.window_bits,
                .touch = options.touch}),
       orders_(options.orders_max, options.touch),
-      positions_(options.positions_max, static_cast<std::uint32_t>(instruments.size())),
+      positions_(options.positions_max, books_max(instruments, options)),
       quotes_(options.positions_max, options.accounts_max),
       exposures_(options.positions_max, options.accounts_max),
-      rules_(instruments, options.accounts_max),
+      rules_(instruments, books_max(instruments, options), options.accounts_max),
       options_(options),
-      strategies_(instruments),
-      implied_(instruments, strategies_),
-      writer_(engine_, orders_, positions_, quotes_, exposures_, strategies_, implied_, instruments, consumer) {
+      strategies_(instruments, books_max(instruments, options)),
+      implied_(instruments, strategies_, books_max(instruments, options)),
+      writer_(engine_, orders_, positions_, quotes_, exposures_, strategies_, implied_, instruments,
+              books_max(instruments, options), consumer) {
+    likes_.reserve(options.instruments_reserved);
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
         const domain::allocation_policy& policy = instruments_[book].allocation;
         if (policy.algorithm != domain::match_algorithm::fifo) engine_.set_policy(book, policy);
@@ -113,6 +134,7 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::kill_switch: kill_switch(c); break;
             case command_kind::settle_instrument: settle_instrument(c); break;
             case command_kind::query_order: query_order(c); break;
+            case command_kind::define_instrument: define_instrument(c); break;
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }
@@ -782,6 +804,11 @@ std::uint64_t facility::state_machine::state_hash() const {
         hasher.add(p.lots);
     }
     hash_rules(hasher);
+    for (const domain::instrument& i : definitions().subspan(configured().size())) {
+        base::hasher of_one;
+        domain::add_to(of_one, i);
+        hasher.add(of_one.value());
+    }
     return hasher.value();
 }
 

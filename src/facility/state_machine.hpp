@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "domain/command.hpp"
+#include "domain/definition.hpp"
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
 #include "facility/implied_books.hpp"
@@ -38,7 +39,12 @@ class facility::state_machine {
     [[nodiscard]] std::error_code load(base::byte_source& source) noexcept;
     [[nodiscard]] snapshot_position position() const noexcept { return {sequence_, now_}; }
     [[nodiscard]] bool was_used() const noexcept { return was_used_; }
-    [[nodiscard]] const std::vector<domain::instrument>& instruments() const noexcept { return instruments_; }
+    /// All instruments, as they were defined.
+    [[nodiscard]] std::span<const domain::instrument> definitions() const noexcept { return definitions_; }
+    /// Those of them that the machine was made with.
+    [[nodiscard]] std::span<const domain::instrument> configured() const noexcept {
+        return definitions().first(definitions_.size() - likes_.size());
+    }
 
     [[nodiscard]] const matching::engine& engine() const noexcept { return engine_; }
     [[nodiscard]] const order_directory& orders() const noexcept { return orders_; }
@@ -134,6 +140,13 @@ class facility::state_machine {
     /// Halts the product, or starts its volatility auctions.
     void halt_product(std::uint32_t book) noexcept;
 
+    // Definitions: state_machine_definitions.cpp.
+    void define_instrument(const domain::command& c) noexcept;
+    /// Adds an instrument in phase closed, or says why it cannot be.
+    [[nodiscard]] domain::reject_reason define(const domain::definition& d) noexcept;
+    [[nodiscard]] domain::reject_reason check_legs(const domain::instrument& made) const noexcept;
+    void transfer_definitions(base::archive& a) noexcept;
+
     // The rules that few commands meet: state_machine_rules.cpp.
     void set_limits(const domain::command& c) noexcept;
     void kill_switch(const domain::command& c) noexcept;
@@ -223,8 +236,10 @@ class facility::state_machine {
     void refuse(const domain::command& c, domain::reject_reason reason) noexcept;
     void refuse(const domain::command& c, domain::reject_reason reason, std::uint32_t slot) noexcept;
 
-    std::vector<domain::instrument> instruments_;
-    std::vector<std::uint32_t> books_;  ///< instrument id to book index
+    std::vector<domain::instrument> definitions_;  ///< by book index
+    std::vector<domain::instrument> instruments_;  ///< the same, with the price bands that implied matching leaves
+    std::vector<domain::instrument_id> likes_;     ///< of those defined since: what each is like
+    std::vector<std::uint32_t> books_;             ///< instrument id to book index
     matching::engine engine_;
     order_directory orders_;
     risk::positions positions_;

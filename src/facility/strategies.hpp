@@ -1,7 +1,7 @@
 // Which books are strategies, what their legs are, and which strategies a book is a leg of; and what a trade of a
 // strategy says that its legs cost.
 //
-// Built once from the definitions. A plain book costs the load of one byte to find out that there is nothing to look
+// Built from the definitions. A plain book costs the load of one byte to find out that there is nothing to look
 // at. The rules are docs/spec/spreads.md.
 //
 // Units: lots; prices of legs in billionths of the currency. Books by index.
@@ -37,14 +37,19 @@ class strategies {
     using prices = std::array<std::int64_t, domain::legs_max>;
 
     /// @param instruments  Sound by domain::validate and validate_legs.
-    explicit strategies(std::span<const domain::instrument> instruments)
-        : kinds_(instruments.size()), legs_(instruments.size()), uses_(instruments.size()) {
+    /// @param books_max    Books that there may ever be; `define` adds those that are not there yet.
+    strategies(std::span<const domain::instrument> instruments, std::uint32_t books_max)
+        : kinds_(books_max), legs_(books_max), uses_(books_max) {
         const auto book_of = [&](domain::instrument_id id) {
             std::uint32_t book = 0;
             while (instruments[book].id != id) ++book;
             return book;
         };
-        tick_nano_.reserve(instruments.size());
+        tick_nano_.reserve(books_max);
+        if (books_max != instruments.size()) {
+            for (auto& uses : uses_) uses.reserve(domain::strategies_per_leg_max);
+            for (std::size_t book = instruments.size(); book < books_max; ++book) legs_[book].reserve(domain::legs_max);
+        }
         for (std::uint32_t book = 0; book < instruments.size(); ++book) {
             CORRO_ASSERT(
                 instruments[book].legs_count == 0 || domain::validate_legs(instruments[book], instruments).empty(),
@@ -57,6 +62,22 @@ class strategies {
                 kinds_[book] = kind::strategy;
                 kinds_[leg] = kind::leg;
             }
+        }
+    }
+
+    /// Adds the next book. Does not allocate.
+    /// @param i           Sound by domain::validate and validate_legs.
+    /// @param book_of     Gives the book of a leg.
+    template <class BookOf>
+    void define(const domain::instrument& i, BookOf&& book_of) noexcept {
+        const auto book = static_cast<std::uint32_t>(tick_nano_.size());
+        tick_nano_.push_back(i.tick_size.value);
+        for (const domain::leg& l : i.legs_used()) {
+            const std::uint32_t leg = book_of(l.instrument);
+            legs_[book].push_back({leg, l.ratio, l.side});
+            uses_[leg].push_back(book);
+            kinds_[book] = kind::strategy;
+            kinds_[leg] = kind::leg;
         }
     }
 

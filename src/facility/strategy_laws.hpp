@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/int128.hpp"
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 
@@ -25,6 +26,10 @@ class strategy_laws {
     /// The messages of one command. Returns the first law that they break, or an empty text.
     [[nodiscard]] std::string check(std::span<const domain::event> events) {
         for (const domain::event& e : events) {
+            if (domain::is_definition(e.kind) && definitions_.take(e)) {
+                const domain::definition& d = definitions_.get();
+                instruments_[d.id.value] = domain::define_like(instruments_.at(d.like.value), d).value;
+            }
             const std::string broken = check(e);
             if (!broken.empty()) return broken;
         }
@@ -162,6 +167,7 @@ class strategy_laws {
         return sum;
     }
 
+    domain::definition_reader definitions_;
     std::map<std::uint32_t, domain::instrument> instruments_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> positions_;  ///< by instrument and account
     std::map<std::uint32_t, std::uint64_t> volumes_;

@@ -69,18 +69,22 @@ inline constexpr std::uint8_t sessions_killed = 4;  ///< some of its sessions
 
 class trading_rules {
  public:
-    trading_rules(std::span<const domain::instrument> instruments, std::uint32_t accounts_max)
-        : book_flags_(instruments.size()),
-          books_(instruments.size()),
+    /// @param books_max  Books that there may ever be, those of `instruments` first.
+    trading_rules(std::span<const domain::instrument> instruments, std::uint32_t books_max, std::uint32_t accounts_max)
+        : book_flags_(books_max),
+          books_(books_max),
           account_flags_(accounts_max),
           limits_(accounts_max),
           is_account_killed_(accounts_max),
           is_firm_killed_(accounts_max) {
         sessions_.reserve(sessions_killed_max);
-        for (std::size_t book = 0; book < instruments.size(); ++book) {
-            if (instruments[book].dynamic_band != 0) book_flags_[book] |= book_flag::dynamic_band;
-            if (instruments[book].breaker_move != 0) book_flags_[book] |= book_flag::circuit_breaker;
-        }
+        for (std::uint32_t book = 0; book < instruments.size(); ++book) define(book, instruments[book]);
+    }
+
+    /// Gives a book the rules of its instrument; before its first order.
+    void define(std::uint32_t book, const domain::instrument& i) noexcept {
+        if (i.dynamic_band != 0) book_flags_[book] |= book_flag::dynamic_band;
+        if (i.breaker_move != 0) book_flags_[book] |= book_flag::circuit_breaker;
     }
 
     /// Not 0 when an order of the account in the book has anything to look at.

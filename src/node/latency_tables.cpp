@@ -8,7 +8,7 @@ namespace corro::node {
 namespace {
 
 /// By number; "" where there is none.
-constexpr std::array<std::string_view, 20> kind_names{"",
+constexpr std::array<std::string_view, 28> kind_names{"",
                                                       "enter_order",
                                                       "amend_order",
                                                       "cancel_order",
@@ -27,6 +27,14 @@ constexpr std::array<std::string_view, 20> kind_names{"",
                                                       "",
                                                       "",
                                                       "query_order",
+                                                      "",
+                                                      "",
+                                                      "",
+                                                      "",
+                                                      "",
+                                                      "define_instrument",
+                                                      "",
+                                                      "",
                                                       ""};
 constexpr std::array<std::string_view, 3> stage_names{"stage 1: received to decoded", "stage 2: decoded to answered",
                                                       "total"};

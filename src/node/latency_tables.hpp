@@ -38,7 +38,7 @@ class latency_tables {
     }
 
  private:
-    static constexpr std::size_t kinds_count = 20;  ///< domain::command_kind, from 1
+    static constexpr std::size_t kinds_count = 28;  ///< domain::command_kind, from 1
     std::array<std::array<base::latency_histogram, 3>, kinds_count> kinds_;
 };
 

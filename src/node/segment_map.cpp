@@ -1,6 +1,7 @@
 #include "node/segment_map.hpp"
 
 #include "base/assert.hpp"
+#include "domain/definition.hpp"
 
 namespace corro::node {
 namespace {
@@ -44,6 +45,7 @@ std::size_t segment_map::target_of(const command& c) const noexcept {
         case command_kind::enter_order:
         case command_kind::enter_quote:
         case command_kind::settle_instrument: return first_if_nowhere(home_of(c.instrument));
+        case command_kind::define_instrument: return first_if_nowhere(home_of(domain::definition_of(c).like));
         case command_kind::amend_order:
         case command_kind::cancel_order:
             if (c.order.value != 0) return first_if_nowhere(home_of(c.order));

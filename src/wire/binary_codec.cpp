@@ -178,6 +178,30 @@ refusal take(const settle_instrument_view& view, const instrument_table& instrum
     return {};
 }
 
+static_assert(definition_field::expiry == domain::definition_field::expiry &&
+              definition_field::option == domain::definition_field::option &&
+              definition_field::price_low == domain::definition_field::price_low &&
+              definition_field::price_high == domain::definition_field::price_high &&
+              definition_field::legs == domain::definition_field::legs);
+
+/// The instruments that it names are looked up by the facility: at the edge the newest may not be known yet.
+refusal take(const define_instrument_view& view, domain::command& command) noexcept {
+    const std::uint32_t request = command.request;
+    command = domain::command_of({.id = view.instrument(),
+                                  .like = view.like(),
+                                  .name = view.symbol(),
+                                  .given = view.definition_fields(),
+                                  .right = view.option_right(),
+                                  .strike = view.strike(),
+                                  .price_low = view.price_low(),
+                                  .price_high = view.price_high(),
+                                  .expiry = view.expiry(),
+                                  .legs = {view.leg_1(), view.leg_2(), view.leg_3(), view.leg_4()},
+                                  .legs_count = view.legs_defined()});
+    command.request = request;
+    return {};
+}
+
 refusal take(const set_limits_view& view, domain::command& command) noexcept {
     command.kind = command_kind::set_limits;
     command.other_account = view.limited_account();
@@ -277,6 +301,9 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
         case template_id::settle_instrument:
             if (const refusal wrong = settle_instrument_view::check(from)) return wrong;
             return take(settle_instrument_view{from}, instruments, command);
+        case template_id::define_instrument:
+            if (const refusal wrong = define_instrument_view::check(from)) return wrong;
+            return take(define_instrument_view{from}, command);
         case template_id::set_limits:
             if (const refusal wrong = set_limits_view::check(from)) return wrong;
             return take(set_limits_view{from}, command);
@@ -379,6 +406,24 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
         case command_kind::settle_instrument: {
             const settle_instrument message{.instrument = command.instrument,
                                             .price = to_nano(instrument, command.price)};
+            return encode(message, command.request, out);
+        }
+        case command_kind::define_instrument: {
+            const domain::definition d = domain::definition_of(command);
+            const define_instrument message{.instrument = d.id,
+                                            .like = d.like,
+                                            .symbol = d.name,
+                                            .expiry = d.expiry,
+                                            .strike = d.strike,
+                                            .price_low = d.price_low,
+                                            .price_high = d.price_high,
+                                            .leg_1 = d.legs[0],
+                                            .leg_2 = d.legs[1],
+                                            .leg_3 = d.legs[2],
+                                            .leg_4 = d.legs[3],
+                                            .definition_fields = d.given,
+                                            .option_right = d.right,
+                                            .legs_defined = d.legs_count};
             return encode(message, command.request, out);
         }
         case command_kind::set_limits: {

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "domain/command.hpp"
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "wire/errors.hpp"
@@ -110,7 +111,8 @@ struct mass_quote_commands {
 /// Reads a derived message into `event`, all of which is overwritten.
 ///
 /// @error  unknown_type (not a derived message), malformed_length, malformed_field (also a price or quantity that is no
-///         number of the instrument's ticks or lots), unknown_instrument (except in an order_rejected).
+///         number of the instrument's ticks or lots), unknown_instrument (except in messages that name none, in an
+///         order_rejected and in those that define one).
 [[nodiscard]] std::error_code decode_event(const frame& from, const instrument_table& instruments,
                                            domain::event& event) noexcept;
 

@@ -232,6 +232,22 @@ void take(const instrument_settled_view& view, converter& convert, domain::event
         domain::settlement{.price = convert.ticks(view.price()), .open_interest = convert.volume(view.open_interest())};
 }
 
+void take(const instrument_terms_view& view, converter&, domain::event& e) noexcept {
+    e.terms = domain::instrument_terms_said{.strike = view.strike(),
+                                            .price_low = view.price_low(),
+                                            .price_high = view.price_high(),
+                                            .right = view.option_right()};
+}
+
+void take(const instrument_legs_view& view, converter&, domain::event& e) noexcept {
+    e.legs = domain::instrument_legs_said{.instruments = {view.leg_1(), view.leg_2(), view.leg_3(), view.leg_4()},
+                                          .count = view.legs_defined()};
+}
+
+void take(const instrument_defined_view& view, converter&, domain::event& e) noexcept {
+    e.defined = domain::instrument_said{.name = view.symbol(), .expiry = view.expiry(), .like = view.like()};
+}
+
 template <class View>
 std::error_code take_event(const frame& from, const instrument_table& instruments, domain::event& e) noexcept {
     if (const refusal wrong = View::check(from)) return error_of(wrong);
@@ -239,7 +255,7 @@ std::error_code take_event(const frame& from, const instrument_table& instrument
     e.kind = static_cast<event_kind>(static_cast<std::uint16_t>(from.message) - 32);
     begin(view, e);
     const bool may_be_unknown = e.kind == event_kind::order_rejected || e.kind == event_kind::request_done ||
-                                e.kind == event_kind::protection_changed;
+                                e.kind == event_kind::protection_changed || domain::is_definition(e.kind);
     if (!may_be_unknown && instruments.find(e.instrument) == nullptr) {
         return wire_errc::unknown_instrument;
     }
@@ -278,6 +294,9 @@ std::error_code decode_event(const frame& from, const instrument_table& instrume
         case template_id::auction_indicative: return take_event<auction_indicative_view>(from, instruments, event);
         case template_id::auction_ended: return take_event<auction_ended_view>(from, instruments, event);
         case template_id::instrument_settled: return take_event<instrument_settled_view>(from, instruments, event);
+        case template_id::instrument_terms: return take_event<instrument_terms_view>(from, instruments, event);
+        case template_id::instrument_legs: return take_event<instrument_legs_view>(from, instruments, event);
+        case template_id::instrument_defined: return take_event<instrument_defined_view>(from, instruments, event);
         default: return wire_errc::unknown_type;
     }
 }

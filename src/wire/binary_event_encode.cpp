@@ -34,6 +34,7 @@ static_assert(message_of(event_kind::leg_trade) == template_id::leg_trade);
 static_assert(message_of(event_kind::implied_top) == template_id::implied_top);
 static_assert(message_of(event_kind::auction_indicative) == template_id::auction_indicative);
 static_assert(message_of(event_kind::auction_ended) == template_id::auction_ended);
+static_assert(message_of(event_kind::instrument_defined) == template_id::instrument_defined);
 static_assert(message_of(event_kind::instrument_settled) == template_id::instrument_settled);
 
 constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
@@ -233,6 +234,34 @@ template <class Message>
     return message;
 }
 
+inline instrument_terms from_terms(const domain::event& e) noexcept {
+    auto message = begin<instrument_terms>(e);
+    message.strike = e.terms.strike;
+    message.price_low = e.terms.price_low;
+    message.price_high = e.terms.price_high;
+    message.option_right = e.terms.right;
+    return message;
+}
+
+inline instrument_legs from_legs(const domain::event& e) noexcept {
+    auto message = begin<instrument_legs>(e);
+    static_assert(std::tuple_size_v<decltype(e.legs.instruments)> == 4);
+    message.leg_1 = e.legs.instruments[0];
+    message.leg_2 = e.legs.instruments[1];
+    message.leg_3 = e.legs.instruments[2];
+    message.leg_4 = e.legs.instruments[3];
+    message.legs_defined = e.legs.count;
+    return message;
+}
+
+inline instrument_defined from_defined(const domain::event& e) noexcept {
+    auto message = begin<instrument_defined>(e);
+    message.symbol = e.defined.name;
+    message.expiry = e.defined.expiry;
+    message.like = e.defined.like;
+    return message;
+}
+
 }  // namespace
 
 std::size_t encode(const domain::event& e, const domain::instrument& i, std::uint64_t sequence,
@@ -263,6 +292,9 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::auction_indicative: return encode(from_auction<auction_indicative>(e, i), sequence, out);
         case event_kind::auction_ended: return encode(from_auction<auction_ended>(e, i), sequence, out);
         case event_kind::instrument_settled: return encode(from_settlement(e, i), sequence, out);
+        case event_kind::instrument_terms: return encode(from_terms(e), sequence, out);
+        case event_kind::instrument_legs: return encode(from_legs(e), sequence, out);
+        case event_kind::instrument_defined: return encode(from_defined(e), sequence, out);
     }
     return 0;
 }

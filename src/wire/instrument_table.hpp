@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "domain/definition.hpp"
 #include "domain/instrument.hpp"
 
 namespace corro::wire {
@@ -19,6 +20,17 @@ class instrument_table {
         if (instrument.id.value >= instruments_.size()) instruments_.resize(std::size_t{instrument.id.value} + 1);
         count_ += instruments_[instrument.id.value].id.value == 0 ? 1U : 0U;
         instruments_[instrument.id.value] = instrument;
+    }
+
+    /// Adds what a definition makes of an instrument that is there. Returns what has been added, valid until the next
+    /// `define`, or nullptr when the other one is not there or nothing sound comes of it.
+    const domain::instrument* define(const domain::definition& d) {
+        const domain::instrument* like = find(d.like);
+        if (like == nullptr) return nullptr;
+        const auto [made, reason] = domain::define_like(*like, d);
+        if (reason != domain::reject_reason::none) return nullptr;
+        define(made);
+        return find(made.id);
     }
 
     /// The definition, or nullptr when there is none. Valid until the next `define`.

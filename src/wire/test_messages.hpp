@@ -9,6 +9,7 @@
 
 #include "base/random.hpp"
 #include "domain/command.hpp"
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/limits.hpp"
 #include "wire/instrument_table.hpp"
@@ -64,7 +65,8 @@ class message_maker {
                                    domain::command_kind::change_phase,      domain::command_kind::set_limits,
                                    domain::command_kind::kill_switch,       domain::command_kind::enter_quote,
                                    domain::command_kind::set_protection,    domain::command_kind::reset_protection,
-                                   domain::command_kind::settle_instrument, domain::command_kind::query_order};
+                                   domain::command_kind::settle_instrument, domain::command_kind::query_order,
+                                   domain::command_kind::define_instrument};
         c.kind = kinds[from(0, kinds.size() - 1)];
         c.request = number<std::uint32_t>();
         if (c.kind < domain::command_kind::set_limits || c.kind == domain::command_kind::settle_instrument) {
@@ -155,6 +157,12 @@ class message_maker {
                 c.quantity = domain::quantity_lots{number<std::uint32_t>()};
                 c.window_ms = number<std::uint32_t>();
                 break;
+            case domain::command_kind::define_instrument: {
+                const std::uint32_t request = c.request;
+                c = domain::command_of(definition());
+                c.request = request;
+                break;
+            }
             case domain::command_kind::reset_protection: c.instrument = domain::instrument_id{0}; break;
         }
         return c;
@@ -164,7 +172,8 @@ class message_maker {
         if (from(0, 9) == 0) {
             return event(from(0, 1) == 0 ? domain::event_kind::leg_capture : domain::event_kind::leg_trade);
         }
-        const std::uint32_t which = from(0, 21);
+        const std::uint32_t which = from(0, 24);
+        if (which > 21) return event(static_cast<domain::event_kind>(which + 13));
         if (which == 21) return event(domain::event_kind::implied_top);
         return event(static_cast<domain::event_kind>(which < 6 ? which + 1 : which < 9 ? which + 4 : which + 7));
     }
@@ -284,6 +293,20 @@ class message_maker {
                              .volume = volume(),
                              .imbalance = from(0, 1) == 0 ? std::int64_t{lots().value} : -std::int64_t{lots().value}};
                 break;
+            case domain::event_kind::instrument_terms: {
+                const domain::definition d = definition();
+                e.terms = {.strike = d.strike, .price_low = d.price_low, .price_high = d.price_high, .right = d.right};
+                break;
+            }
+            case domain::event_kind::instrument_legs:
+                for (domain::instrument_id& leg : e.legs.instruments) leg.value = number<std::uint32_t>();
+                e.legs.count = static_cast<std::uint8_t>(from(0, domain::legs_defined_max));
+                break;
+            case domain::event_kind::instrument_defined:
+                e.defined = {.name = domain::symbol{"NEW"},
+                             .expiry = domain::time_ns{number<std::int64_t>()},
+                             .like = instrument()};
+                break;
             case domain::event_kind::instrument_settled:
                 e.settlement = {.price = price(), .open_interest = volume()};
                 break;
@@ -310,9 +333,30 @@ class message_maker {
     domain::instrument_id instrument() { return domain::instrument_id{from(1, instruments_made)}; }
     domain::side side() { return static_cast<domain::side>(from(0, 1)); }
 
+    /// What is not given is zero, as the wire's readers leave it.
+    domain::definition definition() {
+        domain::definition d;
+        d.id.value = number<std::uint32_t>();
+        d.like.value = number<std::uint32_t>();
+        d.name = domain::symbol{from(0, 1) == 0 ? "SEP-4900-P" : "TWENTY-FOUR-CHARACTERS-Y"};
+        d.given = static_cast<std::uint8_t>(from(0, domain::definition_field::all));
+        const auto gives = [&](std::uint8_t field) { return (d.given & field) != 0; };
+        if (gives(domain::definition_field::expiry)) d.expiry.value = number<std::int64_t>();
+        if (gives(domain::definition_field::price_low)) d.price_low.value = number<std::int64_t>();
+        if (gives(domain::definition_field::price_high)) d.price_high.value = number<std::int64_t>();
+        if (gives(domain::definition_field::legs)) {
+            for (domain::instrument_id& leg : d.legs) leg.value = number<std::uint32_t>();
+            d.legs_count = static_cast<std::uint8_t>(from(0, domain::legs_defined_max));
+        } else if (gives(domain::definition_field::option)) {
+            d.right = static_cast<domain::option_right>(from(0, 2));
+            d.strike.value = number<std::int64_t>();
+        }
+        return d;
+    }
+
     domain::reject_reason reason() {
         for (;;) {
-            const auto drawn = static_cast<domain::reject_reason>(from(0, 70));
+            const auto drawn = static_cast<domain::reject_reason>(from(0, 105));
             if (domain::to_string(drawn) != "unknown") return drawn;
         }
     }

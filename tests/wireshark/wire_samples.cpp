@@ -113,6 +113,7 @@ class sampler {
                               .order = domain::order_id{make_.number<std::uint64_t>()},
                               .target_request = make_.number<std::uint32_t>(),
                               .query_flags = static_cast<std::uint8_t>(make_.from(0, 3))});
+        add_definition();
         for (std::uint8_t kind = 11; kind <= 13;) {
             const domain::command command = make_.command();
             if (command.kind != static_cast<domain::command_kind>(kind)) continue;
@@ -122,6 +123,14 @@ class sampler {
             ++kind;
         }
         add_quotes();
+    }
+
+    void add_definition() {
+        domain::command command = make_.command();
+        while (command.kind != domain::command_kind::define_instrument) command = make_.command();
+        std::array<std::byte, wire::message_bytes_max> buffer;
+        add(wire::template_id::define_instrument,
+            std::span{buffer}.first(wire::encode(command, domain::instrument{}, buffer)));
     }
 
     void add_quotes() {
@@ -142,7 +151,8 @@ class sampler {
     }
 
     void events() {
-        for (const int kind : {1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28, 29}) {
+        for (const int kind :
+             {1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 28, 29, 35, 36, 37}) {
             const domain::event event = make_.event(static_cast<domain::event_kind>(kind));
             std::array<std::byte, wire::message_bytes_max> buffer;
             const auto size = wire::encode(event, instruments_.find_or_nameless(event.instrument),

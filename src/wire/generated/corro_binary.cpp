@@ -23,6 +23,7 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::kill_switch: return "kill_switch";
         case template_id::enter_quote: return "enter_quote";
         case template_id::settle_instrument: return "settle_instrument";
+        case template_id::define_instrument: return "define_instrument";
         case template_id::mass_quote: return "mass_quote";
         case template_id::set_protection: return "set_protection";
         case template_id::reset_protection: return "reset_protection";
@@ -55,6 +56,9 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::instrument_definition: return "instrument_definition";
         case template_id::snapshot_begin: return "snapshot_begin";
         case template_id::snapshot_end: return "snapshot_end";
+        case template_id::instrument_terms: return "instrument_terms";
+        case template_id::instrument_legs: return "instrument_legs";
+        case template_id::instrument_defined: return "instrument_defined";
     }
     return "unknown";
 }
@@ -116,6 +120,7 @@ refusal check(const frame& from) noexcept {
         case template_id::kill_switch: return kill_switch_view::check(from);
         case template_id::enter_quote: return enter_quote_view::check(from);
         case template_id::settle_instrument: return settle_instrument_view::check(from);
+        case template_id::define_instrument: return define_instrument_view::check(from);
         case template_id::mass_quote: return mass_quote_view::check(from);
         case template_id::set_protection: return set_protection_view::check(from);
         case template_id::reset_protection: return reset_protection_view::check(from);
@@ -148,6 +153,9 @@ refusal check(const frame& from) noexcept {
         case template_id::instrument_definition: return instrument_definition_view::check(from);
         case template_id::snapshot_begin: return snapshot_begin_view::check(from);
         case template_id::snapshot_end: return snapshot_end_view::check(from);
+        case template_id::instrument_terms: return instrument_terms_view::check(from);
+        case template_id::instrument_legs: return instrument_legs_view::check(from);
+        case template_id::instrument_defined: return instrument_defined_view::check(from);
     }
     return {session_reject_reason::unknown_template, 0};
 }

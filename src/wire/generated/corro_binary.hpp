@@ -47,6 +47,7 @@ enum class template_id : std::uint16_t {
     kill_switch = 29,
     enter_quote = 24,
     settle_instrument = 31,
+    define_instrument = 21,
     mass_quote = 25,
     set_protection = 26,
     reset_protection = 30,
@@ -79,6 +80,9 @@ enum class template_id : std::uint16_t {
     instrument_definition = 64,
     snapshot_begin = 65,
     snapshot_end = 66,
+    instrument_terms = 67,
+    instrument_legs = 68,
+    instrument_defined = 69,
 };
 
 /// The message's name as in the specification; "unknown" for an id that is not in use.
@@ -328,6 +332,12 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::position_limit) =
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_in_this_phase) == 70);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::instrument_settled) == 71);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::implied_limit) == 86);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::instrument_exists) == 100);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::name_taken) == 101);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::instruments_full) == 102);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::unsound_definition) == 103);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::unknown_leg) == 104);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::implied_definition) == 105);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_is_quote) == 50);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_crossed) == 51);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection) == 52);
@@ -374,6 +384,12 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection)
         case domain::reject_reason::not_in_this_phase:
         case domain::reject_reason::instrument_settled:
         case domain::reject_reason::implied_limit:
+        case domain::reject_reason::instrument_exists:
+        case domain::reject_reason::name_taken:
+        case domain::reject_reason::instruments_full:
+        case domain::reject_reason::unsound_definition:
+        case domain::reject_reason::unknown_leg:
+        case domain::reject_reason::implied_definition:
         case domain::reject_reason::order_is_quote:
         case domain::reject_reason::quote_crossed:
         case domain::reject_reason::quote_protection:
@@ -505,6 +521,19 @@ static_assert(domain::amend_flag::display_quantity == 4);
 static_assert(domain::amend_flag::account == 8);
 /// All bits that mean something.
 inline constexpr std::uint8_t amend_flags_mask = 15;
+
+/// In what a new instrument differs from the one that it is like; what is not named is the same.
+namespace definition_field {
+inline constexpr std::uint8_t expiry = 1;
+/// Right and strike.
+inline constexpr std::uint8_t option = 2;
+inline constexpr std::uint8_t price_low = 4;
+inline constexpr std::uint8_t price_high = 8;
+/// The instruments that are the legs; their ratios and sides stay.
+inline constexpr std::uint8_t legs = 16;
+}  // namespace definition_field
+/// All bits that mean something.
+inline constexpr std::uint8_t definition_fields_mask = 31;
 
 /// Which open orders a query is about; without any, the one that it names.
 namespace query_flag {
@@ -1909,6 +1938,136 @@ class settle_instrument_view {
     const std::byte* block_;
 };
 
+/// Defines an instrument like another one, which begins in phase closed. For operators. Answered by request_done or
+/// order_rejected.
+struct define_instrument {
+    static constexpr template_id message_id = template_id::define_instrument;
+    static constexpr std::size_t block_bytes = 88;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The new one's; none has it yet.
+    domain::instrument_id instrument{};
+    /// The instrument that it is like in everything that is not said here.
+    domain::instrument_id like{};
+    /// Printable characters without blanks, commas and quotation marks; none has it yet.
+    domain::symbol symbol{};
+    /// When definition_fields says so.
+    domain::time_ns expiry{};
+    /// When definition_fields says option.
+    domain::price_nano strike{};
+    /// When definition_fields says so; a multiple of the tick size of `like`.
+    domain::price_nano price_low{};
+    /// When definition_fields says so; a multiple of the tick size of `like`.
+    domain::price_nano price_high{};
+    /// When definition_fields says legs: the instruments in the order of the legs of `like`.
+    domain::instrument_id leg_1{};
+    domain::instrument_id leg_2{};
+    domain::instrument_id leg_3{};
+    domain::instrument_id leg_4{};
+    std::uint8_t definition_fields{};
+    /// When definition_fields says option.
+    domain::option_right option_right = domain::option_right::none;
+    /// When definition_fields says legs: as many as `like` has.
+    std::uint8_t legs_defined{};
+
+    friend bool operator==(const wire::define_instrument&, const wire::define_instrument&) = default;
+};
+
+/// Writes header and block: define_instrument::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const define_instrument& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(define_instrument::message_id, define_instrument::block_bytes, sequence, out);
+    store_field(out + 16, message.instrument);
+    store_field(out + 20, message.like);
+    store_field(out + 24, message.symbol);
+    store_field(out + 48, message.expiry);
+    store_field(out + 56, message.strike);
+    store_field(out + 64, message.price_low);
+    store_field(out + 72, message.price_high);
+    store_field(out + 80, message.leg_1);
+    store_field(out + 84, message.leg_2);
+    store_field(out + 88, message.leg_3);
+    store_field(out + 92, message.leg_4);
+    store_field(out + 96, message.definition_fields);
+    store_field(out + 97, message.option_right);
+    store_field(out + 98, message.legs_defined);
+    std::memset(out + 99, 0, 5);
+}
+
+/// define_instrument in a received buffer; valid as long as the buffer.
+class define_instrument_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit define_instrument_view(const frame& from) noexcept : block_(block_of<wire::define_instrument>(from)) {}
+
+    /// What keeps a frame whose message is define_instrument from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < define_instrument::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const define_instrument_view view{from};
+        if ((view.definition_fields() & ~definition_fields_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 255};
+        }
+        if (!is_known(view.option_right())) {
+            return {session_reject_reason::invalid_value, 200};
+        }
+        if (view.legs_defined() > 4) {
+            return {session_reject_reason::out_of_range, 256};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 0);
+    }
+    [[nodiscard]] domain::instrument_id like() const noexcept { return load_field<domain::instrument_id>(block_ + 4); }
+    [[nodiscard]] domain::symbol symbol() const noexcept { return load_field<domain::symbol>(block_ + 8); }
+    [[nodiscard]] domain::time_ns expiry() const noexcept { return load_field<domain::time_ns>(block_ + 32); }
+    [[nodiscard]] domain::price_nano strike() const noexcept { return load_field<domain::price_nano>(block_ + 40); }
+    [[nodiscard]] domain::price_nano price_low() const noexcept { return load_field<domain::price_nano>(block_ + 48); }
+    [[nodiscard]] domain::price_nano price_high() const noexcept { return load_field<domain::price_nano>(block_ + 56); }
+    [[nodiscard]] domain::instrument_id leg_1() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 64);
+    }
+    [[nodiscard]] domain::instrument_id leg_2() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 68);
+    }
+    [[nodiscard]] domain::instrument_id leg_3() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 72);
+    }
+    [[nodiscard]] domain::instrument_id leg_4() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 76);
+    }
+    [[nodiscard]] std::uint8_t definition_fields() const noexcept { return load_field<std::uint8_t>(block_ + 80); }
+    [[nodiscard]] domain::option_right option_right() const noexcept {
+        return load_field<domain::option_right>(block_ + 81);
+    }
+    [[nodiscard]] std::uint8_t legs_defined() const noexcept { return load_field<std::uint8_t>(block_ + 82); }
+
+    [[nodiscard]] wire::define_instrument value() const noexcept {
+        return {
+            .instrument = instrument(),
+            .like = like(),
+            .symbol = symbol(),
+            .expiry = expiry(),
+            .strike = strike(),
+            .price_low = price_low(),
+            .price_high = price_high(),
+            .leg_1 = leg_1(),
+            .leg_2 = leg_2(),
+            .leg_3 = leg_3(),
+            .leg_4 = leg_4(),
+            .definition_fields = definition_fields(),
+            .option_right = option_right(),
+            .legs_defined = legs_defined(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
 /// Quotes in several instruments, each as by an enter_quote, in this order. One that is refused does not hinder the
 /// others. Each is answered; the answer of the last completes the request.
 struct mass_quote {
@@ -3188,8 +3347,8 @@ class order_status_view {
     const std::byte* block_;
 };
 
-/// A set_limits, change_phase, kill_switch or settle_instrument is done, or a query of all orders; the orders that it
-/// cancelled, or found, were said before.
+/// A set_limits, change_phase, kill_switch, settle_instrument or define_instrument is done, or a query of all orders;
+/// the orders that it cancelled, or found, were said before.
 struct request_done {
     static constexpr template_id message_id = template_id::request_done;
     static constexpr std::size_t block_bytes = 40;
@@ -5027,8 +5186,8 @@ class instrument_leg_view {
     const std::byte* block_;
 };
 
-/// Server to client after hello_ack, and in snapshots: what an instrument is. An instrument_leg for each of its legs
-/// follows.
+/// Server to client after hello_ack, in snapshots, and to sessions that are logged on when an operator defines one:
+/// what an instrument is. An instrument_leg for each of its legs follows.
 struct instrument_definition {
     static constexpr template_id message_id = template_id::instrument_definition;
     static constexpr std::size_t block_bytes = 96;
@@ -5277,6 +5436,339 @@ class snapshot_end_view {
             .last_sequence = last_sequence(),
             .last_command = last_command(),
             .instruments_count = instruments_count(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Market data: an operator has defined an instrument. Three messages say it, of a command's one after the other: this
+/// one, instrument_legs when it is a strategy with at most four legs, instrument_defined.
+struct instrument_terms {
+    static constexpr template_id message_id = template_id::instrument_terms;
+    static constexpr std::size_t block_bytes = 56;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    /// Of an option; otherwise 0.
+    domain::price_nano strike{};
+    /// The lowest price accepted.
+    domain::price_nano price_low{};
+    /// The highest price accepted.
+    domain::price_nano price_high{};
+    domain::option_right option_right = domain::option_right::none;
+
+    friend bool operator==(const wire::instrument_terms&, const wire::instrument_terms&) = default;
+};
+
+/// Writes header and block: instrument_terms::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const instrument_terms& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(instrument_terms::message_id, instrument_terms::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.strike);
+    store_field(out + 48, message.price_low);
+    store_field(out + 56, message.price_high);
+    store_field(out + 64, message.option_right);
+    std::memset(out + 65, 0, 7);
+}
+
+/// instrument_terms in a received buffer; valid as long as the buffer.
+class instrument_terms_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit instrument_terms_view(const frame& from) noexcept : block_(block_of<wire::instrument_terms>(from)) {}
+
+    /// What keeps a frame whose message is instrument_terms from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < instrument_terms::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const instrument_terms_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        if (!is_known(view.option_right())) {
+            return {session_reject_reason::invalid_value, 200};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::price_nano strike() const noexcept { return load_field<domain::price_nano>(block_ + 24); }
+    [[nodiscard]] domain::price_nano price_low() const noexcept { return load_field<domain::price_nano>(block_ + 32); }
+    [[nodiscard]] domain::price_nano price_high() const noexcept { return load_field<domain::price_nano>(block_ + 40); }
+    [[nodiscard]] domain::option_right option_right() const noexcept {
+        return load_field<domain::option_right>(block_ + 48);
+    }
+
+    [[nodiscard]] wire::instrument_terms value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .strike = strike(),
+            .price_low = price_low(),
+            .price_high = price_high(),
+            .option_right = option_right(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Market data: the legs of an instrument that an operator has defined. Their ratios and sides are those of the
+/// instrument that it is like.
+struct instrument_legs {
+    static constexpr template_id message_id = template_id::instrument_legs;
+    static constexpr std::size_t block_bytes = 48;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    domain::instrument_id leg_1{};
+    domain::instrument_id leg_2{};
+    domain::instrument_id leg_3{};
+    domain::instrument_id leg_4{};
+    std::uint8_t legs_defined{};
+
+    friend bool operator==(const wire::instrument_legs&, const wire::instrument_legs&) = default;
+};
+
+/// Writes header and block: instrument_legs::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const instrument_legs& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(instrument_legs::message_id, instrument_legs::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.leg_1);
+    store_field(out + 44, message.leg_2);
+    store_field(out + 48, message.leg_3);
+    store_field(out + 52, message.leg_4);
+    store_field(out + 56, message.legs_defined);
+    std::memset(out + 57, 0, 7);
+}
+
+/// instrument_legs in a received buffer; valid as long as the buffer.
+class instrument_legs_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit instrument_legs_view(const frame& from) noexcept : block_(block_of<wire::instrument_legs>(from)) {}
+
+    /// What keeps a frame whose message is instrument_legs from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < instrument_legs::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const instrument_legs_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        if (view.legs_defined() > 4) {
+            return {session_reject_reason::out_of_range, 256};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::instrument_id leg_1() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 24);
+    }
+    [[nodiscard]] domain::instrument_id leg_2() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 28);
+    }
+    [[nodiscard]] domain::instrument_id leg_3() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 32);
+    }
+    [[nodiscard]] domain::instrument_id leg_4() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 36);
+    }
+    [[nodiscard]] std::uint8_t legs_defined() const noexcept { return load_field<std::uint8_t>(block_ + 40); }
+
+    [[nodiscard]] wire::instrument_legs value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .leg_1 = leg_1(),
+            .leg_2 = leg_2(),
+            .leg_3 = leg_3(),
+            .leg_4 = leg_4(),
+            .legs_defined = legs_defined(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Market data: the instrument is known from here on. In everything that these messages do not say it is like another
+/// one. It begins in phase closed.
+struct instrument_defined {
+    static constexpr template_id message_id = template_id::instrument_defined;
+    static constexpr std::size_t block_bytes = 64;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The command that caused the message: a position in the venue's total order.
+    domain::sequence_number command{};
+    /// When that command was sequenced.
+    domain::time_ns time{};
+    /// The instrument; in a refusal the one that the request named, known or not.
+    domain::instrument_id instrument{};
+    /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
+    domain::side side = domain::side::buy;
+    /// none, unless the venue refuses or cancels.
+    domain::reject_reason reason = domain::reject_reason::none;
+    std::uint8_t flags{};
+    domain::symbol symbol{};
+    /// When the instrument ends; 0 for one that does not.
+    domain::time_ns expiry{};
+    /// The instrument that it is like.
+    domain::instrument_id like{};
+
+    friend bool operator==(const wire::instrument_defined&, const wire::instrument_defined&) = default;
+};
+
+/// Writes header and block: instrument_defined::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const instrument_defined& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(instrument_defined::message_id, instrument_defined::block_bytes, sequence, out);
+    store_field(out + 16, message.command);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.instrument);
+    store_field(out + 36, message.side);
+    store_field(out + 37, message.reason);
+    store_field(out + 38, message.flags);
+    std::memset(out + 39, 0, 1);
+    store_field(out + 40, message.symbol);
+    store_field(out + 64, message.expiry);
+    store_field(out + 72, message.like);
+    std::memset(out + 76, 0, 4);
+}
+
+/// instrument_defined in a received buffer; valid as long as the buffer.
+class instrument_defined_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit instrument_defined_view(const frame& from) noexcept : block_(block_of<wire::instrument_defined>(from)) {}
+
+    /// What keeps a frame whose message is instrument_defined from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < instrument_defined::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const instrument_defined_view view{from};
+        if (!is_known(view.side())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if (!is_known(view.reason())) {
+            return {session_reject_reason::invalid_value, 48};
+        }
+        if ((view.flags() & ~event_flags_mask) != 0) {
+            return {session_reject_reason::undefined_flags, 48};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::sequence_number command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 0);
+    }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 16);
+    }
+    [[nodiscard]] domain::side side() const noexcept { return load_field<domain::side>(block_ + 20); }
+    [[nodiscard]] domain::reject_reason reason() const noexcept {
+        return load_field<domain::reject_reason>(block_ + 21);
+    }
+    [[nodiscard]] std::uint8_t flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] domain::symbol symbol() const noexcept { return load_field<domain::symbol>(block_ + 24); }
+    [[nodiscard]] domain::time_ns expiry() const noexcept { return load_field<domain::time_ns>(block_ + 48); }
+    [[nodiscard]] domain::instrument_id like() const noexcept { return load_field<domain::instrument_id>(block_ + 56); }
+
+    [[nodiscard]] wire::instrument_defined value() const noexcept {
+        return {
+            .command = command(),
+            .time = time(),
+            .instrument = instrument(),
+            .side = side(),
+            .reason = reason(),
+            .flags = flags(),
+            .symbol = symbol(),
+            .expiry = expiry(),
+            .like = like(),
         };
     }
 

@@ -1,0 +1,82 @@
+// An instrument that is defined while the venue runs: like another one, with the differences named.
+//
+// Who asks says the differences in one command; the venue says what came of it in two or three public events. Whoever
+// knows the other instrument makes the same definition of either, because `define_like` is the only rule.
+//
+// Layout: definition.cpp for the command, domain/event.hpp for the events.
+// Units: prices in billionths of the currency, since the tick size is the other instrument's.
+// Source: docs/spec/definitions.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+#include "domain/instrument.hpp"
+
+namespace corro::domain {
+
+/// Which differences a definition names; bits of `definition::given`. What is not named is as in the other instrument.
+namespace definition_field {
+inline constexpr std::uint8_t expiry = 1;
+inline constexpr std::uint8_t option = 2;  ///< right and strike
+inline constexpr std::uint8_t price_low = 4;
+inline constexpr std::uint8_t price_high = 8;
+inline constexpr std::uint8_t legs = 16;
+inline constexpr std::uint8_t all = 31;
+}  // namespace definition_field
+
+struct definition {
+    instrument_id id{};
+    instrument_id like{};
+    symbol name{};
+    std::uint8_t given = 0;
+    option_right right = option_right::none;
+    price_nano strike{};
+    price_nano price_low{};
+    price_nano price_high{};
+    time_ns expiry{};
+    std::array<instrument_id, legs_defined_max> legs{};  ///< in the order of the other instrument's
+    std::uint8_t legs_count = 0;
+
+    [[nodiscard]] constexpr std::span<const instrument_id> legs_used() const noexcept {
+        return std::span(legs).first(legs_count < legs.size() ? legs_count : legs.size());
+    }
+    friend constexpr bool operator==(const definition&, const definition&) = default;
+};
+
+/// The instrument that a definition makes of another one, sound by `validate`; whether its id, its name and its legs
+/// fit the venue is not looked at.
+///
+/// Reasons: price_off_tick, invalid_price, unsound_definition (`validate` says why, or: the name has a character that
+/// is not printable, or a blank, a comma or a quotation mark; legs are named and their number is not that of `like`).
+[[nodiscard]] conversion<instrument> define_like(const instrument& like, const definition& d) noexcept;
+
+/// The differences, all of them given, with which `define_like` makes `i` of the instrument that it is like.
+[[nodiscard]] definition definition_of(const instrument& i, instrument_id like) noexcept;
+
+/// What a define_instrument asks for. Every bit pattern is a valid argument.
+[[nodiscard]] definition definition_of(const command& c) noexcept;
+/// A define_instrument that asks for it; everything else in it, and what is not given, is zero.
+[[nodiscard]] command command_of(const definition& d) noexcept;
+
+/// The events that say a definition. Nothing else comes between them.
+[[nodiscard]] constexpr bool is_definition(event_kind kind) noexcept {
+    return kind >= event_kind::instrument_terms && kind <= event_kind::instrument_defined;
+}
+
+/// Puts the events of a definition together.
+class definition_reader {
+ public:
+    /// Takes one of them. True when it was the last: `get` is whole. One that does not fit those before it begins
+    /// anew, so that a last one without the others gives a definition that names nothing.
+    bool take(const event& e) noexcept;
+    [[nodiscard]] const definition& get() const noexcept { return definition_; }
+
+ private:
+    definition definition_;
+};
+
+}  // namespace corro::domain
