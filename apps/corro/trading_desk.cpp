@@ -226,7 +226,18 @@ io::task<void> trading_desk::read_feed() {
     }
 }
 
+// Operators define instruments while the venue runs, and the session hears of them.
+void trading_desk::learn_instruments() {
+    if (session_ == nullptr || session_->instruments().count() == instruments_.size()) return;
+    session_->instruments().for_each([this](const domain::instrument& i) {
+        if (find(i.id) == nullptr) say_(fmt::format("there is a new instrument: {}", i.name.view()));
+    });
+    instruments_.clear();
+    session_->instruments().for_each([this](const domain::instrument& i) { instruments_.push_back(i); });
+}
+
 void trading_desk::take(const client::answer& answer) {
+    learn_instruments();
     if (answer.gap) {
         say_("some answers are no longer kept by the venue: the list of orders may be incomplete");
     } else if (answer.reject) {
@@ -277,12 +288,14 @@ void trading_desk::tell(const domain::event& event) {
                              std::uint64_t{event.execution.leaves.value} * i->lot_size));
             break;
         }
+        case event_kind::request_done: say_("done"); break;
         default: break;
     }
 }
 
 void trading_desk::execute(std::string_view line) {
     using namespace client::desk;
+    learn_instruments();
     const auto parsed = parse(line, instruments_, selected_);
     if (!parsed) return say_(parsed.error());
     if (const auto* const ticket = std::get_if<order_ticket>(&*parsed)) {

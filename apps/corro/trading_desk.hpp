@@ -80,6 +80,7 @@ class trading_desk {
     io::task<void> follow_market();
     io::task<void> read_feed();
 
+    void learn_instruments();
     void take(const client::answer& answer);
     void tell(const domain::event& event);
     void send(domain::command command);

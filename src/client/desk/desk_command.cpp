@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "domain/decimal.hpp"
+#include "domain/definition.hpp"
 
 namespace corro::client::desk {
 namespace {
@@ -48,16 +50,21 @@ struct verb {
     std::string_view meaning;
 };
 
-constexpr std::array<verb, 11> verbs{{
+constexpr std::array<verb, 13> verbs{{
     {"amend", "amend NUMBER [quantity UNITS] [price PRICE]",
      "Changes an order. Less quantity keeps its place in the queue; more, or another price, gives it up."},
     {"buy", "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
      "Enters an order to buy. Without a symbol it is for the instrument that is shown. With \"stay\" it outlives a "
      "lost connection."},
     {"cancel", "cancel NUMBER | cancel all [SYMBOL]", "Cancels an order, or all, or all in one instrument."},
+    {"define",
+     "define ID SYMBOL like SYMBOL [expiry YYYY-MM-DD] [call STRIKE|put STRIKE] [low PRICE] [high PRICE] [legs "
+     "SYMBOL...]",
+     "Defines an instrument like another one, which begins closed. For operators."},
     {"fills", "fills", "Lists the last fills."},
     {"help", "help [WORD]", "Explains a word, or lists them all."},
     {"orders", "orders", "Lists the open orders."},
+    {"phase", "phase PHASE [SYMBOL]", "Moves an instrument, or all, to another phase. For operators."},
     {"positions", "positions", "Lists what has been bought and sold since the desk was opened."},
     {"quit", "quit", "Leaves; the venue cancels the open orders if the session was opened so."},
     {"sell", "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
@@ -68,6 +75,12 @@ constexpr std::array<verb, 11> verbs{{
 
 constexpr std::array<std::string_view, 10> order_words{"day", "fok",  "gtc",  "ioc",  "market",
                                                        "min", "post", "show", "stay", "stop"};
+
+/// In the order of domain::trading_phase.
+constexpr std::array<std::string_view, 7> phase_words{
+    "continuous", "halted", "pre_open", "opening_auction", "volatility_auction", "closing_auction", "closed"};
+
+constexpr std::array<std::string_view, 7> definition_words{"call", "expiry", "high", "legs", "like", "low", "put"};
 
 using problem = std::unexpected<std::string>;
 
@@ -264,6 +277,109 @@ class reader {
     return result;
 }
 
+/// The first instant of a day, such as 2027-03-19.
+[[nodiscard]] std::expected<domain::time_ns, std::string> read_day(std::string_view word) {
+    int year = 0;
+    unsigned month = 0;
+    unsigned day = 0;
+    const auto part = [&](std::size_t from, std::size_t size, auto& into) {
+        const char* const end = word.data() + from + size;
+        const auto read = std::from_chars(word.data() + from, end, into);
+        return read.ec == std::errc{} && read.ptr == end;
+    };
+    const bool is_form = word.size() == 10 && word[4] == '-' && word[7] == '-' && part(0, 4, year) &&
+                         part(5, 2, month) && part(8, 2, day);
+    const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{month}, std::chrono::day{day}};
+    // The last year that nanoseconds in 64 bits reach as a whole is 2261.
+    if (!is_form || !date.ok() || year < 1970 || year > 2261) {
+        return problem(fmt::format("expiry: expected a day such as 2027-03-19, found \"{}\"", word));
+    }
+    const std::chrono::sys_time<std::chrono::nanoseconds> at{std::chrono::sys_days{date}};
+    return domain::time_ns{at.time_since_epoch().count()};
+}
+
+[[nodiscard]] std::expected<void, std::string> read_legs(reader& words, std::span<const domain::instrument> instruments,
+                                                         domain::definition& d) {
+    d.given |= domain::definition_field::legs;
+    for (const domain::instrument* leg = nullptr; (leg = find(instruments, words.peek())) != nullptr;) {
+        if (d.legs_count == domain::legs_defined_max) {
+            return problem(fmt::format("legs: at most {} can be named", domain::legs_defined_max));
+        }
+        d.legs[d.legs_count++] = leg->id;
+        static_cast<void>(words.take());
+    }
+    if (d.legs_count == 0) return problem(fmt::format("legs: no instrument \"{}\"", words.peek()));
+    return {};
+}
+
+/// One difference of a definition; a sentence when it is none.
+[[nodiscard]] std::expected<void, std::string> read_difference(reader& words,
+                                                               std::span<const domain::instrument> instruments,
+                                                               domain::definition& d) {
+    const std::string_view word = words.take();
+    const auto read_price_into = [&](domain::price_nano& into, std::uint8_t field) -> std::expected<void, std::string> {
+        const auto nano = read_decimal(words.take(), word);
+        if (!nano) return problem(nano.error());
+        into = domain::price_nano{*nano};
+        d.given |= field;
+        return {};
+    };
+    if (equal(word, "legs")) return read_legs(words, instruments, d);
+    if (equal(word, "low")) return read_price_into(d.price_low, domain::definition_field::price_low);
+    if (equal(word, "high")) return read_price_into(d.price_high, domain::definition_field::price_high);
+    if (equal(word, "call") || equal(word, "put")) {
+        d.right = equal(word, "call") ? domain::option_right::call : domain::option_right::put;
+        return read_price_into(d.strike, domain::definition_field::option);
+    }
+    if (!equal(word, "expiry"))
+        return problem(fmt::format("\"{}\" is no part of a definition; see: help define", word));
+    const auto day = read_day(words.take());
+    if (!day) return problem(day.error());
+    d.expiry = *day;
+    d.given |= domain::definition_field::expiry;
+    return {};
+}
+
+[[nodiscard]] std::expected<request, std::string> parse_definition(reader& words,
+                                                                   std::span<const domain::instrument> instruments) {
+    domain::definition d;
+    const auto id = read_number(words.take(), "id");
+    if (!id) return problem(id.error());
+    if (*id > domain::instruments_max) return problem(fmt::format("id: at most {}", domain::instruments_max));
+    d.id = domain::instrument_id{static_cast<std::uint32_t>(*id)};
+    const std::string_view name = words.take();
+    if (name.empty() || name.size() > domain::symbol_size_max) {
+        return problem(fmt::format("which name? At most {} characters", domain::symbol_size_max));
+    }
+    d.name = domain::symbol{name};
+    if (!words.take("like")) return problem("like which instrument? For example: define 7 DEC like SEP");
+    const domain::instrument* const like = find(instruments, words.peek());
+    if (like == nullptr) return problem(fmt::format("no instrument \"{}\"; press TAB for the names", words.peek()));
+    d.like = like->id;
+    static_cast<void>(words.take());
+    while (!words.ended()) {
+        if (const auto read = read_difference(words, instruments, d); !read) return problem(read.error());
+    }
+    return order_ticket{domain::command_of(d)};
+}
+
+[[nodiscard]] std::expected<request, std::string> parse_phase(reader& words,
+                                                              std::span<const domain::instrument> instruments) {
+    const std::string_view word = words.take();
+    const auto known = std::find_if(phase_words.begin(), phase_words.end(),
+                                    [word](std::string_view each) { return equal(each, word); });
+    if (known == phase_words.end()) return problem(fmt::format("\"{}\" is no phase; press TAB for the names", word));
+    command c;
+    c.kind = domain::command_kind::change_phase;
+    c.phase = static_cast<domain::trading_phase>(known - phase_words.begin());
+    if (words.ended()) return order_ticket{c};
+    const domain::instrument* const i = find(instruments, words.peek());
+    if (i == nullptr) return problem(fmt::format("no instrument \"{}\"; press TAB for the names", words.peek()));
+    static_cast<void>(words.take());
+    c.instrument = i->id;
+    return order_ticket{c};
+}
+
 [[nodiscard]] std::expected<request, std::string> parse_rest(std::string_view word, reader& words,
                                                              std::span<const domain::instrument> instruments,
                                                              std::optional<domain::instrument_id> selected) {
@@ -271,6 +387,8 @@ class reader {
     if (equal(word, "sell")) return parse_order(domain::side::sell, words, instruments, selected);
     if (equal(word, "amend")) return parse_change(words);
     if (equal(word, "cancel")) return parse_cancellation(words, instruments);
+    if (equal(word, "define")) return parse_definition(words, instruments);
+    if (equal(word, "phase")) return parse_phase(words, instruments);
     if (equal(word, "orders")) return listing::orders;
     if (equal(word, "fills")) return listing::fills;
     if (equal(word, "positions")) return listing::positions;
@@ -321,6 +439,16 @@ std::vector<std::string> completions(std::string_view line, std::span<const doma
         if (position >= 2) {
             for (const std::string_view word : order_words) offer(word);
         }
+    } else if (equal(words[0], "define")) {
+        if (position >= 3) {
+            for (const std::string_view word : definition_words) offer(word);
+            offer_symbols();
+        }
+    } else if (equal(words[0], "phase")) {
+        if (position == 1) {
+            for (const std::string_view word : phase_words) offer(word);
+        }
+        if (position == 2) offer_symbols();
     } else if (equal(words[0], "amend")) {
         if (position >= 2) {
             offer("price");

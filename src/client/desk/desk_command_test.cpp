@@ -4,6 +4,7 @@
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
+#include "domain/definition.hpp"
 
 namespace corro::client::desk {
 namespace {
@@ -55,6 +56,47 @@ TEST(desk_command, reads_a_symbol_in_any_case_and_converts_to_its_lots_and_ticks
     EXPECT_EQ(c.quantity, domain::quantity_lots{3});
     EXPECT_EQ(c.price, domain::price_ticks{-125});
     EXPECT_EQ(c.time_in_force, domain::time_in_force::gtc);
+}
+
+TEST(desk_command, reads_a_definition_with_its_differences) {
+    const domain::definition plain = domain::definition_of(order("define 12 ESM7 like esh7"));
+    EXPECT_EQ(plain.id.value, 12U);
+    EXPECT_EQ(plain.name.view(), "ESM7");
+    EXPECT_EQ(plain.like.value, 2U);
+    EXPECT_EQ(plain.given, 0);
+    const domain::definition put =
+        domain::definition_of(order("define 13 P like ESH7 expiry 2027-03-19 put 5900.5 low 0.25 high 100"));
+    EXPECT_EQ(put.expiry.value, 1'805'414'400'000'000'000);
+    EXPECT_EQ(put.right, domain::option_right::put);
+    EXPECT_EQ(put.strike.value, 5'900'500'000'000);
+    EXPECT_EQ(put.price_low.value, 250'000'000);
+    EXPECT_EQ(put.price_high.value, 100'000'000'000);
+    EXPECT_EQ(put.given, 15);
+    const domain::definition spread = domain::definition_of(order("define 14 S like CLF7 legs ESZ6 ESH7 low 1"));
+    EXPECT_EQ(spread.legs_count, 2);
+    EXPECT_EQ(spread.legs[1].value, 2U);
+    EXPECT_EQ(spread.given, domain::definition_field::legs | domain::definition_field::price_low);
+}
+
+TEST(desk_command, says_what_is_wrong_with_a_definition) {
+    EXPECT_EQ(problem_of("define X like ESH7"), "id: expected a whole number above 0, found \"X\"");
+    EXPECT_EQ(problem_of("define 70000 X like ESH7"), "id: at most 65536");
+    EXPECT_EQ(problem_of("define 12 X ESH7"), "like which instrument? For example: define 7 DEC like SEP");
+    EXPECT_EQ(problem_of("define 12 X like NONE"), "no instrument \"NONE\"; press TAB for the names");
+    EXPECT_EQ(problem_of("define 12 X like ESH7 expiry 2027-02-30"),
+              "expiry: expected a day such as 2027-03-19, found \"2027-02-30\"");
+    EXPECT_EQ(problem_of("define 12 X like ESH7 soon"), "\"soon\" is no part of a definition; see: help define");
+    EXPECT_EQ(problem_of("define 12 X like ESH7 legs NONE"), "legs: no instrument \"NONE\"");
+}
+
+TEST(desk_command, reads_a_phase_for_one_instrument_or_for_all) {
+    const domain::command one = order("phase continuous ESH7");
+    EXPECT_EQ(one.kind, domain::command_kind::change_phase);
+    EXPECT_EQ(one.instrument.value, 2U);
+    EXPECT_EQ(one.phase, domain::trading_phase::continuous);
+    EXPECT_EQ(order("phase closed").phase, domain::trading_phase::closed);
+    EXPECT_EQ(order("phase closed").instrument.value, 0U);
+    EXPECT_EQ(problem_of("phase soon"), "\"soon\" is no phase; press TAB for the names");
 }
 
 TEST(desk_command, reads_every_instruction_of_an_order) {
@@ -120,7 +162,7 @@ TEST(desk_command, reads_orders_that_stay) {
 }
 
 TEST(desk_command, completes_words_where_they_may_stand) {
-    EXPECT_EQ(completions("", venue).size(), 11U);
+    EXPECT_EQ(completions("", venue).size(), 13U);
     EXPECT_EQ(completions("c", venue), std::vector<std::string>{"cancel"});
     EXPECT_EQ(completions("buy 10 e", venue), (std::vector<std::string>{"ESH7", "ESZ6"}));
     EXPECT_EQ(completions("buy 10 ESZ6 6000 i", venue), std::vector<std::string>{"ioc"});
