@@ -109,8 +109,8 @@ void print_book(const facility::facility& state, const domain::instrument& i, co
 int run(const book_options& options) {
     const history::moment at = moment_of("--at", options.at);
     past p(options.past);
-    const domain::instrument* const only = options.instrument.empty() ? nullptr : &p.instrument(options.instrument);
     p.go_to(at);
+    const domain::instrument* const only = options.instrument.empty() ? nullptr : &p.instrument(options.instrument);
     const facility::facility& state = p.timeline().state();
     const facility::snapshot_position here = state.position();
     if (here.sequence.value == 0) {
@@ -119,7 +119,7 @@ int run(const book_options& options) {
         fmt::print("behind command {} at {}, {} open orders\n", here.sequence.value, history::format_time(here.time),
                    state.open_orders_count());
     }
-    for (const domain::instrument& i : p.configuration().instruments) {
+    for (const domain::instrument& i : state.instruments()) {
         if (only == nullptr || only->id == i.id) print_book(state, i, options);
     }
     if (options.explains) {

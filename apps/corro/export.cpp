@@ -46,10 +46,17 @@ bool is_backwards(history::moment from, history::moment to) {
     return from.is_time ? from.time > to.time : from.sequence > to.sequence;
 }
 
-std::unique_ptr<history::exporter> exporter_of(const export_options& options, const past& p) {
-    domain::instrument_id only;
-    if (!options.instrument.empty()) only = p.instrument(options.instrument).id;
-    const auto& instruments = p.configuration().instruments;
+/// The instrument that is asked for; it may be one that was defined later than where the export begins.
+domain::instrument_id find_instrument(const std::string& name, past& p, history::moment from, history::moment to) {
+    if (name.empty()) return {};
+    if (p.find(name) == nullptr) p.go_to(to);
+    const domain::instrument_id found = p.instrument(name).id;
+    p.go_to(from);
+    return found;
+}
+
+std::unique_ptr<history::exporter> exporter_of(const export_options& options, domain::instrument_id only, past& p) {
+    const auto instruments = p.timeline().state().instruments();
     if (options.format == "lobster") {
         return history::make_lobster_exporter(options.directory, instruments, only, options.depth);
     }
@@ -72,8 +79,9 @@ int run(const export_options& options) {
     }
     past p(options.past);
     p.go_to(before(from));
+    const domain::instrument_id only = find_instrument(options.instrument, p, before(from), to);
     std::filesystem::create_directories(options.directory);
-    const std::unique_ptr<history::exporter> files = exporter_of(options, p);
+    const std::unique_ptr<history::exporter> files = exporter_of(options, only, p);
     files->begin(p.timeline().state());
     const std::uint64_t first = p.timeline().state().position().sequence.value + 1;
     p.advance(to, *files);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -12,6 +13,8 @@
 #include <string_view>
 
 #include "commands.hpp"
+#include "domain/decimal.hpp"
+#include "domain/definition.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "journal/advice.hpp"
@@ -48,6 +51,9 @@ std::string_view name_of(command_kind kind) {
         case command_kind::change_phase: return "change_phase";
         case command_kind::set_limits: return "set_limits";
         case command_kind::kill_switch: return "kill_switch";
+        case command_kind::settle_instrument: return "settle_instrument";
+        case command_kind::query_order: return "query_order";
+        case command_kind::define_instrument: return "define_instrument";
         default: return "other";
     }
 }
@@ -142,6 +148,30 @@ int print_snapshots(io::context& ctx, journal::storage& files, const std::string
     return spoilt_count == 0 ? 0 : 1;
 }
 
+/// In the columns of the others, with the definition behind them.
+void print_definition(const domain::command& c) {
+    const domain::definition d = domain::definition_of(c);
+    const std::string_view name = d.name.view();
+    const bool is_readable = std::all_of(name.begin(), name.end(), [](char x) { return x > ' ' && x <= '~'; });
+    fmt::print("{} {} {} {} {} {} buy 0 0 0 0 {} {} name={} like={}", c.sequence.value, time_of(c.time.value),
+               name_of(c.kind), c.instrument.value, c.account.value, c.session.value, c.request,
+               static_cast<unsigned>(c.verdict), is_readable ? name : "?", d.like.value);
+    const auto gives = [&d](std::uint8_t field) { return (d.given & field) != 0; };
+    if (gives(domain::definition_field::expiry)) fmt::print(" expiry={}", time_of(d.expiry.value));
+    if (gives(domain::definition_field::option)) {
+        fmt::print(" right={} strike={}", static_cast<unsigned>(d.right),
+                   domain::format_decimal(d.strike.value).view());
+    }
+    if (gives(domain::definition_field::price_low)) {
+        fmt::print(" low={}", domain::format_decimal(d.price_low.value).view());
+    }
+    if (gives(domain::definition_field::price_high)) {
+        fmt::print(" high={}", domain::format_decimal(d.price_high.value).view());
+    }
+    for (const domain::instrument_id leg : d.legs_used()) fmt::print(" leg={}", leg.value);
+    fmt::print("\n");
+}
+
 class looking {
  public:
     explicit looking(const journal_options& options) : options_(options) {
@@ -193,6 +223,10 @@ class looking {
         auto each = [&left](const domain::command& c) {
             if (left == 0) return false;
             --left;
+            if (c.kind == domain::command_kind::define_instrument) {
+                print_definition(c);
+                return left != 0;
+            }
             fmt::print("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", c.sequence.value, time_of(c.time.value),
                        name_of(c.kind), c.instrument.value, c.account.value, c.session.value,
                        c.side == domain::side::buy ? "buy" : "sell", c.price.value, c.quantity.value, c.order.value,

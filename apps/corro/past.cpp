@@ -89,10 +89,17 @@ past::past(const past_options& options) : configuration_(writer_of(options)), di
     timeline_->report_to(progress_lines());
 }
 
+const domain::instrument* past::find(const std::string& name) const {
+    for (const domain::instrument& i : timeline_->state().instruments()) {
+        if (i.name.view() == name) return &i;
+    }
+    return nullptr;
+}
+
 const domain::instrument& past::instrument(const std::string& name) const {
+    if (const domain::instrument* found = find(name)) return *found;
     std::string known;
-    for (const domain::instrument& i : configuration_.instruments) {
-        if (i.name.view() == name) return i;
+    for (const domain::instrument& i : timeline_->state().instruments()) {
         known += (known.empty() ? "" : ", ") + std::string(i.name.view());
     }
     throw std::runtime_error(fmt::format("no instrument \"{}\"; the venue has: {}", name, known));

@@ -31,7 +31,9 @@ class past {
     [[nodiscard]] const node::configuration& configuration() const noexcept { return configuration_; }
     [[nodiscard]] history::timeline& timeline() noexcept { return *timeline_; }
     [[nodiscard]] io::context& context() noexcept { return context_; }
-    /// The instrument of that name. @throws std::runtime_error that lists the names there are.
+    /// The instrument of that name at this moment; nullptr when there is none.
+    [[nodiscard]] const domain::instrument* find(const std::string& name) const;
+    /// The same. @throws std::runtime_error that lists the names there are.
     [[nodiscard]] const domain::instrument& instrument(const std::string& name) const;
 
     /// Goes there. @throws std::runtime_error

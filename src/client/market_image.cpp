@@ -66,6 +66,13 @@ std::expected<domain::event, std::error_code> market_image::take(std::span<const
 }
 
 std::error_code market_image::apply(const domain::event& event) {
+    if (domain::is_definition(event.kind)) {
+        if (!definitions_.take(event)) return {};
+        if (instruments_.define(definitions_.get()) == nullptr)
+            return make_error_code(session_errc::feed_contradiction);
+        if (event.instrument.value >= books_.size()) books_.resize(event.instrument.value + 1);
+        return {};
+    }
     if (instruments_.find(event.instrument) == nullptr) return make_error_code(session_errc::feed_contradiction);
     const auto status = books_[event.instrument.value].apply(event);
     return status == market_data::image_status::applied ? std::error_code()

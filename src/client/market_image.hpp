@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "market_data/book_image.hpp"
 #include "wire/instrument_table.hpp"
@@ -44,6 +45,7 @@ class market_image {
     [[nodiscard]] std::error_code apply(const domain::event& event);
 
     wire::instrument_table instruments_;
+    domain::definition_reader definitions_;
     std::vector<market_data::book_image> books_;  ///< by instrument id
     std::uint64_t next_sequence_ = 0;
     std::uint64_t last_command_ = 0;

@@ -132,7 +132,8 @@ bool order_session::queue(const Message& message) noexcept {
 
 std::uint32_t order_session::send(const domain::command& command) noexcept {
     const domain::instrument* instrument = instruments_.find(command.instrument);
-    CORRO_ASSERT(instrument != nullptr || command.instrument.value == 0);
+    CORRO_ASSERT(instrument != nullptr || command.instrument.value == 0 ||
+                 command.kind == domain::command_kind::define_instrument);
     const auto room = output_.reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     domain::command numbered = command;
@@ -220,6 +221,16 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
                 }
                 break;
             }
+            // An operator has defined an instrument.
+            case wire::template_id::instrument_definition: {
+                const auto instrument = wire::decode_instrument(frame);
+                if (!instrument) return std::unexpected(instrument.error());
+                instruments_.define(*instrument);
+                break;
+            }
+            case wire::template_id::instrument_leg:
+                if (const std::error_code error = wire::decode_leg(frame, instruments_)) return std::unexpected(error);
+                break;
             case wire::template_id::resend_gap: result.gap = wire::resend_gap_view(frame).value(); return result;
             case wire::template_id::reject: result.reject = wire::reject_view(frame).value(); return result;
             case wire::template_id::logout:

@@ -90,7 +90,7 @@ class order_session {
     /// session's own.
     ///
     /// @return  The request's number, echoed in the answers; 0 when the output buffer is full: flush first.
-    /// @pre     The command's instrument is one of `instruments()`, or it names none (asserted).
+    /// @pre     The command's instrument is one of `instruments()`, or it names none, or it defines one (asserted).
     [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
 
     /// Queues 1 to wire::mass_quote_max quotes (commands of kind enter_quote) as one mass quote; otherwise as `send`.
@@ -127,6 +127,7 @@ class order_session {
     /// Closes the connection at once, without a logout.
     void abandon() noexcept { stream_.close(); }
 
+    /// As the welcome said, and what has been defined since: it grows in `poll`, which ends what `find` has given.
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
     [[nodiscard]] domain::session_id session() const noexcept { return session_; }
     [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }

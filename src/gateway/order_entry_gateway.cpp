@@ -104,6 +104,34 @@ void order_entry_gateway::hand_over(domain::session_id to, const domain::event& 
     }
 }
 
+void order_entry_gateway::define(const domain::event& event) noexcept {
+    if (!definitions_.take(event)) return;
+    const domain::instrument* const made = instruments_.define(definitions_.get());
+    if (made != nullptr) tell_definition(*made);
+}
+
+void order_entry_gateway::define(const domain::instrument& instrument) noexcept {
+    instruments_.define(instrument);
+    tell_definition(instrument);
+}
+
+void order_entry_gateway::tell_definition(const domain::instrument& i) noexcept {
+    for (connection* c : connections_) {
+        if (c->session != nullptr && !c->ended && !c->peer_gone && !c->overflowed) tell_definition(*c, i);
+    }
+}
+
+// Not numbered: who logs on later gets it with the others.
+void order_entry_gateway::tell_definition(connection& c, const domain::instrument& i) noexcept {
+    const auto room =
+        c.output.reserve(wire::instrument_definition::frame_bytes + i.legs_count * wire::instrument_leg::frame_bytes);
+    if (room.empty()) return overflow(c);
+    std::size_t size = wire::encode(i, 0, room);
+    for (std::size_t leg = 0; leg < i.legs_count; ++leg) size += wire::encode_leg(i, leg, 0, room.subspan(size));
+    c.output.commit(size);
+    mark_pending(c);
+}
+
 void order_entry_gateway::turn_away(const domain::command& command) noexcept {
     connection* const c = sessions_[command.session.value].active;
     if (command.request == 0 || c == nullptr || c->peer_gone || c->overflowed) return;

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/tsc_clock.hpp"
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "gateway/accounts.hpp"
@@ -122,6 +123,13 @@ class order_entry_gateway {
     /// for here (asserted).
     void deliver(const domain::event& event) noexcept;
 
+    /// One of the public events that define an instrument. With the last of them the instrument is known here, and
+    /// every session that is logged on is sent its definition. One like an instrument that is not known here is passed
+    /// over: in a recovery, at whose end all are defined.
+    void define(const domain::event& event) noexcept;
+    /// The same for a definition that is whole. It is sound: domain::validate says nothing.
+    void define(const domain::instrument& instrument) noexcept;
+
     /// The venue could not take this command: tells the session, if it is connected and the command was its request,
     /// that it had no effect. Nothing of this is numbered, and nothing is kept.
     void turn_away(const domain::command& command) noexcept;
@@ -164,6 +172,8 @@ class order_entry_gateway {
     bool handle_session_message(connection& c, const wire::frame& frame);
     void refuse(connection& c, const wire::frame& frame, wire::refusal refusal);
     void hand_over(domain::session_id to, const domain::event& event, std::uint64_t number) noexcept;
+    void tell_definition(const domain::instrument& i) noexcept;
+    void tell_definition(connection& c, const domain::instrument& i) noexcept;
     void overflow(connection& c) noexcept;
     void end(connection& c, wire::logout_reason reason) noexcept;
     [[nodiscard]] static domain::command cancel_of(const connection& c) noexcept;
@@ -175,6 +185,7 @@ class order_entry_gateway {
     io::context& context_;
     gateway_options options_;
     wire::instrument_table instruments_;
+    domain::definition_reader definitions_;
     const account_directory& accounts_;
     command_queue& commands_;
     answer_log& answers_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/definition.hpp"
 #include "gateway/test_answers.hpp"
 #include "gateway/test_venue.hpp"
 
@@ -123,6 +124,62 @@ TEST(order_entry_operator, limits_an_account_in_orders_and_quotes) {
         EXPECT_EQ(co_await ask(control.get(), limits(1, 0)), "request_done for 1");
         EXPECT_EQ(co_await ask(trader.get(), order(side::buy, 90, 6, 1)), "order_entered 6 at 90");
         EXPECT_EQ(co_await ask(control.get(), limits(4'000'000'000U, 5)), not_authorised) << "there is no such account";
+    });
+}
+
+// --- Definitions -----------------------------------------------------------------------------------------------------
+
+domain::command definition(std::uint32_t id, const char* name, std::uint32_t like = 1) {
+    domain::definition d;
+    d.id = domain::instrument_id{id};
+    d.like = domain::instrument_id{like};
+    d.name = domain::symbol{name};
+    d.given = domain::definition_field::expiry;
+    d.expiry = domain::time_ns{77};
+    return domain::command_of(d);
+}
+
+TEST(order_entry_operator, defines_an_instrument_of_which_every_session_hears) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        const client_pointer trader = co_await v->log_on(logon(1));
+        const client_pointer control = co_await v->log_on(logon(operator_account));
+        CORRO_REQUIRE(trader != nullptr && control != nullptr);
+        control->queue_request(definition(9, "NINE"));
+        CORRO_REQUIRE(co_await control->flush());
+        const std::optional<wire::instrument_definition> mine = co_await control->expect<wire::instrument_definition>();
+        CORRO_REQUIRE(mine.has_value());
+        EXPECT_EQ(co_await hear(control.get(), 1), "request_done for 3") << "the definition comes before the answer";
+        const std::optional<wire::instrument_definition> theirs =
+            co_await trader->expect<wire::instrument_definition>();
+        CORRO_REQUIRE(theirs.has_value());
+        EXPECT_EQ(theirs->instrument.value, 9U);
+        EXPECT_EQ(theirs->symbol.view(), "NINE");
+        EXPECT_EQ(theirs->expiry.value, 77);
+        trader->instruments.define(testing::test_instrument(9));
+        domain::command c = order(side::buy, 99, 5, 1);
+        c.instrument = domain::instrument_id{9};
+        EXPECT_EQ(co_await ask(trader.get(), c), "order_rejected, instrument_closed");
+        EXPECT_EQ(co_await ask(control.get(), phase(trading_phase::continuous, 9)), "request_done for 3");
+        EXPECT_EQ(co_await ask(trader.get(), c), "order_entered 5 at 99");
+        const client_pointer late = co_await v->log_on(logon(2));
+        CORRO_REQUIRE(late != nullptr);
+        EXPECT_EQ(late->welcome.instruments_count, 3U) << "who comes later is told with the others";
+    });
+}
+
+TEST(order_entry_operator, is_told_why_an_instrument_is_not_defined) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        const client_pointer trader = co_await v->log_on(logon(1));
+        const client_pointer control = co_await v->log_on(logon(operator_account));
+        CORRO_REQUIRE(trader != nullptr && control != nullptr);
+        EXPECT_EQ(co_await ask(trader.get(), definition(9, "NINE")), not_authorised);
+        EXPECT_EQ(co_await ask(control.get(), definition(2, "NINE")), "order_rejected, instrument_exists");
+        EXPECT_EQ(co_await ask(control.get(), definition(9, "NINE", 8)), "order_rejected, unknown_instrument");
+        EXPECT_EQ(co_await ask(control.get(), definition(9, "A B")), "order_rejected, unsound_definition");
+        const std::string taken(testing::test_instrument(1).name.view());
+        EXPECT_EQ(co_await ask(control.get(), definition(9, taken.c_str())), "order_rejected, name_taken");
     });
 }
 

@@ -382,6 +382,7 @@ class test_venue final : facility::event_consumer {
     static facility::facility_options facility_options() {
         facility::facility_options options;
         options.accounts_max = 8;
+        options.instruments_reserved = 2;
         return options;
     }
     static account_directory accounts_of_test() {
@@ -400,6 +401,7 @@ class test_venue final : facility::event_consumer {
 
     void consume(std::span<const domain::event> events) noexcept override {
         for (const domain::event& e : events) {
+            if (domain::is_definition(e.kind)) gateway.define(e);
             if (!domain::is_public(e.kind)) gateway.deliver(e);
         }
     }

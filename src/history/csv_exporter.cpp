@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "domain/decimal.hpp"
+#include "domain/definition.hpp"
 #include "history/exporter.hpp"
 #include "history/moment.hpp"
 #include "history/text_file.hpp"
@@ -88,6 +89,7 @@ class csv_exporter final : public exporter {
 
  protected:
     void write(const domain::event& e) override {
+        if (domain::is_definition(e.kind)) return take_definition(e);
         const domain::instrument* const i = find(e.instrument);
         switch (e.kind) {
             case event_kind::order_entered:
@@ -116,6 +118,13 @@ class csv_exporter final : public exporter {
     }
 
  private:
+    void take_definition(const domain::event& e) {
+        if (!definitions_.take(e)) return;
+        const domain::instrument* const like = find(definitions_.get().like);
+        if (like == nullptr || find(e.instrument) != nullptr) return;
+        const domain::instrument made = domain::define_like(*like, definitions_.get()).value;
+        instruments_.insert(std::ranges::upper_bound(instruments_, made.id, {}, &domain::instrument::id), made);
+    }
     [[nodiscard]] bool is_wanted(domain::instrument_id id) const noexcept { return only_.value == 0 || id == only_; }
     [[nodiscard]] const domain::instrument* find(domain::instrument_id id) const noexcept {
         const auto at = std::ranges::lower_bound(instruments_, id, {}, &domain::instrument::id);
@@ -186,6 +195,7 @@ class csv_exporter final : public exporter {
     }
 
     std::vector<domain::instrument> instruments_;  ///< by id
+    domain::definition_reader definitions_;
     domain::instrument_id only_;
     std::optional<text_file> orders_;
     std::optional<text_file> trades_;

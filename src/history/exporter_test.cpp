@@ -10,6 +10,7 @@
 
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
+#include "domain/definition.hpp"
 #include "facility/command_generator.hpp"
 #include "facility/recorder.hpp"
 #include "history/moment.hpp"
@@ -54,6 +55,42 @@ struct exporters : ::testing::Test {
         return c;
     }
 };
+
+TEST_F(exporters, know_an_instrument_from_its_definition_on) {
+    options.instruments_reserved = 1;
+    facility::facility venue(options, instruments, relay);
+    domain::definition d;
+    d.id = domain::instrument_id{2};
+    d.like = domain::instrument_id{1};
+    d.name = domain::symbol{"MSFT"};
+    domain::command definition = domain::command_of(d);
+    definition.is_operator = 1;
+    domain::command opening;
+    opening.kind = domain::command_kind::change_phase;
+    opening.instrument = d.id;
+    opening.is_operator = 1;
+    domain::command order = limit(1, domain::side::buy, 31'000, 5, 77);
+    order.instrument = d.id;
+    const auto csv = make_csv_exporter(folder.path(), instruments, {}, {.levels = true});
+    const auto lobster = make_lobster_exporter(folder.path(), instruments, d.id, 1);
+    for (exporter* each : {csv.get(), lobster.get()}) each->begin(venue);
+    struct both final : facility::event_consumer {
+        std::vector<exporter*> to;
+        void consume(std::span<const domain::event> events) noexcept override {
+            for (exporter* each : to) each->consume(events);
+        }
+    } listeners;
+    listeners.to = {csv.get(), lobster.get()};
+    relay.to = &listeners;
+    for (const domain::command& c : {definition, opening, order}) venue.apply(at_noon(c));
+    csv->finish();
+    lobster->finish();
+    EXPECT_EQ(text_of(folder.path() + "/levels.csv"),
+              "sequence,time,instrument,side,price,quantity,orders\n"
+              "3,2012-06-21T12:00:00.000000003Z,MSFT,buy,310,5,1\n");
+    EXPECT_EQ(text_of(folder.path() + "/MSFT_2012-06-21_0_86400000_orderbook_1.csv"),
+              "9999999999,0,-9999999999,0\n9999999999,0,-9999999999,0\n9999999999,0,3100000,5\n");
+}
 
 TEST_F(exporters, write_orders_trades_and_levels_as_csv) {
     facility::facility venue(options, instruments, relay);

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "domain/decimal.hpp"
+#include "domain/definition.hpp"
 #include "history/exporter.hpp"
 #include "history/moment.hpp"
 #include "history/text_file.hpp"
@@ -178,10 +179,9 @@ class flow {
 class lobster_exporter final : public exporter {
  public:
     lobster_exporter(const std::filesystem::path& directory, std::span<const domain::instrument> instruments,
-                     domain::instrument_id only, std::uint32_t depth) {
-        for (const domain::instrument& i : instruments) {
-            if (only.value == 0 || i.id == only) flows_.try_emplace(i.id.value, directory, i, depth);
-        }
+                     domain::instrument_id only, std::uint32_t depth)
+        : directory_(directory), only_(only), depth_(depth) {
+        for (const domain::instrument& i : instruments) add(i);
     }
     void begin(const facility::facility& state) override {
         struct visitor final : facility::book_visitor {
@@ -206,11 +206,25 @@ class lobster_exporter final : public exporter {
  protected:
     void write(const domain::event& e) override {
         if (!domain::is_public(e.kind)) return;
+        if (domain::is_definition(e.kind) && definitions_.take(e)) {
+            const auto like = instruments_.find(definitions_.get().like.value);
+            if (like != instruments_.end()) add(domain::define_like(like->second, definitions_.get()).value);
+        }
         const auto at = flows_.find(e.instrument.value);
         if (at != flows_.end()) at->second.hear(e);
     }
 
  private:
+    void add(const domain::instrument& i) {
+        instruments_.emplace(i.id.value, i);
+        if (only_.value == 0 || i.id == only_) flows_.try_emplace(i.id.value, directory_, i, depth_);
+    }
+
+    std::filesystem::path directory_;
+    domain::instrument_id only_;
+    std::uint32_t depth_;
+    std::map<std::uint32_t, domain::instrument> instruments_;  ///< all, for those that are like one of them
+    domain::definition_reader definitions_;
     std::map<std::uint32_t, flow> flows_;
 };
 

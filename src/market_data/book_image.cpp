@@ -59,6 +59,9 @@ image_status book_image::apply(const domain::event& event) {
         case domain::event_kind::leg_trade:
         case domain::event_kind::auction_indicative:
         case domain::event_kind::auction_ended:
+        case domain::event_kind::instrument_terms:
+        case domain::event_kind::instrument_legs:
+        case domain::event_kind::instrument_defined:
         case domain::event_kind::instrument_settled: return image_status::applied;
         default: return image_status::not_public;
     }

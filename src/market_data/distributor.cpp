@@ -21,12 +21,14 @@ namespace soup = wire::soup_bin_tcp;
 distributor::distributor(io::context& context, const distributor_options& options,
                          std::span<const domain::instrument> instruments)
     : context_(context), options_(options), log_(options.feed_log_bytes) {
-    for (const domain::instrument& i : instruments) {
-        instruments_.define(i);
-        if (i.id.value >= books_.size()) books_.resize(i.id.value + 1);
-    }
-    pictures_.resize(books_.size());
+    for (const domain::instrument& i : instruments) define(i);
     subscribers_.reserve(options_.subscribers_max);
+}
+
+void distributor::define(const domain::instrument& instrument) {
+    instruments_.define(instrument);
+    if (instrument.id.value >= books_.size()) books_.resize(instrument.id.value + 1);
+    if (books_.size() > pictures_.size()) pictures_.resize(books_.size());
 }
 
 distributor::~distributor() {
@@ -294,15 +296,30 @@ io::task<void> distributor::keep_alive(subscriber* s) {
     }
 }
 
+// The first of its messages are about an instrument that is not there yet.
+void distributor::take_definition(const domain::event& event) {
+    if (event.instrument.value >= books_.size()) {
+        books_.resize(event.instrument.value + 1);
+        pictures_.resize(books_.size());
+    }
+    begun_.push_back(event);
+    if (!definitions_.take(event)) return;
+    begun_.clear();
+    const domain::instrument* made = instruments_.define(definitions_.get());
+    CORRO_ASSERT(made != nullptr, "the facility has checked the definition");
+}
+
 void distributor::publish(const domain::event& event) noexcept {
     CORRO_ASSERT(domain::is_public(event.kind));
     CORRO_ASSERT(!closing_, "the feed ends with close()");
+    if (domain::is_definition(event.kind)) [[unlikely]]
+        take_definition(event);
     const image_status status = books_[event.instrument.value].apply(event);
     CORRO_ASSERT(status == image_status::applied, "the facility's events agree with each other");
     last_command_ = event.command.value;
     pictures_[event.instrument.value].changed_at = log_.next_sequence();
     const std::span<std::byte> room = log_.reserve();
-    const std::size_t size = wire::encode(event, *instruments_.find(event.instrument), log_.next_sequence(),
+    const std::size_t size = wire::encode(event, instruments_.find_or_nameless(event.instrument), log_.next_sequence(),
                                           room.subspan(soup::header_bytes));
     const auto header = soup::header(soup::packet_type::sequenced_data, size);
     std::memcpy(room.data(), header.data(), header.size());

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/byte_stream.hpp"
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "io/context.hpp"
@@ -75,6 +76,8 @@ class distributor {
     /// Begins in the middle of a feed that somebody else publishes too: the next message has this number, and the books
     /// are what `adopt` makes them. @pre Nothing was published yet (asserted).
     void begin_at(std::uint64_t next_sequence, std::uint64_t last_command) noexcept;
+    /// For set-up: an instrument that an operator has defined in another life of the venue.
+    void define(const domain::instrument& instrument);
     /// The book of an instrument as it is at that moment. False for an unknown instrument.
     [[nodiscard]] bool adopt(domain::instrument_id id, const book_image& book);
 
@@ -98,8 +101,9 @@ class distributor {
     /// them within market_data::farewell_timeout.
     void close() noexcept;
 
-    /// Appends a public event to the feed. Private events are not for here (asserted), nor an event that contradicts
-    /// the ones before it (asserted: the facility and the image must agree), nor any after `close` (asserted).
+    /// Appends a public event to the feed; one that defines an instrument makes it known here too. Private events are
+    /// not for here (asserted), nor an event that contradicts the ones before it (asserted: the facility and the image
+    /// must agree), nor any after `close` (asserted).
     void publish(const domain::event& event) noexcept;
 
     /// Starts sending what was published: once per batch of events. Cuts off who is too far behind.
@@ -137,6 +141,7 @@ class distributor {
     [[nodiscard]] std::vector<std::byte> definitions() const;
     [[nodiscard]] const depth_picture& picture_of(const domain::instrument& i);
     [[nodiscard]] std::uint64_t lag_of(const subscriber& s) const noexcept;
+    void take_definition(const domain::event& event);
     void end(subscriber& s) noexcept;
     void log(telemetry::happening_kind what, std::uint64_t number) const noexcept;
 
@@ -145,6 +150,8 @@ class distributor {
     wire::instrument_table instruments_;
     std::vector<book_image> books_;        ///< by instrument id
     std::vector<depth_picture> pictures_;  ///< by instrument id
+    domain::definition_reader definitions_;
+    std::vector<domain::event> begun_;  ///< the messages so far of a definition whose last one has not come yet
     feed_log log_;
     std::uint64_t last_command_ = 0;
     std::vector<subscriber*> subscribers_;

@@ -95,6 +95,7 @@ std::vector<std::byte> distributor::snapshot() const {
             });
         append_summary(to, event, i, book);
     });
+    for (const domain::event& event : begun_) to.append(event, instruments_.find_or_nameless(event.instrument));
     wire::snapshot_end end;
     end.last_sequence = begin.last_sequence;
     end.last_command = begin.last_command;
@@ -194,13 +195,18 @@ const distributor::depth_picture& distributor::picture_of(const domain::instrume
     return picture;
 }
 
-// Definitions, then round after round the pictures that have changed. A subscriber that does not keep up waits in its
-// own write; what it missed meanwhile is not kept for it, it gets the next picture.
+// Definitions, all again when there is a new one; then round after round the pictures that have changed. A subscriber
+// that does not keep up waits in its own write; what it missed meanwhile is not kept for it, it gets the next picture.
 io::task<void> distributor::send_depth(subscriber* s) {
-    std::vector<std::byte> bytes = definitions();
+    std::vector<std::byte> bytes;
+    std::size_t defined_count = 0;
     std::uint64_t sent_at = 0;  // everything that changed before this message has been sent
     while (!s->ended) {
         const std::uint64_t now = log_.next_sequence();
+        if (defined_count != instruments_.count()) {
+            bytes = definitions();
+            defined_count = instruments_.count();
+        }
         instruments_.for_each([&](const domain::instrument& i) {
             const bool is_first = sent_at == 0;
             if (!is_first && pictures_[i.id.value].changed_at < sent_at) return;

@@ -320,6 +320,10 @@ class follower {
         last_command = e.command.value;
         is_consistent = (e.flags & domain::event_flag::last_of_command) != 0;
         if (is_consistent) ++commands_seen;
+        if (domain::is_definition(e.kind)) {
+            if (e.instrument.value >= books.size()) books.resize(e.instrument.value + 1);
+            if (definitions.take(e) && instruments.define(definitions.get()) == nullptr) return false;
+        }
         const image_status status = books[e.instrument.value].apply(e);
         EXPECT_EQ(static_cast<int>(status), static_cast<int>(image_status::applied));
         return status == image_status::applied;
@@ -348,7 +352,7 @@ class follower {
 
     /// The first difference to the venue's own books; empty when there is none.
     [[nodiscard]] std::string difference(const test_exchange& x) const {
-        for (const domain::instrument& i : x.instruments()) {
+        for (const domain::instrument& i : x.venue.instruments()) {
             if (i.id.value >= books.size()) return "an instrument is missing";
             const std::string found = book_comparison::difference(x.venue, i.id, books[i.id.value]);
             if (!found.empty()) return "instrument " + std::to_string(i.id.value) + ": " + found;
@@ -357,6 +361,7 @@ class follower {
     }
 
     wire::instrument_table instruments;
+    domain::definition_reader definitions;
     std::vector<book_image> books;  ///< by instrument id
     bool begun = false;
     bool ended = false;

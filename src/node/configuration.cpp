@@ -399,6 +399,18 @@ void read_table(const toml::table& root, std::string_view key, const std::string
     reader.finish();
 }
 
+void check_reserved(const toml::table& root, const std::string& file, const configuration& c) {
+    const auto fail = [&](const std::string& what) {
+        const auto line = root["venue"]["instruments_reserved"].node()->source().begin.line;
+        throw configuration_error(fmt::format("{}:{}: venue.instruments_reserved: {}", file, line, what));
+    };
+    if (c.instruments_reserved == 0) return;
+    if (!c.segments.empty()) fail("a venue of several segments defines no instruments while it runs");
+    if (c.instruments.size() + c.instruments_reserved > domain::instruments_max) {
+        fail(fmt::format("with those of the file, more than the {} that a venue can have", domain::instruments_max));
+    }
+}
+
 /// Every instrument belongs to one segment, and a strategy to that of its legs.
 void check_segments(const toml::table& root, const std::string& file, const configuration& c) {
     if (c.segments.empty()) return;
@@ -465,6 +477,8 @@ configuration parse_configuration(std::string_view text, const std::string& file
         c.venue_name = r.text("name", c.venue_name);
         if (c.venue_name.empty() || c.venue_name.size() > 10) r.fail("name", "expected 1 to 10 characters");
         c.orders_max = static_cast<std::uint32_t>(r.number("orders_max", c.orders_max, 1, 100'000'000));
+        c.instruments_reserved = static_cast<std::uint32_t>(
+            r.number("instruments_reserved", c.instruments_reserved, 0, instruments_reserved_max));
         c.timing_sample_every =
             static_cast<std::uint32_t>(r.number("timing_sample_every", c.timing_sample_every, 0, 1'000'000'000));
     });
@@ -569,6 +583,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
         if (c.segments.size() > segments_max) r.fail("name", fmt::format("there may be {} segments", segments_max));
     });
     check_segments(root, file, c);
+    check_reserved(root, file, c);
     account_groups groups;
     read_array(root, "account_group", file, [&](table_reader& r) { read_account_group(r, groups); });
     gateway::account_directory directory;
@@ -632,6 +647,7 @@ configuration configuration_of_segment(const configuration& c, std::size_t index
 facility::facility_options facility_options_of(const configuration& c) {
     facility::facility_options options;
     options.orders_max = c.orders_max;
+    options.instruments_reserved = c.instruments_reserved;
     for (const gateway::account& a : c.accounts) options.accounts_max = std::max(options.accounts_max, a.id.value + 1);
     options.positions_max = std::max<std::uint32_t>(options.positions_max, c.orders_max);
     return options;

@@ -50,7 +50,8 @@ struct segment_configuration {
 
 struct configuration {
     std::string venue_name = "CORRO";
-    std::uint32_t orders_max = 1'000'000;  ///< open orders in the whole venue
+    std::uint32_t orders_max = 1'000'000;    ///< open orders in the whole venue
+    std::uint32_t instruments_reserved = 0;  ///< instruments that operators may define while the venue runs
     std::string order_entry_listen = "127.0.0.1:7001";
     std::string order_entry_tls_listen;   ///< empty: nowhere; so the next three
     std::string order_entry_unix_listen;  ///< a path, or a name in the abstract space after an '@'

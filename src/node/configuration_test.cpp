@@ -58,14 +58,22 @@ TEST(configuration, reads_a_sound_file) {
     EXPECT_EQ(c.accounts[0].key[0], std::byte{0xaa});
 }
 
+TEST(configuration, keeps_room_for_instruments_that_are_defined_later) {
+    EXPECT_EQ(parse_configuration(sound, "corro.toml").instruments_reserved, 0U);
+    const std::string some = with(sound, "orders_max = 1000", "instruments_reserved = 7");
+    EXPECT_EQ(facility_options_of(parse_configuration(some, "corro.toml")).instruments_reserved, 7U);
+    EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "instruments_reserved = 10001")),
+              "corro.toml:4: venue.instruments_reserved: expected a number from 0 to 10000, found 10001");
+}
+
 TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = -1")),
               "corro.toml:4: venue.orders_max: expected a number from 1 to 100000000, found -1");
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = \"many\"")),
               "corro.toml:4: venue.orders_max: expected a whole number");
     EXPECT_EQ(error_of(with(sound, "orders_max", "order_max")),
-              "corro.toml:4: venue.order_max: is not a key of this table; known are: name, orders_max, "
-              "timing_sample_every");
+              "corro.toml:4: venue.order_max: is not a key of this table; known are: instruments_reserved, "
+              "name, orders_max, timing_sample_every");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "0.25")),
               "corro.toml:12: instrument.tick_size: expected a text in quotes");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "\"0.25x\"")),

@@ -18,7 +18,8 @@ distributor_role::distributor_role(io::context& context, const configuration& c,
                                          : std::make_unique<telemetry::event_log>(c.event_log, c.instruments)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       feed_(context, c, events_log_),
-      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }),
+      defines_(c.instruments_reserved != 0) {
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
     metrics_endpoint_ = *metrics_port_.local_endpoint();
@@ -90,6 +91,9 @@ io::task<void> distributor_role::join() {
     feed_.distributor().begin_at(upstream_->next_sequence(), upstream_->last_command());
     bool same_instruments = true;
     upstream_->instruments().for_each([&](const domain::instrument& i) {
+        // One that an operator has defined; what the feed does not say of it is of no use here.
+        const bool is_defined = defines_ && feed_.distributor().book(i.id) == nullptr;
+        if (is_defined) feed_.distributor().define(i);
         same_instruments = feed_.distributor().adopt(i.id, *upstream_->book(i.id)) && same_instruments;
     });
     if (!same_instruments) {

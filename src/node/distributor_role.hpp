@@ -71,6 +71,7 @@ class distributor_role {
     std::unique_ptr<client::feed_session> upstream_;
     io::task_scope* following_ = nullptr;
     io::manual_event joined_;
+    bool defines_;  ///< whether the venue may have instruments that are not configured
     std::string failure_;
     bool closing_ = false;
 };

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "node/event_outlet.hpp"
 #include "node/market_data_side.hpp"
@@ -26,6 +27,8 @@ class edges final : public event_outlet {
         if (log_ != nullptr) log_->note(events);
         for (const domain::event& event : events) {
             if (domain::is_public(event.kind)) {
+                if (domain::is_definition(event.kind) && orders_ != nullptr) [[unlikely]]
+                    orders_->define(event);
                 if (feed_ != nullptr) feed_->publish(event);
             } else if (orders_ != nullptr) {
                 orders_->deliver(event);

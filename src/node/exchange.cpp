@@ -45,6 +45,10 @@ exchange::exchange(io::context& context, const configuration& c)
         snapshots_ = std::make_unique<snapshot_maker>(context_, c, *journal_);
     }
     if (thread_ != nullptr) host_.set_outlet(*thread_);
+    for (const domain::instrument& i : host_.state().defined()) {
+        orders_.define(i);
+        if (log_ != nullptr) log_->list(i);
+    }
     // What the recovery repeated has been told before.
     edges_.log_to(events_log_);
     if (c.metrics_listen.empty()) return;

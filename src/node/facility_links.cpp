@@ -82,6 +82,7 @@ io::task<bool> facility_role::greet(gateway_link* link) {
 
 void facility_role::welcome(gateway_link& link) {
     link.channel.put_record(link_message::greeting, greeting_of(configuration_));
+    for (const domain::instrument& i : defined_) link.channel.put_record(link_message::definition, i);
     std::vector<std::byte> answers;
     answers_.save(answers, shares_.sessions_of(link.gateway));
     for (std::span<const std::byte> rest(answers); !rest.empty();) {

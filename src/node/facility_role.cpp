@@ -52,6 +52,12 @@ facility_role::facility_role(io::context& context, const configuration& c)
     }
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     events_log_ = told_later;
+    for (const domain::instrument& i : host_.state().instruments()) instruments_.define(i);
+    defined_.clear();
+    for (const domain::instrument& i : host_.state().defined()) {
+        defined_.push_back(i);
+        if (log_ != nullptr) log_->list(i);
+    }
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
     metrics_endpoint_ = *metrics_port_.local_endpoint();
@@ -129,6 +135,7 @@ std::size_t facility_role::accept(std::span<const domain::event> events) noexcep
     if (events_log_ != nullptr) events_log_->note(events);
     for (const domain::event& event : events) {
         if (domain::is_public(event.kind)) {
+            if (domain::is_definition(event.kind)) take_definition(event);
             feed_.publish(event);
             continue;
         }
@@ -136,6 +143,17 @@ std::size_t facility_role::accept(std::span<const domain::event> events) noexcep
         tell_gateways(event);
     }
     return events.size();
+}
+
+// All gateways hear of a new instrument, before anything that is said of it. The facility may be on another thread.
+void facility_role::take_definition(const domain::event& event) {
+    if (!definitions_.take(event)) return;
+    const domain::instrument* const made = instruments_.define(definitions_.get());
+    if (made == nullptr) return;  // in a recovery, after which all are taken over
+    defined_.push_back(*made);
+    for (gateway_link* link : gateways_) {
+        if (link != nullptr && link->hears) link->channel.put_record(link_message::definition, *made);
+    }
 }
 
 // The gateway of the session, and those of sessions that get a copy; each once.

@@ -45,6 +45,7 @@
 #include "node/snapshot_maker.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
+#include "wire/instrument_table.hpp"
 
 namespace corro::node {
 
@@ -115,6 +116,7 @@ class facility_role final : private command_outlet {
     [[nodiscard]] bool has_room() const noexcept override { return true; }
     void give_up() noexcept override { given_up_ = true; }
     void tell_gateways(const domain::event& event);
+    void take_definition(const domain::event& event);
     io::task<void> serve_links();
     io::task<void> serve_link(gateway::transport_stream stream);
     io::task<bool> greet(gateway_link* link);
@@ -154,6 +156,9 @@ class facility_role final : private command_outlet {
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;
 
+    wire::instrument_table instruments_;       ///< all, as far as they have been told
+    std::vector<domain::instrument> defined_;  ///< those of them that were defined while the venue ran
+    domain::definition_reader definitions_;
     std::vector<gateway_link*> gateways_;  ///< by their numbers; nullptr: not there
     std::uint64_t wills_executed_ = 0;
     std::uint64_t links_cut_ = 0;        ///< because they fell silent or did not read

@@ -107,6 +107,9 @@ std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers)
     } catch (const std::exception&) {
         return std::current_exception();
     }
+    for (const domain::instrument& i : defined_) {
+        if (domain::validate(i).empty()) orders_->define(i);
+    }
     // A port that the system chose is kept, so that clients find it again.
     configuration_.order_entry_listen = orders_->endpoint().to_string();
     if (const std::string problem = orders_->answers().load(answers); !problem.empty()) {
@@ -119,6 +122,7 @@ std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers)
 // Exchanges greetings and collects what the facility has answered so far.
 io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>* answers) {
     const link_greeting ours = greeting_of(configuration_);
+    defined_.clear();
     channel->put_record(link_message::greeting, ours);
     channel->flush();
     link_frame frame;
@@ -133,6 +137,10 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
         } else if (frame.kind == link_message::refusal) {
             failure_ = "the facility refuses this gateway: " + frame.text();
             co_return false;
+        } else if (greeted && frame.kind == link_message::definition) {
+            for (std::size_t i = 0; i < frame.count<domain::instrument>(); ++i) {
+                defined_.push_back(frame.record<domain::instrument>(i));
+            }
         } else if (greeted && frame.kind == link_message::answers) {
             answers->insert(answers->end(), frame.payload.begin(), frame.payload.end());
         } else {
@@ -232,6 +240,13 @@ bool gateway_role::take(const link_frame& frame) {
                 const std::uint32_t session = domain::session_of(event).value;
                 if (session == 0 || session > orders_->sessions_count()) return false;
                 orders_->deliver(event);
+            }
+            return true;
+        case link_message::definition:
+            for (std::size_t i = 0; i < frame.count<domain::instrument>(); ++i) {
+                const auto instrument = frame.record<domain::instrument>(i);
+                if (!domain::validate(instrument).empty()) return false;
+                orders_->define(instrument);
             }
             return true;
         case link_message::turned_away:

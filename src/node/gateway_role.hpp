@@ -99,6 +99,7 @@ class gateway_role final : public gateway::last_wills {
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;
     io::task_scope* finding_ = nullptr;
+    std::vector<domain::instrument> defined_;  ///< while the venue ran, as the facility's greeting said
     std::string failure_;
     bool closing_ = false;
 };

@@ -59,6 +59,9 @@ inline constexpr std::size_t answers_waiting_max = 1U << 16U;
 /// seconds, which then is what a start after a crash takes; and seldom enough that making them costs little.
 inline constexpr std::uint64_t snapshot_every_default = 10'000'000;
 
+/// Instruments that a venue may keep room for: their books are made at the start, of some 100 KiB each.
+inline constexpr std::uint32_t instruments_reserved_max = 10'000;
+
 /// How often a venue that runs looks whether a snapshot is due.
 inline constexpr std::chrono::milliseconds snapshot_look_interval{50};
 

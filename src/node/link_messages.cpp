@@ -11,11 +11,11 @@ namespace corro::node {
 namespace {
 
 constexpr std::uint64_t magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
-constexpr std::uint32_t version = 3;
+constexpr std::uint32_t version = 4;
 
 std::uint64_t layout_of_records() noexcept {
     base::hasher hasher;
-    hasher.add(sizeof(domain::command)).add(sizeof(domain::event));
+    hasher.add(sizeof(domain::command)).add(sizeof(domain::event)).add(sizeof(domain::instrument));
     hasher.add(offsetof(domain::command, session)).add(offsetof(domain::command, request));
     hasher.add(offsetof(domain::command, verdict)).add(offsetof(domain::event, command));
     hasher.add(offsetof(domain::event, kind)).add(offsetof(domain::event, flags));

@@ -31,6 +31,7 @@ enum class link_message : std::uint32_t {
     answered = 10,     ///< to the gateway: 8 bytes, so many of the link's commands are answered
     turned_away = 11,  ///< to the gateway: domain::command that was not taken
     heartbeat = 12,    ///< in both directions, empty: nothing else was said for a while
+    definition = 13,   ///< to the gateway: domain::instrument, one that was defined while the venue ran
 };
 
 inline constexpr std::size_t link_head_bytes = 8;

@@ -55,6 +55,10 @@ class order_entry_side {
     /// A private event for the session that it concerns.
     void deliver(const domain::event& event) noexcept { gateway_.deliver(event); }
 
+    /// A public event that defines an instrument; or the definition, when it is whole.
+    void define(const domain::event& event) noexcept { gateway_.define(event); }
+    void define(const domain::instrument& instrument) noexcept { gateway_.define(instrument); }
+
     /// A command of the queue that was not taken: it has no effect and no other answer.
     void turn_away(const domain::command& command) noexcept { gateway_.turn_away(command); }
 

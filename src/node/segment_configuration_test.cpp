@@ -91,6 +91,11 @@ TEST(segment_configuration, refuses_what_only_a_venue_of_one_segment_can_keep) {
     }
 }
 
+TEST(segment_configuration, refuses_room_for_instruments_that_are_defined_later) {
+    expect_error("[venue]\ninstruments_reserved = 1\n" + segment("A", "products = [1, 2]"),
+                 "venue.instruments_reserved: a venue of several segments defines no instruments while it runs");
+}
+
 TEST(segment_configuration, refuses_names_that_are_no_folders_or_used_twice) {
     expect_error(segment("", "products = [1, 2]"), "expected 1 to 10 letters");
     expect_error(segment("a/b", "products = [1, 2]"), "expected 1 to 10 letters");

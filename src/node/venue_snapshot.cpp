@@ -49,6 +49,7 @@ std::vector<std::byte> save_venue(const venue_parts& parts) {
 load_failure load_venue(const venue_parts& parts, std::span<const std::byte> saved) {
     base::memory_source source(saved);
     if (const std::error_code unfit = parts.host->load(source)) return {unfit, {}};
+    for (const domain::instrument& i : parts.host->state().defined()) parts.feed->define(i);
     size_bytes size{};
     if (!source.read(size)) return {{}, "it ends before the answers"};
     const std::uint64_t answers_bytes = base::load_le<std::uint64_t>(size.data());

@@ -31,6 +31,8 @@ class event_log::writer {
 
     /// Before the thread runs.
     [[nodiscard]] std::error_code open() { return io::block_on(context_, open_files(this)); }
+    /// Before the first event.
+    void list(const domain::instrument& i) { text_.list(i.id, i.name, i.tick_size.value); }
     void run() { io::block_on(context_, write_until_told(this)); }
     void end() noexcept { ended_.set(); }
 
@@ -178,6 +180,10 @@ event_log::~event_log() {
 
 producer& event_log::add_producer() {
     return writer_->add_producer();
+}
+
+void event_log::list(const domain::instrument& i) {
+    writer_->list(i);
 }
 
 event_log_statistics event_log::statistics() const noexcept {

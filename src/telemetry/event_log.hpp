@@ -95,6 +95,9 @@ class event_log {
     /// A new end for one thread; lives as long as the log. Before that thread starts to use it.
     [[nodiscard]] producer& add_producer();
 
+    /// For set-up, before any producer notes its first event: one more instrument.
+    void list(const domain::instrument& i);
+
     /// Any thread.
     [[nodiscard]] event_log_statistics statistics() const noexcept;
     /// The first error of writing; from then on everything is lost, and counted. Any thread.

@@ -200,7 +200,7 @@ bool has_side(domain::event_kind kind) noexcept {
            kind != event_kind::statistics && kind != event_kind::phase_changed &&
            kind != event_kind::protection_changed && kind != event_kind::request_done &&
            kind != event_kind::quote_entered && kind != event_kind::auction_indicative &&
-           kind != event_kind::auction_ended && kind != event_kind::instrument_settled;
+           kind != event_kind::auction_ended && kind != event_kind::instrument_settled && !domain::is_definition(kind);
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {
@@ -227,10 +227,12 @@ struct prepared {
 }  // namespace
 
 event_text::event_text(std::span<const domain::instrument> instruments) : instruments_(1) {
-    for (const domain::instrument& i : instruments) {
-        if (i.id.value >= instruments_.size()) instruments_.resize(std::size_t{i.id.value} + 1);
-        if (i.id.value != 0) instruments_[i.id.value] = {{i.name.view(), ","}, i.tick_size.value, true};
-    }
+    for (const domain::instrument& i : instruments) list(i.id, i.name, i.tick_size.value);
+}
+
+void event_text::list(domain::instrument_id id, const domain::symbol& name, std::int64_t tick_nano) {
+    if (id.value >= instruments_.size()) instruments_.resize(std::size_t{id.value} + 1);
+    if (id.value != 0) instruments_[id.value] = {{name.view(), ","}, tick_nano, true};
 }
 
 std::string_view event_text::heading() noexcept {
@@ -274,6 +276,9 @@ char* event_text::write(const domain::event& e, char* to) {
     std::memcpy(to, command_text_.data(), command_text_.size());
     to += command_text_size_;
     const auto kind = static_cast<std::uint8_t>(e.kind);
+    if (e.kind == domain::event_kind::instrument_defined && e.defined.like.value < instruments_.size()) [[unlikely]] {
+        list(e.instrument, e.defined.name, instruments_[e.defined.like.value].tick_nano);
+    }
     const listed& i = instruments_[e.instrument.value < instruments_.size() ? e.instrument.value : 0];
     to = put(words.kinds[kind], to);
     to = put(i.name, to);

@@ -44,6 +44,9 @@ class event_text {
         bool is_known = false;  ///< if not, its prices are left out
     };
 
+    /// From now on lines about the instrument say its name and prices.
+    void list(domain::instrument_id id, const domain::symbol& name, std::int64_t tick_nano);
+
  private:
     void begin_command(const domain::event& event);
     /// @param to  time_bytes bytes.

@@ -138,7 +138,9 @@ bool has_side(domain::event_kind kind) noexcept {
            kind != event_kind::statistics && kind != event_kind::phase_changed &&
            kind != event_kind::protection_changed && kind != event_kind::request_done &&
            kind != event_kind::quote_entered && kind != event_kind::auction_indicative &&
-           kind != event_kind::auction_ended && kind != event_kind::instrument_settled;
+           kind != event_kind::auction_ended && kind != event_kind::instrument_settled &&
+           kind != event_kind::instrument_terms && kind != event_kind::instrument_legs &&
+           kind != event_kind::instrument_defined;
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {
@@ -238,12 +240,24 @@ std::vector<domain::instrument> instruments() {
 
 TEST(event_text_model, writes_every_event_as_the_naive_version_does) {
     base::prng by(base::test_seed());
-    const std::vector<domain::instrument> all = instruments();
+    std::vector<domain::instrument> all = instruments();
     event_text fast(all);
     char line[line_bytes_max];
     domain::event e;
     for (int i = 0; i < 50'000; ++i) {
         e = any_event(by, e);
+        if (by.below(1'000) == 0) {
+            e.kind = domain::event_kind::instrument_defined;
+            e.instrument = domain::instrument_id{static_cast<std::uint32_t>(3 + by.below(8))};
+            e.defined = {domain::symbol(by.below(2) == 0 ? "NEW" : "OTHER"), {}, domain::instrument_id{2}, {}};
+            domain::instrument made = all[1];
+            made.id = e.instrument;
+            made.name = e.defined.name;
+            std::erase_if(all, [&](const domain::instrument& other) { return other.id == made.id; });
+            all.push_back(made);
+        } else if (e.kind == domain::event_kind::instrument_defined) {
+            continue;  // with a name and a model of chance
+        }
         const std::string_view written(line, fast.write(e, line));
         ASSERT_EQ(written, naive_line(e, all)) << "event " << i;
     }

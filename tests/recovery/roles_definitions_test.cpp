@@ -1,0 +1,135 @@
+// An instrument that is defined in a venue of several processes: each of them is killed, and knows it when it is back.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "base/test_folder.hpp"
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "domain/definition.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/test_require.hpp"
+#include "io/timer.hpp"
+#include "roles_venue.hpp"
+
+namespace corro {
+namespace {
+
+using session_pointer = std::unique_ptr<client::order_session>;
+
+constexpr domain::instrument_id new_id{9};
+
+io::task<session_pointer> log_on(io::endpoint venue, std::uint32_t account) {
+    client::credentials who = testing::who(account, 1);
+    who.cancel_on_disconnect = false;
+    // Whoever was just started again may not be linked yet.
+    for (int attempt = 0; attempt != 500; ++attempt) {
+        auto session = co_await client::order_session::log_on(venue, who);
+        if (session) co_return std::move(*session);
+        const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(20));
+        if (stopped) break;
+    }
+    co_return nullptr;
+}
+
+io::task<domain::event> ask(client::order_session* session, domain::command c) {
+    const std::uint32_t number = session->send(c);
+    while (true) {
+        const auto answer = co_await session->next();
+        if (!answer) co_return domain::event();
+        const domain::event& e = answer->event;
+        if ((e.flags & domain::event_flag::last_of_request) != 0 && e.order.request == number) co_return e;
+    }
+}
+
+domain::command definition() {
+    domain::definition d;
+    d.id = new_id;
+    d.like = domain::instrument_id{1};
+    d.name = domain::symbol{"NINE"};
+    d.given = domain::definition_field::expiry;
+    d.expiry = domain::time_ns{1'000};
+    return domain::command_of(d);
+}
+
+domain::command order(std::int64_t price, std::uint64_t name) {
+    domain::command c;
+    c.kind = domain::command_kind::enter_order;
+    c.instrument = new_id;
+    c.time_in_force = domain::time_in_force::gtc;
+    c.price = domain::price_ticks{price};
+    c.quantity = domain::quantity_lots{5};
+    c.client_order = domain::client_order_id{name};
+    return c;
+}
+
+io::task<void> define(const testing::roles_venue* venue) {
+    const session_pointer trader = co_await log_on(venue->order_entry(), 1);
+    const session_pointer control = co_await log_on(venue->order_entry(), 2);
+    CORRO_REQUIRE(trader != nullptr && control != nullptr);
+    const domain::event done = co_await ask(control.get(), definition());
+    EXPECT_EQ(done.kind, domain::event_kind::request_done);
+    CORRO_REQUIRE(control->instruments().find(new_id) != nullptr);
+    domain::command opening;
+    opening.kind = domain::command_kind::change_phase;
+    opening.instrument = new_id;
+    const domain::event opened = co_await ask(control.get(), opening);
+    EXPECT_EQ(opened.kind, domain::event_kind::request_done);
+    domain::command query;
+    query.kind = domain::command_kind::query_order;
+    query.flags = domain::query_flag::all_of_session;
+    const domain::event none = co_await ask(trader.get(), query);
+    EXPECT_EQ(none.kind, domain::event_kind::request_done);
+    CORRO_REQUIRE(trader->instruments().find(new_id) != nullptr);
+    EXPECT_EQ(trader->instruments().find(new_id)->expiry.value, 1'000);
+    trader->abandon();
+    control->abandon();
+}
+
+/// A new session knows the instrument and trades in it, and so does who joins the feed.
+io::task<void> trade(const testing::roles_venue* venue, std::int64_t price) {
+    const session_pointer trader = co_await log_on(venue->order_entry(), 1);
+    CORRO_REQUIRE(trader != nullptr);
+    CORRO_REQUIRE(trader->instruments().find(new_id) != nullptr);
+    const domain::event entered = co_await ask(trader.get(), order(price, static_cast<std::uint64_t>(price)));
+    EXPECT_EQ(entered.kind, domain::event_kind::order_entered);
+    trader->abandon();
+    for (int attempt = 0; attempt != 500; ++attempt) {
+        const auto books = co_await client::feed_session::fetch_snapshot(venue->snapshots());
+        if (books && books->book(new_id) != nullptr && books->book(new_id)->top().bid_price.value == price) co_return;
+        const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(20));
+        if (stopped) break;
+    }
+    ADD_FAILURE() << "the feed does not show the order at " << price;
+}
+
+TEST(roles_definitions, survive_the_death_of_each_process) {
+    const base::test_folder folder;
+    testing::roles_venue venue(folder.path(), testing::link_name());
+    for (node::configuration* c : {&venue.at_facility, &venue.at_gateways[0], &venue.at_distributor}) {
+        c->instruments_reserved = 1;
+        c->accounts[1].is_operator = true;
+    }
+    venue.start();
+    io::context context;
+    io::block_on(context, define(&venue));
+    io::block_on(context, trade(&venue, 100));
+    venue.gateways[0]->kill();
+    venue.start_gateway();
+    io::block_on(context, trade(&venue, 101));
+    venue.distributor->kill();
+    venue.start_distributor();
+    io::block_on(context, trade(&venue, 102));
+    venue.facility->kill();
+    venue.start_facility();
+    venue.distributor->kill();
+    venue.start_distributor();
+    io::block_on(context, trade(&venue, 103));
+    const testing::report last = venue.facility->close();
+    EXPECT_NE(last.state_hash, 0U);
+}
+
+}  // namespace
+}  // namespace corro

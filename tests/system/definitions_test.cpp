@@ -1,0 +1,207 @@
+// An instrument that an operator defines while the exchange runs: sessions, feed, snapshots and later lives know it.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/test_folder.hpp"
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "domain/definition.hpp"
+#include "exchange_under_test.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "node/exchange.hpp"
+
+namespace corro {
+namespace {
+
+using session_pointer = std::unique_ptr<client::order_session>;
+
+constexpr domain::instrument_id new_id{9};
+constexpr domain::instrument_id newer_id{10};
+
+node::configuration venue_of(const std::string& journal, node::threading_mode threading) {
+    node::configuration c = testing::small_venue(threading);
+    c.instruments_reserved = 2;
+    c.journal_directory = journal;
+    c.durability = journal::durability::group;
+    c.journal_segment_bytes = 256U * 1024;
+    c.accounts[1].is_operator = true;
+    return c;
+}
+
+io::task<session_pointer> log_on(const node::exchange* venue, std::uint32_t account) {
+    client::credentials who = testing::who(account, 1);
+    who.cancel_on_disconnect = false;
+    auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), who);
+    if (!session) co_return nullptr;
+    co_return std::move(*session);
+}
+
+/// Sends a request and reads up to the event that completes its answer.
+io::task<domain::event> ask(client::order_session* session, domain::command c) {
+    const std::uint32_t number = session->send(c);
+    domain::event last;
+    while (true) {
+        const auto answer = co_await session->next();
+        if (!answer) co_return domain::event();
+        last = answer->event;
+        if ((last.flags & domain::event_flag::last_of_request) != 0 && last.order.request == number) co_return last;
+    }
+}
+
+domain::command definition(domain::instrument_id id, const char* name, domain::instrument_id like) {
+    domain::definition d;
+    d.id = id;
+    d.like = like;
+    d.name = domain::symbol{name};
+    d.given = domain::definition_field::price_high;
+    d.price_high = domain::price_nano{250'000'000'000};
+    return domain::command_of(d);
+}
+
+domain::command opening(domain::instrument_id id) {
+    domain::command c;
+    c.kind = domain::command_kind::change_phase;
+    c.instrument = id;
+    c.phase = domain::trading_phase::continuous;
+    return c;
+}
+
+domain::command order(domain::instrument_id id, domain::side side, std::int64_t price, std::uint64_t name) {
+    domain::command c;
+    c.kind = domain::command_kind::enter_order;
+    c.instrument = id;
+    c.side = side;
+    c.time_in_force = domain::time_in_force::gtc;
+    c.price = domain::price_ticks{price};
+    c.quantity = domain::quantity_lots{5};
+    c.client_order = domain::client_order_id{name};
+    return c;
+}
+
+io::task<bool> read_up_to(client::feed_session* feed, std::uint64_t last) {
+    while (feed->next_sequence() <= last) {
+        const auto event = feed->poll();
+        if (!event) co_return false;
+        if (*event) continue;
+        const std::error_code error = co_await feed->fill();
+        if (error) co_return false;
+    }
+    co_return true;
+}
+
+io::task<void> define_and_trade(const node::exchange* venue) {
+    const session_pointer trader = co_await log_on(venue, 1);
+    const session_pointer control = co_await log_on(venue, 2);
+    CORRO_REQUIRE(trader != nullptr && control != nullptr);
+    auto early = co_await client::feed_session::join(venue->feed_endpoint(), venue->snapshot_endpoint());
+    CORRO_REQUIRE(early);
+
+    const domain::event refused = co_await ask(trader.get(), definition(new_id, "NINE", domain::instrument_id{1}));
+    EXPECT_EQ(refused.reason, domain::reject_reason::not_authorised);
+    const domain::event done = co_await ask(control.get(), definition(new_id, "NINE", domain::instrument_id{1}));
+    EXPECT_EQ(done.kind, domain::event_kind::request_done);
+    CORRO_REQUIRE(control->instruments().find(new_id) != nullptr);
+    const domain::event opened = co_await ask(control.get(), opening(new_id));
+    EXPECT_EQ(opened.kind, domain::event_kind::request_done);
+    // The trader hears of it before any answer of later.
+    const domain::event other = co_await ask(trader.get(), order(domain::instrument_id{1}, domain::side::buy, 100, 1));
+    EXPECT_EQ(other.kind, domain::event_kind::order_entered);
+    const domain::instrument* known = trader->instruments().find(new_id);
+    CORRO_REQUIRE(known != nullptr);
+    EXPECT_EQ(known->name.view(), "NINE");
+    EXPECT_EQ(known->price_high.value, 1'000);
+    const domain::event entered = co_await ask(trader.get(), order(new_id, domain::side::buy, 100, 2));
+    EXPECT_EQ(entered.kind, domain::event_kind::order_entered);
+
+    const auto late = co_await client::feed_session::join(venue->feed_endpoint(), venue->snapshot_endpoint());
+    CORRO_REQUIRE(late);
+    CORRO_REQUIRE(co_await read_up_to(early->get(), venue->feed_statistics().messages));
+    for (const client::feed_session* feed : {early->get(), late->get()}) {
+        CORRO_REQUIRE(feed->book(new_id) != nullptr);
+        EXPECT_EQ(feed->instruments().find(new_id)->price_high.value, 1'000);
+        EXPECT_EQ(feed->book(new_id)->orders_count(), 1U);
+        EXPECT_EQ(feed->book(new_id)->digest(), venue->book(new_id)->digest());
+    }
+    (*early)->abandon();
+    (*late)->abandon();
+    trader->abandon();
+    control->abandon();
+}
+
+/// A later life: the instrument is there, and one more like it can be defined.
+io::task<void> go_on(const node::exchange* venue, bool defines_another) {
+    const session_pointer trader = co_await log_on(venue, 1);
+    const session_pointer control = co_await log_on(venue, 2);
+    CORRO_REQUIRE(trader != nullptr && control != nullptr);
+    CORRO_REQUIRE(trader->instruments().find(new_id) != nullptr);
+    const std::uint64_t name = venue->commands_count() + 3;
+    const domain::event filled = co_await ask(control.get(), order(new_id, domain::side::sell, 101, name));
+    EXPECT_EQ(filled.kind, domain::event_kind::order_entered);
+    if (defines_another) {
+        const domain::event done = co_await ask(control.get(), definition(newer_id, "TEN", new_id));
+        EXPECT_EQ(done.kind, domain::event_kind::request_done);
+        const domain::event full = co_await ask(control.get(), definition(domain::instrument_id{11}, "ELEVEN", new_id));
+        EXPECT_EQ(full.reason, domain::reject_reason::instruments_full);
+    }
+    trader->abandon();
+    control->abandon();
+}
+
+template <class Body>
+io::task<void> live(io::context* context, node::exchange* venue, Body body) {
+    io::task_scope serving(*context);
+    serving.spawn(venue->run());
+    co_await body(venue);
+    venue->close();
+    co_await serving.join();
+}
+
+/// One life of the venue; returns its state hash at the end.
+template <class Body>
+std::uint64_t live_once(const node::configuration& c, std::uint64_t hash_before, Body body) {
+    io::context context;
+    node::exchange venue(context, c);
+    if (hash_before != 0) {
+        EXPECT_EQ(venue.state_hash(), hash_before);
+    }
+    io::block_on(context, live(&context, &venue, body));
+    return venue.state_hash();
+}
+
+void remove_newest_snapshot(const std::string& journal) {
+    std::filesystem::path newest;
+    for (const auto& each : std::filesystem::directory_iterator(journal)) {
+        if (each.path().extension() == ".snapshot" && each.path() > newest) newest = each.path();
+    }
+    ASSERT_TRUE(std::filesystem::remove(newest));
+}
+
+class definitions : public ::testing::TestWithParam<node::threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, definitions,
+                         ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
+                         [](const auto& m) { return testing::name_of(m.param); });
+
+TEST_P(definitions, are_known_to_sessions_and_feed_and_after_restarts) {
+    const base::test_folder folder;
+    const node::configuration c = venue_of(folder.path() + "/journal", GetParam());
+    std::uint64_t hash = live_once(c, 0, define_and_trade);
+    // From the snapshot of the end.
+    hash = live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, true); });
+    // From the snapshot before that, and the commands behind it, which define an instrument like one in the snapshot.
+    remove_newest_snapshot(c.journal_directory);
+    hash = live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, false); });
+    // From the journal alone.
+    for (int i = 0; i < 2; ++i) remove_newest_snapshot(c.journal_directory);
+    static_cast<void>(live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, false); }));
+}
+
+}  // namespace
+}  // namespace corro
