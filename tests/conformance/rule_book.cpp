@@ -84,7 +84,8 @@ facility::facility& player::venue() {
     if (!venue_) {
         facts_.count_in(market_.tick_size());
         venue_ = std::make_unique<facility::facility>(
-            facility::facility_options{.orders_max = 64, .accounts_max = 32, .positions_max = 64},
+            facility::facility_options{
+                .orders_max = 64, .accounts_max = 32, .positions_max = 64, .instruments_reserved = 2},
             market_.instruments(), *this);
     }
     return *venue_;

@@ -34,7 +34,8 @@
 //
 // An order may be `day`, `at-the-open` or `at-the-close`. `operator begins pre-open|opening|volatility|closing` lets an
 // auction collect (`until T`), `operator closes` ends the day, `operator settles at P` the instrument. Behind each of
-// these, and behind `halts` and `resumes`, may stand `in 2`.
+// these, and behind `halts` and `resumes`, may stand `in 2`. `operator defines 20 as NAME like 1` (`low P`, `high P`,
+// `legs 1 2`) defines an instrument; there is room for two.
 //
 // `operator` may stand for the account in `operator limits A` (with `size N`, `position N`, `orders N`, `notional N`,
 // `firm N`), `operator halts` (`until T`), `operator resumes`, `operator kills|releases account A|session A|firm N`.

@@ -77,6 +77,10 @@ void fact_writer::write_down(const domain::event& e) {
             said_.push_back("instrument " + std::to_string(e.instrument.value) + " settled at " +
                             std::to_string(e.settlement.price.value));
             break;
+        case event_kind::instrument_defined:
+            said_.push_back("instrument " + std::to_string(e.instrument.value) + " " +
+                            std::string(e.defined.name.view()) + " is like " + std::to_string(e.defined.like.value));
+            break;
         default: break;
     }
 }

@@ -1,7 +1,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
+#include "domain/definition.hpp"
 #include "tests/conformance/rule_commands.hpp"
 
 namespace corro::conformance {
@@ -86,6 +88,33 @@ bool settle(std::istringstream& words, domain::command& c) {
     return (words >> at >> c.price.value) && at == "at" && take_phase_words(words, c);
 }
 
+bool define(std::istringstream& words, domain::command& c) {
+    domain::definition d;
+    std::string name, word;
+    if (!(words >> d.id.value >> word >> name) || word != "as") return false;
+    if (!(words >> word >> d.like.value) || word != "like") return false;
+    d.name = domain::symbol(name);
+    while (words >> word) {
+        std::int64_t price = 0;
+        if (word == "legs") {
+            d.given |= domain::definition_field::legs;
+            while (d.legs_count < d.legs.size() && words >> d.legs[d.legs_count].value) ++d.legs_count;
+            words.clear();
+        } else if ((word == "low" || word == "high") && words >> price) {
+            (word == "low" ? d.price_low : d.price_high) = domain::price_nano{price * 1'000'000'000};
+            d.given |= word == "low" ? domain::definition_field::price_low : domain::definition_field::price_high;
+        } else {
+            return false;
+        }
+    }
+    const domain::command made = domain::command_of(d);
+    const domain::command asked = std::exchange(c, made);
+    c.account = asked.account;
+    c.session = asked.session;
+    c.is_operator = asked.is_operator;
+    return true;
+}
+
 }  // namespace
 
 bool read_operator_command(const std::string& verb, std::istringstream& words, domain::command& c) {
@@ -97,6 +126,7 @@ bool read_operator_command(const std::string& verb, std::istringstream& words, d
     if (verb == "closes") return change_phase(words, domain::trading_phase::closed, c);
     if (verb == "begins") return begin_auction(words, c);
     if (verb == "settles") return settle(words, c);
+    if (verb == "defines") return define(words, c);
     if (verb == "limits") return set_limits(words, c);
     return (verb == "kills" || verb == "releases") && switch_off_or_on(words, verb == "kills", c);
 }
