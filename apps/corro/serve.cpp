@@ -151,10 +151,17 @@ void override_threading(const serve_options& options, node::configuration& c) {
     c.threading = options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
 }
 
+/// What the file says, for a program that serves: it takes its memory before it opens.
+node::configuration configuration_of_server(const serve_options& options) {
+    node::configuration c = node::load_configuration(options.config);
+    c.touch = base::page_touch::yes;
+    return c;
+}
+
 /// For roles that are one facility, its gateway or its feed. What the file says of metrics and event log is the
 /// facility's; another process with the same file cannot have them too, and is told on the command line.
 node::configuration configuration_of_one_facility(const serve_options& options) {
-    node::configuration c = node::load_configuration(options.config);
+    node::configuration c = configuration_of_server(options);
     if (options.role != "facility" || !options.metrics.empty()) c.metrics_listen = options.metrics;
     if (options.role != "facility" || !options.event_log.empty()) c.event_log.directory = options.event_log;
     if (c.segments.empty()) return c;
@@ -164,7 +171,7 @@ node::configuration configuration_of_one_facility(const serve_options& options) 
 
 int serve(const serve_options& options) {
     raise_descriptor_limit();
-    node::configuration configuration = node::load_configuration(options.config);
+    node::configuration configuration = configuration_of_server(options);
     if (!options.listen.empty()) configuration.order_entry_listen = options.listen;
     override_threading(options, configuration);
     if (!options.metrics.empty()) configuration.metrics_listen = options.metrics;

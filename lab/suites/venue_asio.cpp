@@ -19,6 +19,7 @@
 #include "market_data/distributor.hpp"
 #include "node/latency_tables.hpp"
 #include "node/matching_host.hpp"
+#include "node/order_entry_side.hpp"
 #include "wire/binary_codec.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
@@ -126,10 +127,10 @@ class venue final : private node::event_outlet {
     venue(net::io_context& on, const node::configuration& c, bool batched, venue_report& report)
         : on_(on),
           batched_(batched),
-          answers_(sessions_of(accounts_, c)),
+          answers_(sessions_of(accounts_, c), node::answer_options_of(c)),
           host_(node::facility_options_of(c), c.instruments, lab::clock(), *this),
           unused_(io::context_options(io::backend_kind::epoll)),
-          distributor_(unused_, market_data::distributor_options(), c.instruments),
+          distributor_(unused_, distributor_options_of(c), c.instruments),
           sessions_(accounts_.sessions_count() + 1),
           countdown_from_(c.timing_sample_every),
           orders_(on.get_executor(), net::ip::tcp::endpoint(net::ip::address_v4::loopback(), 0)),
@@ -177,6 +178,11 @@ class venue final : private node::event_outlet {
     [[nodiscard]] const gateway::answer_log& answers() const noexcept { return answers_; }
 
  private:
+    static market_data::distributor_options distributor_options_of(const node::configuration& c) {
+        market_data::distributor_options options;
+        options.touch = c.touch;
+        return options;
+    }
     static std::uint32_t sessions_of(gateway::account_directory& into, const node::configuration& c) {
         for (const gateway::account& a : c.accounts) verify(into.add(a).empty(), "the accounts are sound");
         return into.sessions_count();

@@ -138,6 +138,7 @@ std::vector<venue_shape> venue_shapes() {
 
 node::configuration venue_configuration() {
     node::configuration c;
+    c.touch = base::page_touch::yes;
     c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     for (std::uint32_t id = 1; id <= instruments_count; ++id) {
         domain::instrument i;

@@ -51,7 +51,10 @@ answer_log::answer_log(std::uint32_t sessions_count, const answer_log_options& o
       equal_share_(blocks_count_ / std::max(1U, sessions_count)),
       sessions_(std::size_t{sessions_count} + 1),
       next_block_(blocks_count_, no_block),
-      events_(base::make_raw_array<domain::event>(std::size_t{blocks_count_} * answers_per_block)) {}
+      events_(base::make_raw_array<domain::event>(std::size_t{blocks_count_} * answers_per_block)) {
+    if (options.touch == base::page_touch::no) return;
+    base::touch_pages(events_.get(), std::size_t{blocks_count_} * answers_per_block * sizeof(domain::event));
+}
 
 const answer_log::session& answer_log::at(domain::session_id id) const noexcept {
     CORRO_ASSERT(id.value != 0 && id.value < sessions_.size());

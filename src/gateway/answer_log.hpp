@@ -11,8 +11,8 @@
 //
 // Layout: answer_log.cpp has the table of what `save` writes.
 // Limits: answer_log_options. Threads: one.
-// Cost:   `append` copies 64 bytes and allocates nothing; memory is reserved when the log is made and touched as it
-//         fills. `find` walks the session's blocks, one step for each answers_per_block.
+// Cost:   `append` copies 64 bytes and allocates nothing; memory is reserved when the log is made and touched then or,
+//         unless asked for, as it fills. `find` walks the session's blocks, one step for each answers_per_block.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/page_touch.hpp"
 #include "base/raw_array.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
@@ -34,6 +35,7 @@ struct answer_log_options {
 
     std::size_t answers_max = gateway::answers_kept_max;                  ///< kept for all sessions together
     std::size_t session_answers_max = gateway::session_answers_kept_max;  ///< kept for one
+    base::page_touch touch = base::page_touch::no;  ///< of the memory for all answers, at construction
 };
 
 class answer_log {

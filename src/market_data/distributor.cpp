@@ -20,7 +20,7 @@ namespace soup = wire::soup_bin_tcp;
 
 distributor::distributor(io::context& context, const distributor_options& options,
                          std::span<const domain::instrument> instruments)
-    : context_(context), options_(options), log_(options.feed_log_bytes) {
+    : context_(context), options_(options), log_(options.feed_log_bytes, options.touch) {
     for (const domain::instrument& i : instruments) define(i);
     subscribers_.reserve(options_.subscribers_max);
 }

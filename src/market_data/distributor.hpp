@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/byte_stream.hpp"
+#include "base/page_touch.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
@@ -39,6 +40,7 @@ struct distributor_options {
 
     std::string session_name = "CORRO";  ///< SoupBinTCP session, at most ten characters
     std::size_t feed_log_bytes = market_data::feed_log_bytes;
+    base::page_touch touch = base::page_touch::no;  ///< of the feed log, at construction
     std::chrono::milliseconds login_timeout = market_data::login_timeout;
     std::chrono::milliseconds snapshot_timeout = market_data::snapshot_timeout;
     std::chrono::milliseconds heartbeat_interval{wire::soup_bin_tcp::heartbeat_interval_ms};

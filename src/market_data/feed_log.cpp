@@ -17,10 +17,12 @@ std::size_t rounded_capacity(std::size_t bytes) {
 
 }  // namespace
 
-feed_log::feed_log(std::size_t capacity_bytes)
+feed_log::feed_log(std::size_t capacity_bytes, base::page_touch touch)
     : capacity_(rounded_capacity(capacity_bytes)),
-      bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity_ + message_bytes_max)),
-      index_(std::bit_ceil(capacity_ / (packet_bytes_min * index_every) + 2)) {}
+      bytes_(base::make_raw_array<std::byte>(capacity_ + message_bytes_max)),
+      index_(std::bit_ceil(capacity_ / (packet_bytes_min * index_every) + 2)) {
+    if (touch == base::page_touch::yes) base::touch_pages(bytes_.get(), capacity_ + message_bytes_max);
+}
 
 void feed_log::begin_at(std::uint64_t sequence) noexcept {
     CORRO_ASSERT(end_ == 0 && sequence != 0, "a feed begins once");
@@ -70,8 +72,8 @@ std::uint64_t feed_log::position_of(std::uint64_t sequence) const noexcept {
 }
 
 std::size_t feed_log::packet_bytes(std::uint64_t position) const noexcept {
-    const auto high = std::to_integer<std::size_t>(bytes_[fold(position)]);
-    const auto low = std::to_integer<std::size_t>(bytes_[fold(position + 1)]);
+    const auto high = std::to_integer<std::size_t>(bytes_.get()[fold(position)]);
+    const auto low = std::to_integer<std::size_t>(bytes_.get()[fold(position + 1)]);
     return 2 + (high << 8U | low);
 }
 

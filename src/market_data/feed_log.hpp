@@ -7,14 +7,17 @@
 // then
 //         folded around the end. Positions count bytes since the beginning of the feed and never wrap.
 // Limits: the capacity given at construction, a power of two; one message is at most `message_bytes_max`.
-// Cost: no allocation after construction; finding a sequence number walks at most `index_every` messages.
+// Cost: no allocation after construction, and no page fault when its pages are touched then; finding a sequence number
+//       walks at most `index_every` messages.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
+
+#include "base/page_touch.hpp"
+#include "base/raw_array.hpp"
 
 namespace corro::market_data {
 
@@ -24,7 +27,7 @@ class feed_log {
     static constexpr std::uint64_t index_every = 64;
 
     /// `capacity_bytes` is rounded up to a power of two, at least 4 KiB.
-    explicit feed_log(std::size_t capacity_bytes);
+    explicit feed_log(std::size_t capacity_bytes, base::page_touch touch = base::page_touch::no);
 
     /// Begins in the middle of a feed: the first message will have this number. What can be asked for begins with the
     /// next message whose number is one more than a multiple of index_every. @pre Nothing was appended (asserted).
@@ -71,7 +74,7 @@ class feed_log {
     }
 
     std::size_t capacity_;
-    std::unique_ptr<std::byte[]> bytes_;
+    base::raw_array<std::byte> bytes_;
     std::vector<std::uint64_t> index_;  ///< position of every index_every-th message, circular
     std::uint64_t end_ = 0;
     std::uint64_t next_sequence_ = 1;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/page_touch.hpp"
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
 #include "gateway/accounts.hpp"
@@ -69,7 +70,10 @@ struct configuration {
     std::chrono::milliseconds requests_window{1'000};
     std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
     std::size_t feed_log_bytes =
-        market_data::feed_log_bytes;         ///< how much of the feed is kept for late and slow subscribers
+        market_data::feed_log_bytes;  ///< how much of the feed is kept for late and slow subscribers
+    /// Whether memory for the feed's and the sessions' past is touched when it is reserved, as a program that serves
+    /// wants it: a page fault in the middle of a day is a pause.
+    base::page_touch touch = base::page_touch::no;
     std::vector<std::string> lines;          ///< addresses that the feed goes to by UDP; at most two
     std::string retransmission_listen;       ///< where lost packets are asked for; empty: nowhere
     std::uint32_t multicast_interface = 0;   ///< index of the interface for lines; 0: the system's choice

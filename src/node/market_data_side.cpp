@@ -14,6 +14,7 @@ market_data::distributor_options options_of(const configuration& c, telemetry::p
     market_data::distributor_options options;
     options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
     options.feed_log_bytes = c.feed_log_bytes;
+    options.touch = c.touch;
     options.depth_levels = c.depth_levels;
     options.conflation_interval = c.conflation_interval;
     options.log = log;

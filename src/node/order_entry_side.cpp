@@ -37,6 +37,7 @@ gateway::answer_log_options answer_options_of(const configuration& c) {
     gateway::answer_log_options options;
     options.answers_max = c.answers_kept;
     options.session_answers_max = c.session_answers_kept;
+    options.touch = c.touch;
     return options;
 }
 

@@ -23,6 +23,13 @@ market_data::distributor_options feed_options_of(const configuration& c) {
     return options;
 }
 
+/// Of these answers few pages may ever be written to.
+gateway::answer_log_options untouched_answers_of(const configuration& c) {
+    gateway::answer_log_options options = answer_options_of(c);
+    options.touch = base::page_touch::no;
+    return options;
+}
+
 constexpr int attempts_max = 2;
 
 /// Everything of a venue that a snapshot holds, and nobody to tell.
@@ -30,7 +37,7 @@ class silent_venue final : private event_outlet {
  public:
     silent_venue(io::context& context, const configuration& c)
         : accounts_(account_directory_of(c)),
-          answers_(accounts_.sessions_count(), answer_options_of(c)),
+          answers_(accounts_.sessions_count(), untouched_answers_of(c)),
           feed_(context, feed_options_of(c), c.instruments),
           host_(facility_options_of(c), c.instruments, clock_, *this) {
         gateway::set_copies(accounts_, answers_);
