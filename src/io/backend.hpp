@@ -191,6 +191,10 @@ class backend {
     /// parked and will be reported by `context::complete`.
     [[nodiscard]] virtual bool start(operation& what) noexcept = 0;
 
+    /// Sends what the system takes now, without waiting. @return false: it takes nothing now, or the backend has no
+    /// such way; then nothing was sent, and a send that is started may wait.
+    [[nodiscard]] virtual bool try_send(operation& /*what*/) noexcept { return false; }
+
     /// Asks for a parked operation to end. It is completed as canceled, or as whatever it became meanwhile; either now
     /// or later, but without waiting for a peer.
     virtual void cancel(operation& what) noexcept = 0;

@@ -137,6 +137,23 @@ class stream_socket : public socket_base {
     /// Writes all of `from`. Otherwise as `write_some`.
     transfer write_all(std::span<const std::byte> from) noexcept { return write(from, from.size()); }
 
+    /// Writes what the kernel takes at once, and never waits: for plain code that has something to say on many sockets
+    /// one after the other.
+    ///
+    /// @param from  Not empty.
+    /// @return      {error, bytes}. Neither: not now, and `write_some` is to be awaited; the send buffer is full, a
+    ///              write is under way, or the backend gathers sends (io_uring) and has a better way.
+    /// @error       bad_file_descriptor when closed; broken_pipe, connection_reset and the like.
+    [[nodiscard]] io_result try_write(std::span<const std::byte> from) noexcept {
+        if (get() == nullptr) return {std::make_error_code(std::errc::bad_file_descriptor), 0};
+        operation what(operation_kind::send, get());
+        // A backend never writes through the buffer of a send.
+        what.data = const_cast<std::byte*>(from.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+        what.size = from.size();
+        if (from.empty() || !io().try_send(what)) return {};
+        return {detail::status_code(what.status), what.bytes};
+    }
+
     /// Tells the peer that nothing more will be sent; reading goes on.
     [[nodiscard]] std::error_code shutdown_send() noexcept {
         if (get() == nullptr) return std::make_error_code(std::errc::bad_file_descriptor);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fcntl.h>
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -141,6 +142,30 @@ TEST_P(tcp, write_some_takes_a_part_when_the_buffer_is_nearly_full) {
             waited = !next.has_value();
         }
         EXPECT_TRUE(waited);
+    });
+}
+
+TEST_P(tcp, tries_to_write_at_once_and_says_when_it_cannot) {
+    with_pair([](context* on, stream_pair* pair) -> task<> {
+        const std::vector<std::byte> part(64 * 1024, std::byte{7});
+        std::size_t sent = 0;
+        while (true) {
+            const io_result tried = pair->client.try_write(part);
+            EXPECT_FALSE(tried.error);
+            if (tried.bytes == 0) break;  // the buffer is full, or the backend gathers sends
+            sent += tried.bytes;
+        }
+        EXPECT_TRUE(sent != 0 || on->backend_name() != "epoll");
+        // What could not be sent at once is sent by waiting, behind what was.
+        const std::vector<std::byte> last(1, std::byte{9});
+        std::vector<std::byte> received(sent + 1);
+        const auto [written, read] = co_await when_all(pair->client.write_all(last), pair->server.read_exact(received));
+        EXPECT_EQ(written.bytes, 1U);
+        EXPECT_EQ(read.bytes, sent + 1);
+        EXPECT_EQ(received.back(), std::byte{9});
+        EXPECT_EQ(std::count(received.begin(), received.end(), std::byte{7}), static_cast<std::ptrdiff_t>(sent));
+        pair->client.close();
+        EXPECT_EQ(pair->client.try_write(last).error, std::errc::bad_file_descriptor);
     });
 }
 

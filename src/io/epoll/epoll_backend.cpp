@@ -54,6 +54,7 @@ class epoll_backend final : public kernel::kernel_backend {
     void close(descriptor& on) noexcept override;
 
     [[nodiscard]] bool start(operation& what) noexcept override;
+    [[nodiscard]] bool try_send(operation& what) noexcept override;
     void cancel(operation& what) noexcept override;
     void abandon(operation& what) noexcept override { unpark(what); }
     void wait(std::chrono::nanoseconds timeout) noexcept override;
@@ -171,6 +172,11 @@ bool epoll_backend::start(operation& what) noexcept {
             return !park(on, what, on.writer);
     }
     return true;
+}
+
+bool epoll_backend::try_send(operation& what) noexcept {
+    epoll_descriptor& on = own(*what.target);
+    return on.writer == nullptr && on.state.should_try_writing() && kernel::attempt_send(on.state, what);
 }
 
 /// Leaves the operation with the descriptor. @return false if the kernel refused to watch it; then it is complete.
