@@ -20,7 +20,8 @@ namespace corro::lab {
 namespace {
 
 constexpr std::uint32_t instruments_count = 10;
-constexpr std::uint32_t timing_sample_every = 16;
+// Prime to the requests of a read, so that every place in it is sampled alike.
+constexpr std::uint32_t timing_sample_every = 17;
 constexpr std::uint32_t sessions_max = 1'000;
 
 venue_settings settings_of(const venue_shape& shape) {

@@ -34,6 +34,9 @@ class flat_map {
     }
     [[nodiscard]] const Value* find(std::uint64_t key) const noexcept { return const_cast<flat_map*>(this)->find(key); }
 
+    /// Has the processor fetch what looking for the key will read.
+    void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&slots_[home_of(key)]); }
+
     /// Inserts unless the key is there. Returns the value's place and whether it is new.
     std::pair<Value*, bool> try_insert(std::uint64_t key, const Value& value) {
         if ((size_ + 1) * 4 > slots_.size() * 3) grow();

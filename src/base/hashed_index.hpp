@@ -66,6 +66,14 @@ class hashed_index {
         return none;
     }
 
+    /// The slot of an entry that is likely to have this hash, or `none`: what to fetch ahead of `find`. Reads the
+    /// bucket at home only, and no record.
+    [[nodiscard]] std::uint32_t likely(std::uint32_t hash) const noexcept {
+        const bucket& b = buckets_[home_of(hash)];
+        const std::uint32_t found = matches(b.tags, tag_of(hash));
+        return found != 0 ? b.slots[first_of(found)] : none;
+    }
+
     /// Adds an entry. The caller has made sure that no equal record is present.
     void insert(std::uint32_t hash, std::uint32_t slot) noexcept {
         CORRO_ASSERT(size_ < capacity_, "the index was sized for every record");

@@ -40,6 +40,16 @@ TEST(hashed_index, ends_a_search_when_displaced_entries_lie_all_round) {
     }
 }
 
+TEST(hashed_index, says_ahead_of_a_search_which_slot_it_is_likely_to_find) {
+    hashed_index index(100);
+    EXPECT_EQ(index.likely(40), hashed_index::none);
+    index.insert(40, 7);
+    EXPECT_EQ(index.likely(40), 7U);
+    EXPECT_EQ(index.likely(44), hashed_index::none);
+    ASSERT_TRUE(index.erase(40, 7));
+    EXPECT_EQ(index.likely(40), hashed_index::none);
+}
+
 TEST(hashed_index_death, is_never_filled_beyond_its_capacity) {
     hashed_index index(1);
     index.insert(1, 1);

@@ -12,6 +12,10 @@ facility::facility(const facility_options& options, std::span<const domain::inst
 
 facility::~facility() = default;
 
+void facility::expect(std::span<domain::foresight> coming) const noexcept {
+    machine_->expect(coming);
+}
+
 void facility::apply(const domain::command& command) noexcept {
     machine_->apply(command);
 }

@@ -20,6 +20,7 @@
 #include "base/page_touch.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
+#include "domain/foresight.hpp"
 #include "domain/instrument.hpp"
 #include "facility/event_buffer.hpp"
 #include "facility/snapshot.hpp"
@@ -70,6 +71,10 @@ class facility {
     /// Executes one command and hands all its events to the consumer before it returns. Every bit pattern is a valid
     /// argument: what makes no sense is refused. Each command causes at least one event.
     void apply(const domain::command& command) noexcept;
+
+    /// Fetches into the caches what these commands will need, and says by the venue's name which orders they name as
+    /// far as that is known already. Changes nothing, and need not be right.
+    void expect(std::span<domain::foresight> coming) const noexcept;
 
     /// A number that depends on everything that can influence later events, except which order ids come next. Takes
     /// time proportional to the open orders.

@@ -87,6 +87,26 @@ TEST_F(facility_test, announces_a_resting_order_with_three_messages_or_four_when
     EXPECT_EQ(apply(limit(2, side::buy, 100, 7)).back().top.bid_quantity.value, 12U);
 }
 
+TEST_F(facility_test, finds_the_orders_of_commands_to_come_and_changes_nothing) {
+    const auto entered = apply(limit(1, side::buy, 100, 5, 11));
+    apply(limit(1, side::buy, 100, 5, 12));
+    const std::uint64_t hash = venue_->state_hash();
+    std::array<domain::foresight, 4> coming;
+    for (domain::foresight& f : coming) f.account = domain::account_id{1};
+    coming[0].client_order = domain::client_order_id{11};
+    coming[1].client_order = domain::client_order_id{99};  // nobody's
+    coming[2].client_order = domain::client_order_id{13};
+    coming[2].enters = true;
+    coming[3].client_order = domain::client_order_id{11};
+    coming[3].account = domain::account_id{0xffff'ffff};  // whatever stands there
+    venue_->expect(coming);
+    EXPECT_EQ(coming[0].order, entered[0].order.order);
+    EXPECT_EQ(coming[1].order.value, 0U);
+    EXPECT_EQ(coming[2].order.value, 0U);
+    EXPECT_EQ(coming[3].order.value, 0U) << "of another account";
+    EXPECT_EQ(venue_->state_hash(), hash);
+}
+
 TEST_F(facility_test, says_each_fill_with_ten_messages_in_order) {
     const auto resting = apply(limit(1, side::sell, 100, 5, 11));
     const auto events = apply(limit(2, side::buy, 101, 5, 22));

@@ -14,6 +14,7 @@
 #include "base/large_array.hpp"
 #include "base/page_touch.hpp"
 #include "domain/command.hpp"
+#include "domain/foresight.hpp"
 #include "domain/types.hpp"
 #include "facility/expiry_queue.hpp"
 
@@ -97,6 +98,22 @@ class order_directory {
         return by_request_.find(hash(session, request), [&](std::uint32_t slot) {
             return records_[slot].request == request && records_[slot].session == session;
         });
+    }
+
+    /// Fetches what looking for the order that a request names, or entering it, will read first.
+    void prefetch(const domain::foresight& f) const noexcept {
+        by_client_order_.prefetch(hash(f.account, f.client_order));
+        if (f.enters) by_request_.prefetch(hash(f.session, f.request));
+    }
+    /// After that: the record of the order that `f` names. Returns its likely slot, or `none`.
+    [[nodiscard]] std::uint32_t prefetch_record(const domain::foresight& f) const noexcept {
+        const std::uint32_t slot = by_client_order_.likely(hash(f.account, f.client_order));
+        if (slot != none) __builtin_prefetch(&records_[slot]);
+        return slot;
+    }
+    /// Fetches what removing an open order will read beside its record.
+    void prefetch_request(std::uint32_t slot) const noexcept {
+        by_request_.prefetch(hash(records_[slot].session, records_[slot].request));
     }
 
     /// Makes an order findable by the names in its record. No open order of the account has its client order id.

@@ -31,6 +31,7 @@ class facility::state_machine {
                   event_consumer& consumer);
 
     void apply(const domain::command& command) noexcept;
+    void expect(std::span<domain::foresight> coming) const noexcept;
     [[nodiscard]] std::uint64_t state_hash() const;
 
     // Snapshots: snapshot.cpp.

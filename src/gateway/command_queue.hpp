@@ -11,9 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/spsc_ring.hpp"
 #include "domain/command.hpp"
+#include "domain/foresight.hpp"
 #include "io/event.hpp"
 #include "io/remote_event.hpp"
 #include "io/task.hpp"
@@ -33,6 +35,8 @@ struct command_taker {
     /// @return  False: not now; the command waits in the queue. Otherwise all that it causes is delivered, or has been
     ///          given to whoever will deliver it.
     virtual bool take(const domain::command& command) noexcept = 0;
+    /// These commands are likely to come next.
+    virtual void expect(std::span<domain::foresight> coming) noexcept = 0;
 
  protected:
     ~command_taker() = default;
@@ -62,6 +66,11 @@ class command_queue {
         }
         return true;
     }
+
+    /// Whether it is of use to say what comes: a command that is pushed now is executed at once.
+    [[nodiscard]] bool is_taken_directly() noexcept { return taker_ != nullptr && commands_.empty(); }
+    /// These commands are likely to be pushed next. @pre is_taken_directly().
+    void expect(std::span<domain::foresight> coming) noexcept { taker_->expect(coming); }
 
     /// The same for a sampled request. The sample is dropped when too many are under way; the command never is.
     [[nodiscard]] bool try_push(const domain::command& command, std::uint64_t received_ticks,

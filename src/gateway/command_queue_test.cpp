@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace corro::gateway {
@@ -20,8 +23,10 @@ struct willing final : command_taker {
         if (wants) taken.push_back(command.request);
         return wants;
     }
+    void expect(std::span<domain::foresight> coming) noexcept override { expected += coming.size(); }
     bool wants = true;
     std::vector<std::uint32_t> taken;
+    std::size_t expected = 0;
 };
 
 TEST(command_queue, gives_commands_to_a_taker_at_once_and_in_their_order_even_if_it_pauses) {
@@ -48,6 +53,20 @@ TEST(command_queue, gives_commands_to_a_taker_at_once_and_in_their_order_even_if
     EXPECT_EQ(taker.taken, (std::vector<std::uint32_t>{1, 4}));
 }
 
+TEST(command_queue, tells_a_taker_what_comes_while_nothing_waits_before_it) {
+    willing taker;
+    command_queue commands(4);
+    EXPECT_FALSE(commands.is_taken_directly());
+    commands.take_directly(&taker);
+    ASSERT_TRUE(commands.is_taken_directly());
+    std::array<domain::foresight, 3> coming;
+    commands.expect(coming);
+    EXPECT_EQ(taker.expected, 3U);
+    taker.wants = false;
+    ASSERT_TRUE(commands.try_push(numbered(1)));
+    EXPECT_FALSE(commands.is_taken_directly()) << "others come first, and take their time";
+}
+
 TEST(command_queue, sets_filled_also_for_commands_that_were_taken_at_once) {
     willing taker;
     command_queue commands(4);
@@ -64,6 +83,7 @@ struct answering final : command_taker {
         timed = queue.try_pop_timing(timing);
         return true;
     }
+    void expect(std::span<domain::foresight>) noexcept override {}
     command_queue& queue;
     request_timing timing;
     bool timed = false;

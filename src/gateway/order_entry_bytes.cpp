@@ -26,7 +26,10 @@ io::task<void> order_entry_gateway::write_pending(connection* c) {
     }
     bool writable = co_await resend(c);
     while (writable && co_await drain(c)) {
-        if (co_await c->output_ready.wait()) co_return;  // stopped
+        c->writer_waits = true;
+        const std::error_code stopped = co_await c->output_ready.wait();
+        c->writer_waits = false;
+        if (stopped) co_return;
     }
 }
 
@@ -84,24 +87,46 @@ io::task<bool> order_entry_gateway::drain(connection* c) {
     }
 }
 
+// Writes what is buffered without a turn of the loop, if that is possible now; false when the writer must do it.
+bool order_entry_gateway::send_now(connection& c) noexcept {
+    if (!c.writer_waits || c.plain == nullptr) return false;
+    const auto ready = c.output.readable();
+    if (ready.empty()) return true;
+    const io::io_result written = c.plain->try_write(ready);
+    c.output.consume(written.bytes);
+    if (written.bytes != 0) c.said = true;
+    return c.output.empty();
+}
+
+// Room behind the bytes that wait.
+std::span<std::byte> order_entry_gateway::make_room(connection& c) noexcept {
+    if (c.input_begin != 0) {
+        std::memmove(c.input.data(), c.input.data() + c.input_begin, c.input_end - c.input_begin);
+        c.input_end -= c.input_begin;
+        c.input_begin = 0;
+        c.input_foreseen = 0;
+    }
+    return std::span(c.input).subspan(c.input_end);
+}
+
+// What was read into that room; false when the peer is gone or a stop was requested.
+bool order_entry_gateway::take_in(connection& c, const io::io_result& read) noexcept {
+    c.input_end += read.bytes;
+    if (!read.error) return true;
+    if (read.error != io::condition::canceled) c.peer_gone = true;
+    return false;
+}
+
 // Reads some bytes behind those that wait; false when the peer is gone or a stop was requested.
 io::task<bool> order_entry_gateway::fill(connection* c) {
-    if (c->input_begin != 0) {
-        std::memmove(c->input.data(), c->input.data() + c->input_begin, c->input_end - c->input_begin);
-        c->input_end -= c->input_begin;
-        c->input_begin = 0;
-    }
-    const std::span<std::byte> room = std::span(c->input).subspan(c->input_end);
+    const std::span<std::byte> room = make_room(*c);
     io::io_result read;
     if (c->plain != nullptr) [[likely]] {
         read = co_await c->plain->read_some(room);
     } else {
         read = co_await c->stream.layered().read_some(room);
     }
-    c->input_end += read.bytes;
-    if (!read.error) co_return true;
-    if (read.error != io::condition::canceled) c->peer_gone = true;
-    co_return false;
+    co_return take_in(*c, read);
 }
 
 }  // namespace corro::gateway

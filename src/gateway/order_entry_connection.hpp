@@ -55,13 +55,15 @@ struct order_entry_gateway::connection {
     bool is_operator = false;
     bool only_listens = false;  ///< a drop copy
     bool peer_logged_out = false;
-    bool peer_gone = false;   ///< nothing can be sent any more
-    bool overflowed = false;  ///< the output buffer was full once: nothing may be added any more
-    bool pending = false;     ///< is in pending_
-    bool heard = false;       ///< something came since the last look
-    bool said = false;        ///< something was sent since the last look
+    bool peer_gone = false;     ///< nothing can be sent any more
+    bool overflowed = false;    ///< the output buffer was full once: nothing may be added any more
+    bool pending = false;       ///< is in pending_
+    bool writer_waits = false;  ///< all that was buffered is written, and the writer waits for more
+    bool heard = false;         ///< something came since the last look
+    bool said = false;          ///< something was sent since the last look
     std::size_t input_begin = 0;
     std::size_t input_end = 0;
+    std::size_t input_foreseen = 0;                   ///< end of the frames whose needs are fetched already
     std::array<std::byte, input_buffer_bytes> input;  // deliberately not initialised
 };
 

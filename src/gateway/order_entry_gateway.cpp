@@ -143,9 +143,12 @@ void order_entry_gateway::turn_away(const domain::command& command) noexcept {
 }
 
 void order_entry_gateway::flush() noexcept {
-    for (connection* c : pending_) {
-        c->pending = false;
-        mark_pending(*c);
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        // With many sessions none of this is in a near cache.
+        if (i + 1 < pending_.size()) __builtin_prefetch(&pending_[i + 1]->output);
+        connection& c = *pending_[i];
+        c.pending = false;
+        if (!send_now(c)) mark_pending(c);
     }
     pending_.clear();
 }

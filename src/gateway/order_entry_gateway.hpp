@@ -158,6 +158,9 @@ class order_entry_gateway {
     io::task<void> leave(connection* c);
     io::task<bool> fill(connection* c);
     io::task<bool> drain(connection* c);
+    [[nodiscard]] bool send_now(connection& c) noexcept;
+    [[nodiscard]] static std::span<std::byte> make_room(connection& c) noexcept;
+    [[nodiscard]] static bool take_in(connection& c, const io::io_result& read) noexcept;
     io::task<bool> submit(domain::command command, std::uint64_t received_ticks, std::uint64_t decoded_ticks);
 
     void verify(connection& c, const wire::frame& hello);
@@ -167,6 +170,7 @@ class order_entry_gateway {
     io::task<bool> submit_mass_quote(connection* c, wire::frame frame);
     [[nodiscard]] bool pass_on(connection& c, const wire::frame& frame, std::uint64_t received_ticks,
                                std::uint64_t& decoded_ticks);
+    void look_ahead(connection& c) noexcept;
     bool handle(connection& c, const wire::frame& frame, domain::command& command);
     bool take_number(connection& c, const wire::frame& frame);
     bool handle_session_message(connection& c, const wire::frame& frame);

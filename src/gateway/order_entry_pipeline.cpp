@@ -1,4 +1,7 @@
 // The application's pipeline: from the bytes of a session to commands in the queue.
+#include <array>
+#include <span>
+
 #include "gateway/order_entry_connection.hpp"
 
 namespace corro::gateway {
@@ -10,13 +13,15 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
             ++statistics_.protocol_errors;
             end(*c, wire::logout_reason::protocol_error);
         } else if (*next) {
+            const wire::frame frame = **next;
+            const bool is_last_at_hand = c->input_begin + frame.size() == c->input_end;
+            if (c->input_begin >= c->input_foreseen && !is_last_at_hand) look_ahead(*c);
             // The time of receipt is taken for the requests that are sampled; the others pay a decrement.
             std::uint64_t received_ticks = 0;
             if (options_.timing_sample_every != 0 && sample_countdown_-- == 0) {
                 sample_countdown_ = options_.timing_sample_every - 1;
                 received_ticks = clock_.now_ticks();
             }
-            const wire::frame frame = **next;
             c->input_begin += frame.size();
             if (frame.message == wire::template_id::mass_quote && frame.sequence != 0) [[unlikely]] {
                 const bool taken = co_await submit_mass_quote(c, frame);
@@ -30,10 +35,38 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
                 --c->session->next_request;
                 --statistics_.requests;
             }
-        } else if (!co_await fill(c)) {
-            end(*c, wire::logout_reason::requested);
+        } else {
+            // As `fill`, without a frame of its own: this is where a session waits.
+            const std::span<std::byte> room = make_room(*c);
+            io::io_result read;
+            if (c->plain != nullptr) [[likely]] {
+                read = co_await c->plain->read_some(room);
+            } else {
+                read = co_await c->stream.layered().read_some(room);
+            }
+            if (!take_in(*c, read)) end(*c, wire::logout_reason::requested);
         }
     }
+}
+
+// What the requests at hand will need is fetched for several at once, before the first of them is executed. Of a single
+// one it would be fetched no sooner than it is needed.
+void order_entry_gateway::look_ahead(connection& c) noexcept {
+    if (!commands_.is_taken_directly()) return;
+    std::array<domain::foresight, domain::foresights_max> coming;
+    std::size_t count = 0;
+    std::size_t at = c.input_begin;
+    for (std::size_t frames = 0; frames < coming.size(); ++frames) {
+        const auto next = wire::next_frame(std::span(c.input).subspan(at, c.input_end - at));
+        if (!next || !*next) break;
+        at += (*next)->size();
+        if (!wire::foresee(**next, coming[count])) continue;
+        coming[count].account = c.account;
+        coming[count].session = c.session_id;
+        ++count;
+    }
+    c.input_foreseen = at;
+    if (count > 1) commands_.expect(std::span(coming).first(count));
 }
 
 // What one frame asks for goes into the queue. False: there was no room, and `late_` is the command. The command lives

@@ -132,7 +132,7 @@ io::task<void> order_entry_gateway::leave(connection* c) {
         static_cast<void>(co_await c->stream.layered().shutdown());
     }
     while (!c->peer_gone) {
-        c->input_begin = c->input_end = 0;
+        c->input_begin = c->input_end = c->input_foreseen = 0;
         if (!co_await fill(c)) co_return;
     }
 }

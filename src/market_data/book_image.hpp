@@ -46,6 +46,26 @@ class book_image {
     /// contradicts it.
     [[nodiscard]] image_status apply(const domain::event& event);
 
+    /// Has the processor fetch what a change of this order will read first.
+    void prefetch(domain::order_id order) const noexcept { index_.prefetch(order.value); }
+    /// Has the processor fetch what adding this order will write to.
+    void prefetch_addition(domain::order_id order) const noexcept {
+        index_.prefetch(order.value);
+        if (free_ != none) __builtin_prefetch(&nodes_[free_], 1);
+    }
+    /// What a change reads after that, which needs the first to be there: the order itself.
+    void prefetch_order(domain::order_id order) const noexcept {
+        if (const std::uint32_t* const slot = index_.find(order.value)) __builtin_prefetch(&nodes_[*slot], 1);
+    }
+    /// And last its neighbours.
+    void prefetch_neighbours(domain::order_id order) const noexcept {
+        const std::uint32_t* const slot = index_.find(order.value);
+        if (slot == nullptr) return;
+        const node& n = nodes_[*slot];
+        if (n.previous != none) __builtin_prefetch(&nodes_[n.previous], 1);
+        if (n.next != none) __builtin_prefetch(&nodes_[n.next], 1);
+    }
+
     /// Forgets everything, keeps the memory.
     void clear();
 

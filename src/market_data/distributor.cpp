@@ -328,6 +328,17 @@ void distributor::publish(const domain::event& event) noexcept {
     statistics_.bytes += header.size() + size;
 }
 
+void distributor::expect(std::span<const domain::foresight> coming) const noexcept {
+    const auto for_each_known = [&](auto&& look) {
+        for (const domain::foresight& f : coming) {
+            if (f.order.value != 0 && f.instrument.value < books_.size()) look(books_[f.instrument.value], f.order);
+        }
+    };
+    for_each_known([](const book_image& book, domain::order_id order) { book.prefetch(order); });
+    for_each_known([](const book_image& book, domain::order_id order) { book.prefetch_order(order); });
+    for_each_known([](const book_image& book, domain::order_id order) { book.prefetch_neighbours(order); });
+}
+
 void distributor::flush() noexcept {
     for (subscriber* s : subscribers_) {
         if (!s->logged_in || !s->follows_feed) continue;

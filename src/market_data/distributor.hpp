@@ -22,6 +22,7 @@
 #include "base/page_touch.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
+#include "domain/foresight.hpp"
 #include "domain/instrument.hpp"
 #include "io/context.hpp"
 #include "io/task.hpp"
@@ -107,6 +108,16 @@ class distributor {
     /// not for here (asserted), nor an event that contradicts the ones before it (asserted: the facility and the image
     /// must agree), nor any after `close` (asserted).
     void publish(const domain::event& event) noexcept;
+
+    /// Fetches into the caches what the events of these commands will need, as far as their orders are known. Changes
+    /// nothing.
+    void expect(std::span<const domain::foresight> coming) const noexcept;
+    /// The same for an event that will be published soon.
+    void expect(const domain::event& event) const noexcept {
+        // The definition of its instrument may stand before it among the events that are still to be published.
+        if (event.kind != domain::event_kind::order_added || event.instrument.value >= books_.size()) return;
+        books_[event.instrument.value].prefetch_addition(event.book.order);
+    }
 
     /// Starts sending what was published: once per batch of events. Cuts off who is too far behind.
     void flush() noexcept;

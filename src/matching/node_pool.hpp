@@ -108,6 +108,14 @@ class node_pool {
                generation < nodes_[index_of(slot)].order.generation;
     }
 
+    /// Has the processor fetch the nodes that an open order's node is linked to.
+    void prefetch_neighbours(std::uint32_t index) const noexcept {
+        const node& n = nodes_[index];
+        for (const std::uint32_t linked : {n.next, n.prev, n.order.level, n.order.account_next, n.order.account_prev}) {
+            __builtin_prefetch(&nodes_[linked], 1);
+        }
+    }
+
     /// Takes a free order node; its generation becomes odd.
     [[nodiscard]] std::uint32_t acquire_order() noexcept {
         CORRO_ASSERT(orders_free_count_ != 0, "the caller looks at orders_free_count first");

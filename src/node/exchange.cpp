@@ -110,6 +110,12 @@ bool exchange::take(const domain::command& command) noexcept {
     return true;
 }
 
+// Inline: the host's indices and the books are in caches of this thread.
+void exchange::expect(std::span<domain::foresight> coming) noexcept {
+    host_.state().expect(coming);
+    feed_.distributor().expect(coming);
+}
+
 void exchange::execute(domain::command& command) noexcept {
     ++taken_count_;
     if (!host_.execute(command)) [[unlikely]] {

@@ -97,6 +97,7 @@ class exchange final : private gateway::command_taker {
         return {&host_, &orders_.answers(), &feed_.distributor(), feed_.lines()};
     }
     bool take(const domain::command& command) noexcept override;
+    void expect(std::span<domain::foresight> coming) noexcept override;
     void execute(domain::command& command) noexcept;
     io::task<void> pump_inline();
     io::task<void> pump_split();

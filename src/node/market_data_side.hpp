@@ -36,6 +36,7 @@ class market_data_side {
     [[nodiscard]] market_data::distributor& distributor() noexcept { return distributor_; }
 
     void publish(const domain::event& event) noexcept { distributor_.publish(event); }
+    void expect(const domain::event& event) const noexcept { distributor_.expect(event); }
 
     /// Starts sending: once per batch of events.
     void flush() noexcept {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include "base/assert.hpp"
 
@@ -326,6 +327,27 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
     return wrong.reason == session_reject_reason::unknown_template
                ? wrong
                : refusal{session_reject_reason::unexpected_message, 0};
+}
+
+bool foresee(const frame& from, domain::foresight& into) noexcept {
+    const auto take_names = [&]<class Message, class View>(std::type_identity<Message>, std::type_identity<View>) {
+        if (from.block_bytes < Message::block_bytes) return false;
+        const View view{from};
+        into.instrument = view.instrument();
+        into.client_order = view.client_order();
+        into.request = static_cast<std::uint32_t>(from.sequence);
+        return true;
+    };
+    into.enters = from.message == template_id::enter_order;
+    switch (from.message) {
+        case template_id::enter_order:
+            return take_names(std::type_identity<enter_order>(), std::type_identity<enter_order_view>());
+        case template_id::amend_order:
+            return take_names(std::type_identity<amend_order>(), std::type_identity<amend_order_view>());
+        case template_id::cancel_order:
+            return take_names(std::type_identity<cancel_order>(), std::type_identity<cancel_order_view>());
+        default: return false;
+    }
 }
 
 std::size_t encode(const domain::command& command, const domain::instrument& instrument,

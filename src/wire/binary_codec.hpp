@@ -18,6 +18,7 @@
 #include "domain/command.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
+#include "domain/foresight.hpp"
 #include "domain/instrument.hpp"
 #include "wire/errors.hpp"
 #include "wire/frame.hpp"
@@ -65,6 +66,10 @@ template <class Message>
 ///          unexpected_message, or unknown_template.
 [[nodiscard]] refusal decode_command(const frame& from, const instrument_table& instruments,
                                      domain::command& command) noexcept;
+
+/// What a request names, for those who look ahead: nothing is checked but that it is long enough. Account and session
+/// are left to the caller. False for a message that names no order.
+[[nodiscard]] bool foresee(const frame& from, domain::foresight& into) noexcept;
 
 /// Writes a command as the request that it came from, with `command.request` as the header's sequence.
 ///

@@ -1,0 +1,25 @@
+// What the commands to come will need, fetched ahead: nothing here changes what any of them does.
+#include "facility/state_machine.hpp"
+
+namespace corro::facility {
+
+// Three rounds, each of which reads what the one before has fetched for all: the indices, the orders, what is linked
+// to the orders.
+void facility::state_machine::expect(std::span<domain::foresight> coming) const noexcept {
+    for (const domain::foresight& f : coming) orders_.prefetch(f);
+    for (const domain::foresight& f : coming) {
+        if (f.enters) continue;
+        const std::uint32_t slot = orders_.prefetch_record(f);
+        if (slot != order_directory::none) engine_.prefetch(slot);
+    }
+    for (domain::foresight& f : coming) {
+        if (f.enters) continue;
+        const std::uint32_t slot = orders_.find(f.account, f.client_order);
+        if (slot == order_directory::none) continue;
+        f.order = engine_.id_of(slot);
+        engine_.prefetch_place(slot);
+        orders_.prefetch_request(slot);
+    }
+}
+
+}  // namespace corro::facility
