@@ -43,6 +43,7 @@ struct clients_run {
     const gateway::account& account;
     clockid_t venue_clock{};
     io::manual_event all_logged_on;
+    std::shared_ptr<const wire::instrument_table> instruments;  ///< of all sessions
     std::uint32_t logged_on = 0;
     std::uint64_t measured_from = 0;
     std::uint64_t ends = 0;
@@ -196,6 +197,10 @@ io::task<> be_client(clients_run* run, std::uint32_t index) {
     verify(logged_on.has_value(), "a client logs on");
     const std::unique_ptr<client::order_session> session = std::move(*logged_on);
     std::vector<domain::instrument> instruments;
+    if (run->instruments == nullptr) {
+        run->instruments = std::make_shared<const wire::instrument_table>(session->instruments());
+    }
+    session->share_instruments(run->instruments);
     session->instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
     client::trader trader = trader_of(index, std::move(instruments));
     if (++run->logged_on == run->shape.clients) {

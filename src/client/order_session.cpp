@@ -32,6 +32,7 @@ io::task<std::error_code> order_session::reconnect(io::endpoint venue) {
     output_.clear();
     input_begin_ = input_end_ = 0;
     acknowledged_ = false;
+    shared_instruments_.reset();
     who_.next_answer = next_answer_;
     co_return co_await prove_and_welcome();
 }
@@ -131,14 +132,13 @@ bool order_session::queue(const Message& message) noexcept {
 }
 
 std::uint32_t order_session::send(const domain::command& command) noexcept {
-    const domain::instrument* instrument = instruments_.find(command.instrument);
-    CORRO_ASSERT(instrument != nullptr || command.instrument.value == 0 ||
-                 command.kind == domain::command_kind::define_instrument);
+    const domain::instrument& instrument = definitions().find_or_nameless(command.instrument);
+    CORRO_ASSERT(instrument.id == command.instrument || command.kind == domain::command_kind::define_instrument);
     const auto room = output_.reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     domain::command numbered = command;
     numbered.request = next_request_;
-    const std::size_t size = wire::encode(numbered, instruments_.find_or_nameless(command.instrument), room);
+    const std::size_t size = wire::encode(numbered, instrument, room);
     keep(room.first(size));
     output_.commit(size);
     return next_request_++;
@@ -148,7 +148,7 @@ std::uint32_t order_session::send_mass_quote(std::span<const domain::command> qu
     for (const domain::command& quote : quotes) CORRO_ASSERT(instruments_.find(quote.instrument) != nullptr);
     const auto room = output_.reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
-    const std::size_t size = wire::encode_mass_quote(quotes, instruments_, next_request_, room);
+    const std::size_t size = wire::encode_mass_quote(quotes, definitions(), next_request_, room);
     keep(room.first(size));
     output_.commit(size);
     return next_request_++;
@@ -202,7 +202,7 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
         if (frame.sequence != 0) {
             if (frame.sequence != next_answer_) return std::unexpected(make_error_code(session_errc::sequence_gap));
             ++next_answer_;
-            if (const std::error_code error = wire::decode_event(frame, instruments_, result.event)) {
+            if (const std::error_code error = wire::decode_event(frame, definitions(), result.event)) {
                 return std::unexpected(error);
             }
             result.sequence = frame.sequence;
@@ -226,6 +226,7 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
                 const auto instrument = wire::decode_instrument(frame);
                 if (!instrument) return std::unexpected(instrument.error());
                 instruments_.define(*instrument);
+                shared_instruments_.reset();  // which does not know it
                 break;
             }
             case wire::template_id::instrument_leg:

@@ -21,8 +21,10 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/byte_queue.hpp"
 #include "client/sent_requests.hpp"
 #include "domain/command.hpp"
@@ -129,6 +131,12 @@ class order_session {
 
     /// As the welcome said, and what has been defined since: it grows in `poll`, which ends what `find` has given.
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
+    /// Reads and writes messages by these definitions until the next `reconnect` or definition: one table for the many
+    /// sessions of a program is in the cache when the next session needs it. @pre They are those of `instruments()`.
+    void share_instruments(std::shared_ptr<const wire::instrument_table> same) noexcept {
+        CORRO_ASSERT(same != nullptr && same->count() == instruments_.count());
+        shared_instruments_ = std::move(same);
+    }
     [[nodiscard]] domain::session_id session() const noexcept { return session_; }
     [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }
     [[nodiscard]] bool has_output() noexcept { return !output_.empty(); }
@@ -144,6 +152,9 @@ class order_session {
     order_session(io::tcp_stream stream, const credentials& who)
         : stream_(std::move(stream)), who_(who), output_(output_bytes), input_(input_bytes) {}
 
+    [[nodiscard]] const wire::instrument_table& definitions() const noexcept {
+        return shared_instruments_ != nullptr ? *shared_instruments_ : instruments_;
+    }
     io::task<std::expected<wire::frame, std::error_code>> next_frame();
     io::task<std::error_code> prove_and_welcome();
     void keep(std::span<const std::byte> request) noexcept;
@@ -157,6 +168,7 @@ class order_session {
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;
     wire::instrument_table instruments_;
+    std::shared_ptr<const wire::instrument_table> shared_instruments_;
     domain::session_id session_{};
     sent_requests sent_;
     std::uint32_t next_request_ = 1;

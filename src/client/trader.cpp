@@ -18,12 +18,14 @@ void trader_statistics::add(const trader_statistics& other) noexcept {
 
 trader::trader(const trader_options& options, std::vector<domain::instrument> instruments,
                std::vector<domain::price_ticks> middles, std::uint64_t client_order_base, std::uint64_t seed)
-    : options_(options),
-      instruments_(std::move(instruments)),
-      middles_(std::move(middles)),
-      random_(seed),
-      next_client_order_(client_order_base) {
-    CORRO_ASSERT(!instruments_.empty() && instruments_.size() == middles_.size());
+    : options_(options), random_(seed), next_client_order_(client_order_base) {
+    CORRO_ASSERT(!instruments.empty() && instruments.size() == middles.size());
+    markets_.reserve(instruments.size());
+    for (std::size_t i = 0; i < instruments.size(); ++i) {
+        const domain::instrument& of = instruments[i];
+        markets_.push_back({middles[i], of.price_low, of.price_high, of.id, of.order_quantity_max});
+    }
+    names_.reserve(std::size_t{options_.open_orders_max} + 1024);
     open_.reserve(std::size_t{options_.open_orders_max} + 1024);
 }
 
@@ -37,19 +39,18 @@ domain::command trader::next_request() noexcept {
 }
 
 // Buyers bid mostly below the middle and sellers mostly above; a quarter of the range crosses, so that orders trade.
-domain::price_ticks trader::price_for(std::size_t instrument, domain::side side) noexcept {
+domain::price_ticks trader::price_for(const market& m, domain::side side) noexcept {
     const auto spread = static_cast<std::int64_t>(options_.spread_ticks);
     const std::int64_t away = random_.between(-spread / 4, spread);
-    const std::int64_t price = middles_[instrument].value + (side == domain::side::buy ? -away : away);
-    return domain::price_ticks{
-        std::clamp(price, instruments_[instrument].price_low.value, instruments_[instrument].price_high.value)};
+    const std::int64_t price = m.middle.value + (side == domain::side::buy ? -away : away);
+    return domain::price_ticks{std::clamp(price, m.price_low.value, m.price_high.value)};
 }
 
 domain::command trader::enter() noexcept {
-    const std::size_t i = random_.below(instruments_.size());
+    const market& m = markets_[random_.below(markets_.size())];
     domain::command c;
     c.kind = domain::command_kind::enter_order;
-    c.instrument = instruments_[i].id;
+    c.instrument = m.instrument;
     c.side = random_.below(2) == 0 ? domain::side::buy : domain::side::sell;
     c.client_order = domain::client_order_id{next_client_order_++};
     c.quantity = domain::quantity_lots{1 + static_cast<std::uint32_t>(random_.below(options_.quantity_lots_max))};
@@ -57,26 +58,28 @@ domain::command trader::enter() noexcept {
         c.type = domain::order_type::market;
         c.time_in_force = domain::time_in_force::ioc;
     } else {
-        c.price = price_for(i, c.side);
+        c.price = price_for(m, c.side);
     }
-    open_.push_back({c.client_order.value, c.instrument, c.side, c.price, c.quantity.value, false});
+    names_.push_back(c.client_order.value);
+    open_.push_back({c.instrument, c.side, c.price, c.quantity.value, false});
     return c;
 }
 
 domain::command trader::amend() noexcept {
-    open_order& o = some_resting_order();
+    const std::size_t place = some_resting_order();
+    open_order& o = open_[place];
     domain::command c;
     c.kind = domain::command_kind::amend_order;
     c.instrument = o.instrument;
     c.side = o.side;
-    c.client_order = domain::client_order_id{o.client_order};
+    c.client_order = domain::client_order_id{names_[place]};
     // Half of the amends only shrink and keep their place; the others move.
     if (o.total > 1 && random_.below(2) == 0) {
         --o.total;
     } else {
-        const auto at = std::find_if(instruments_.begin(), instruments_.end(),
-                                     [&](const domain::instrument& i) { return i.id == o.instrument; });
-        o.price = price_for(static_cast<std::size_t>(at - instruments_.begin()), o.side);
+        const auto at = std::find_if(markets_.begin(), markets_.end(),
+                                     [&](const market& m) { return m.instrument == o.instrument; });
+        o.price = price_for(*at, o.side);
         o.total = std::min(o.total + 1, at->order_quantity_max.value);
     }
     c.price = o.price;
@@ -85,19 +88,19 @@ domain::command trader::amend() noexcept {
 }
 
 domain::command trader::cancel() noexcept {
-    const open_order& o = some_resting_order();
+    const std::size_t place = some_resting_order();
     domain::command c;
     c.kind = domain::command_kind::cancel_order;
-    c.instrument = o.instrument;
-    c.client_order = domain::client_order_id{o.client_order};
+    c.instrument = open_[place].instrument;
+    c.client_order = domain::client_order_id{names_[place]};
     return c;
 }
 
-trader::open_order& trader::some_resting_order() noexcept {
+std::size_t trader::some_resting_order() noexcept {
     const std::size_t start = random_.below(open_.size());
     for (std::size_t step = 0;; ++step) {
-        open_order& o = open_[(start + step) % open_.size()];
-        if (o.resting) return o;
+        const std::size_t place = (start + step) % open_.size();
+        if (open_[place].resting) return place;
         CORRO_ASSERT(step < open_.size());
     }
 }
@@ -105,22 +108,23 @@ trader::open_order& trader::some_resting_order() noexcept {
 bool trader::on_event(const domain::event& event) noexcept {
     switch (event.kind) {
         case domain::event_kind::order_entered:
-            if (open_order* o = find(event.order.client_order.value); o != nullptr && !o->resting) {
-                o->resting = true;
+            if (const std::size_t place = place_of(event.order.client_order.value);
+                place != open_.size() && !open_[place].resting) {
+                open_[place].resting = true;
                 ++resting_count_;
             }
             break;
-        case domain::event_kind::order_cancelled: forget(event.order.client_order.value); break;
+        case domain::event_kind::order_cancelled: forget(place_of(event.order.client_order.value)); break;
         case domain::event_kind::order_executed:
             ++statistics_.fills;
-            if (event.execution.leaves.value == 0) forget(event.execution.client_order.value);
+            if (event.execution.leaves.value == 0) forget(place_of(event.execution.client_order.value));
             break;
         case domain::event_kind::order_rejected: {
             ++statistics_.refused;
             ++statistics_.refused_by_reason[static_cast<std::size_t>(event.reason)];
             // A refused entry never lived; a refused change leaves a resting order as it was.
-            const open_order* o = find(event.order.client_order.value);
-            if (o != nullptr && !o->resting) forget(event.order.client_order.value);
+            const std::size_t place = place_of(event.order.client_order.value);
+            if (place != open_.size() && !open_[place].resting) forget(place);
             break;
         }
         default: break;
@@ -135,18 +139,17 @@ void trader::on_reject() noexcept {
     ++statistics_.refused;
 }
 
-trader::open_order* trader::find(std::uint64_t client_order) noexcept {
-    const auto at =
-        std::find_if(open_.begin(), open_.end(), [&](const open_order& o) { return o.client_order == client_order; });
-    return at == open_.end() ? nullptr : &*at;
+std::size_t trader::place_of(std::uint64_t client_order) const noexcept {
+    return static_cast<std::size_t>(std::find(names_.begin(), names_.end(), client_order) - names_.begin());
 }
 
-void trader::forget(std::uint64_t client_order) noexcept {
-    open_order* o = find(client_order);
-    if (o == nullptr) return;
-    if (o->resting) --resting_count_;
-    *o = open_.back();
+void trader::forget(std::size_t place) noexcept {
+    if (place == open_.size()) return;
+    if (open_[place].resting) --resting_count_;
+    open_[place] = open_.back();
+    names_[place] = names_.back();
     open_.pop_back();
+    names_.pop_back();
 }
 
 }  // namespace corro::client

@@ -51,8 +51,8 @@ class trader {
 
     /// Moves the prices around which to trade, one per instrument.
     void set_middles(const std::vector<domain::price_ticks>& middles) noexcept {
-        CORRO_ASSERT(middles.size() == middles_.size());
-        middles_ = middles;
+        CORRO_ASSERT(middles.size() == markets_.size());
+        for (std::size_t i = 0; i < markets_.size(); ++i) markets_[i].middle = middles[i];
     }
 
     /// The next request; session, account and number are the session's to fill in.
@@ -72,8 +72,16 @@ class trader {
     }
 
  private:
+    /// What is used of an instrument, two to a cache line: a load generator has thousands of traders, and its own
+    /// misses are not what it is to measure.
+    struct market {
+        domain::price_ticks middle{};
+        domain::price_ticks price_low{};
+        domain::price_ticks price_high{};
+        domain::instrument_id instrument{};
+        domain::quantity_lots order_quantity_max{};
+    };
     struct open_order {
-        std::uint64_t client_order{};
         domain::instrument_id instrument{};
         domain::side side{};
         domain::price_ticks price{};
@@ -83,16 +91,17 @@ class trader {
     [[nodiscard]] domain::command enter() noexcept;
     [[nodiscard]] domain::command amend() noexcept;
     [[nodiscard]] domain::command cancel() noexcept;
-    [[nodiscard]] domain::price_ticks price_for(std::size_t instrument, domain::side side) noexcept;
-    [[nodiscard]] open_order* find(std::uint64_t client_order) noexcept;
-    [[nodiscard]] open_order& some_resting_order() noexcept;
-    void forget(std::uint64_t client_order) noexcept;
+    [[nodiscard]] domain::price_ticks price_for(const market& m, domain::side side) noexcept;
+    /// Where an order stands in `open_`; the number of open orders when it does not.
+    [[nodiscard]] std::size_t place_of(std::uint64_t client_order) const noexcept;
+    [[nodiscard]] std::size_t some_resting_order() noexcept;
+    void forget(std::size_t place) noexcept;
 
     trader_options options_;
-    std::vector<domain::instrument> instruments_;
-    std::vector<domain::price_ticks> middles_;
+    std::vector<market> markets_;
     base::prng random_;
-    std::vector<open_order> open_;  ///< entered and not known to be dead
+    std::vector<std::uint64_t> names_;  ///< client order ids of the orders in `open_`, which are looked for by them
+    std::vector<open_order> open_;      ///< entered and not known to be dead
     std::size_t resting_count_ = 0;
     std::uint64_t next_client_order_;
     trader_statistics statistics_;
