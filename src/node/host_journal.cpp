@@ -41,6 +41,7 @@ host_journal::host_journal(io::context& context, io::context& edge, const config
       directory_(c.journal_directory),
       snapshots_kept_(c.snapshots_kept),
       options_(options_of(c)),
+      owners_(owners_of(c.accounts)),
       replay_(std::in_place, &files_, directory_, options_.venue, may_lose_commands(c)) {}
 
 io::task<void> host_journal::recover(venue_parts parts) {
@@ -53,6 +54,8 @@ io::task<void> host_journal::take_directory() {
     auto lock = co_await journal::directory_lock::take(&files_, directory_);
     if (!lock) refuse(lock.error());
     lock_ = std::move(*lock);
+    const auto kept = co_await keep_owners(&files_, directory_, owners_);
+    if (!kept) refuse(kept.error());
 }
 
 io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* answers) {

@@ -28,6 +28,7 @@
 #include "journal/writer.hpp"
 #include "node/configuration.hpp"
 #include "node/journal_replay.hpp"
+#include "node/session_owners.hpp"
 #include "node/venue_snapshot.hpp"
 
 namespace corro::node {
@@ -57,7 +58,7 @@ class host_journal {
 
     // The same in steps, where the commands of several journals go between each other: segment_recovery.hpp.
 
-    /// Takes the directory for this process.
+    /// Takes the directory for this process, if its sessions are those of the configuration.
     [[nodiscard]] io::task<void> take_directory();
     /// What is there. @pre Not finished.
     [[nodiscard]] journal_replay& replay() noexcept { return *replay_; }
@@ -114,6 +115,7 @@ class host_journal {
     std::string directory_;
     std::size_t snapshots_kept_;
     journal::writer_options options_;
+    std::vector<session_owner> owners_;
     std::vector<std::string> notices_;
     std::uint64_t snapshot_sequence_ = 0;
     std::optional<journal_replay> replay_;         ///< until recovered

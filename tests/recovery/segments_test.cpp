@@ -370,5 +370,17 @@ TEST(segments_recovery, refuses_the_journal_of_another_segment) {
     EXPECT_THROW(node::segmented_exchange(context, c), node::recovery_error);
 }
 
+TEST(segments_recovery, refuses_a_journal_of_which_sessions_would_be_another_accounts) {
+    const base::test_folder directory;
+    node::configuration c = two_segments(threading_mode::inline_, directory.path());
+    {
+        io::context context;
+        const node::segmented_exchange first(context, c);
+    }
+    std::swap(c.accounts[0], c.accounts[1]);
+    io::context context;
+    EXPECT_THROW(node::segmented_exchange(context, c), node::recovery_error);
+}
+
 }  // namespace
 }  // namespace corro
