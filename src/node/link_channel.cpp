@@ -44,14 +44,28 @@ io::task<void> link_channel::write() {
         }
         std::swap(filling_, leaving_);
         open_frame_ = no_frame;
-        const io::io_result sent = co_await stream_.socket()->write_all(leaving_);
+        const std::error_code error = co_await send_leaving();
         leaving_.clear();
         // What one large answer log needed is not kept for the ordinary batches.
         if (leaving_.capacity() > 2 * link_waiting_bytes_max) leaving_ = {};
         drained_.set();
-        if (!sent) co_return close();
+        if (error) co_return close();
     }
     if (!closed_) static_cast<void>(stream_.socket()->shutdown_send());
+}
+
+// Piece by piece, because each piece that the kernel takes says that the peer still reads.
+io::task<std::error_code> link_channel::send_leaving() {
+    std::error_code error;
+    for (std::span<const std::byte> rest(leaving_); !rest.empty() && !error;) {
+        sends_ = true;
+        const io::io_result sent = co_await stream_.socket()->write_some(rest);
+        sends_ = false;
+        if (sent.bytes != 0) taken_ = true;
+        rest = rest.subspan(sent.bytes);
+        error = sent.error;
+    }
+    co_return error;
 }
 
 void link_channel::finish() noexcept {
@@ -103,8 +117,7 @@ io::task<void> link_channel::keep_alive() {
     while (true) {
         const std::error_code stopped = co_await io::sleep_for(link_look_interval);
         if (stopped) co_return;
-        // Who does not listen cannot say that nobody speaks.
-        silent_looks = heard_ || !awaits_ ? 0 : silent_looks + 1;
+        silent_looks = seems_gone() ? silent_looks + 1 : 0;
         if (silent_looks >= link_silent_looks_max) {
             fell_silent_ = true;
             co_return close();
@@ -113,8 +126,14 @@ io::task<void> link_channel::keep_alive() {
             put(link_message::heartbeat, {});
             flush();
         }
-        said_ = heard_ = false;
+        said_ = heard_ = taken_ = false;
     }
+}
+
+// Since the last look. Who does not listen cannot say that nobody speaks, but whether anybody reads.
+bool link_channel::seems_gone() const noexcept {
+    if (heard_) return false;
+    return awaits_ || (sends_ && !taken_);
 }
 
 io::task<bool> link_channel::read(link_frame* into) {

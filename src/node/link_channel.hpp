@@ -71,8 +71,9 @@ class link_channel {
     /// Lets `write` end when all is sent, and tells the peer that nothing follows.
     void finish() noexcept;
 
-    /// Says a heartbeat whenever nothing else was said, and closes the link when the peer has been silent for too long.
-    /// Ends then, or when stopped. To be spawned, once.
+    /// Says a heartbeat whenever nothing else was said, and closes the link when the peer has been silent for too long,
+    /// or, while nobody reads here, has taken nothing of what waits for it. Ends then, or when stopped. To be spawned,
+    /// once.
     [[nodiscard]] io::task<void> keep_alive();
     /// Whether `keep_alive` has closed the link.
     [[nodiscard]] bool fell_silent() const noexcept { return fell_silent_; }
@@ -87,6 +88,8 @@ class link_channel {
     void close() noexcept;
 
  private:
+    io::task<std::error_code> send_leaving();
+    [[nodiscard]] bool seems_gone() const noexcept;
     [[nodiscard]] bool has_any_frame() const noexcept;
     [[nodiscard]] bool next_frame(link_frame& into) noexcept;
     [[nodiscard]] std::size_t buffered_frame_bytes() const noexcept;
@@ -103,7 +106,9 @@ class link_channel {
     bool closed_ = false;
     bool said_ = false;    ///< something was put since the last look
     bool heard_ = false;   ///< something came since the last look
+    bool taken_ = false;   ///< the kernel took something since the last look, so the peer has read
     bool awaits_ = false;  ///< `read` waits for the peer
+    bool sends_ = false;   ///< `write` waits for the kernel
     bool fell_silent_ = false;
     std::vector<std::byte> input_;
     std::size_t input_begin_ = 0;
