@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "domain/command.hpp"
@@ -37,7 +38,8 @@ class answer_merger {
     /// The next command of a segment. Its events may come before or after this.
     void executed(std::size_t segment, const executed_command& what);
     /// The segment's journal has failed: events that are not here by now never come.
-    void give_up(std::size_t segment) noexcept { lanes_[segment].given_up = true; }
+    /// @return  Whether this is news, so that others' answers may have their turn now.
+    bool give_up(std::size_t segment) noexcept { return !std::exchange(lanes_[segment].given_up, true); }
 
     /// Whether more events of the segment may be taken. Always true of the one whose turn it is.
     [[nodiscard]] bool has_room(std::size_t segment) const noexcept;

@@ -48,7 +48,8 @@ struct command_outlet : event_outlet {
     /// Whether more events may come.
     [[nodiscard]] virtual bool has_room() const noexcept = 0;
     /// The journal has failed: events that are not here by now never come. May be said again.
-    virtual void give_up() noexcept = 0;
+    /// @return  Whether this is news, so that there may be something to tell.
+    virtual bool give_up() noexcept = 0;
 
  protected:
     ~command_outlet() = default;

@@ -204,9 +204,7 @@ io::task<void> facility_role::follow_journal() {
 // Split: the host's events arrive here, and what became of the commands.
 io::task<void> facility_role::follow_thread() {
     while (true) {
-        const bool had_given_up = given_up_;
-        const bool any = thread_->drain(*this);
-        if (any || given_up_ != had_given_up) {
+        if (thread_->drain(*this)) {
             publish_progress();
             progressed_.set();
             co_await io::yield();

@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/tsc_clock.hpp"
@@ -114,7 +115,7 @@ class facility_role final : private command_outlet {
     void executed(const executed_command& what) override;
     // Answers that find no room at a gateway wait in its channel, or end the link.
     [[nodiscard]] bool has_room() const noexcept override { return true; }
-    void give_up() noexcept override { given_up_ = true; }
+    bool give_up() noexcept override { return !std::exchange(given_up_, true); }
     void tell_gateways(const domain::event& event);
     void take_definition(const domain::event& event);
     io::task<void> serve_links();

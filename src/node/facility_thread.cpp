@@ -174,6 +174,7 @@ bool facility_thread::drain(command_outlet& into) {
     // Read first: what could leave before the journal failed is in the ring by now.
     const bool failed = failed_.load(std::memory_order_acquire);
     std::size_t count = 0;
+    bool gave_up = false;
     executed_command what;
     while (executed_->try_pop(what)) {
         into.executed(what);
@@ -182,7 +183,7 @@ bool facility_thread::drain(command_outlet& into) {
     while (count < events_batch_max && into.has_room()) {
         const std::span<const domain::event> there = events_.peek();
         if (there.empty()) {
-            if (failed) into.give_up();
+            gave_up = failed && into.give_up();
             break;
         }
         const std::span<const domain::event> ready = there.first(std::min(there.size(), events_batch_max - count));
@@ -191,7 +192,7 @@ bool facility_thread::drain(command_outlet& into) {
         count += ready.size();
     }
     if (count != 0 && wants_room_.exchange(false, std::memory_order_acq_rel)) bell_.set();
-    return count != 0;
+    return count != 0 || gave_up;
 }
 
 }  // namespace corro::node

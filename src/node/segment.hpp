@@ -35,7 +35,7 @@ class segment_edge final : public command_outlet {
     std::size_t accept(std::span<const domain::event> events) noexcept override;
     void executed(const executed_command& what) override { merger_.executed(index_, what); }
     [[nodiscard]] bool has_room() const noexcept override { return merger_.has_room(index_); }
-    void give_up() noexcept override { merger_.give_up(index_); }
+    bool give_up() noexcept override { return merger_.give_up(index_); }
 
  private:
     std::size_t index_;

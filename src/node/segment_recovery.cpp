@@ -97,7 +97,8 @@ void look_ahead(segment& s) {
     }
 }
 
-/// Requests that are in no journal although later ones of their session are.
+/// Requests that are in no journal although later ones of their session are, and those to all segments that are not in
+/// all journals.
 class lost_requests {
  public:
     explicit lost_requests(all_segments segments) : last_(segments.front()->host.last_requests().size()) {
@@ -112,11 +113,14 @@ class lost_requests {
         if (c.request == 0 || c.session.value >= last_.size()) return;
         std::uint32_t& last = last_[c.session.value];
         for (std::uint32_t request = last + 1; request < c.request; ++request) {
-            std::deque<lost>& of_session = found_[c.session.value];
-            of_session.push_back({request, arrival_of(c)});
-            if (of_session.size() > gateway::lost_requests_max) of_session.pop_front();
+            add(c.session.value, {request, arrival_of(c)});
         }
         last = std::max(last, c.request);
+    }
+
+    /// A command to all segments of which only some have their copy.
+    void note_partly(const domain::command& c) {
+        if (c.request != 0 && c.session.value < last_.size()) add(c.session.value, {c.request, arrival_of(c)});
     }
 
     /// Tells those that may have been lost: everything up to `complete` is in every journal, so what is missing there
@@ -134,8 +138,15 @@ class lost_requests {
  private:
     struct lost {
         std::uint32_t request;
-        std::uint64_t before;  ///< the arrival of the session's next command that is there
+        std::uint64_t before;  ///< the arrival of the session's next command that is there, or of its own copies
     };
+
+    void add(std::uint32_t session, lost what) {
+        std::deque<lost>& of_session = found_[session];
+        of_session.push_back(what);
+        if (of_session.size() > gateway::lost_requests_max) of_session.pop_front();
+    }
+
     std::vector<std::uint32_t> last_;  ///< by session
     std::map<std::uint32_t, std::deque<lost>> found_;
 };
@@ -144,6 +155,8 @@ class lost_requests {
 void replay_arrival(all_segments segments, std::uint64_t arrival, answer_merger& merger, lost_requests& lost,
                     std::vector<std::uint64_t>& last_arrivals) {
     merger.skip_to(arrival);
+    std::size_t copies_there = 0;
+    domain::command any;
     for (const auto& s : segments) {
         if (!s->journal->replay().has_next() || arrival_of(s->journal->replay().next()) != arrival) continue;
         const domain::command command = s->journal->replay().next();
@@ -151,8 +164,11 @@ void replay_arrival(all_segments segments, std::uint64_t arrival, answer_merger&
         merger.executed(s->index(), executed_command(command, s->host.emitted_count(), false));
         lost.note(command);
         last_arrivals[s->index()] = arrival;
+        ++copies_there;
+        any = command;
         look_ahead(*s);
     }
+    if (copies_there < copies_of(any)) lost.note_partly(any);
     merger.advance();
 }
 

@@ -20,6 +20,8 @@
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/test_require.hpp"
+#include "io/with_timeout.hpp"
+#include "journal/segment_format.hpp"
 #include "segmented_venue.hpp"
 #include "survivors.hpp"
 
@@ -380,6 +382,93 @@ TEST(segments_recovery, refuses_a_journal_of_which_sessions_would_be_another_acc
     std::swap(c.accounts[0], c.accounts[1]);
     io::context context;
     EXPECT_THROW(node::segmented_exchange(context, c), node::recovery_error);
+}
+
+// --- A request to all of which one segment lost its copy
+// --------------------------------------------------------------
+
+io::task<void> cancel_in_both(node::segmented_exchange*, asker* a) {
+    for (std::uint32_t i = 1; i <= 2; ++i) static_cast<void>(co_await asker::ask(a, buy(i, i)));
+    const auto cancelled = co_await asker::ask(a, of(command_kind::cancel_orders, 0, 0));
+    EXPECT_EQ(kinds(cancelled), kind_list(2, event_kind::order_cancelled));
+}
+
+/// What a client is told that had sent three requests and heard two answers when the venue crashed.
+io::task<void> come_back(io::context* context, node::segmented_exchange* exchange) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    client::credentials who = testing::who(1, 1);
+    who.next_answer = 3;
+    auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), who);
+    CORRO_REQUIRE(session);
+    const auto said = co_await (*session)->next();
+    CORRO_REQUIRE(said);
+    EXPECT_TRUE(said->reject) << "that the request did not happen everywhere stands before its answer";
+    if (said->reject) {
+        EXPECT_EQ(said->reject->refused_sequence.value, 3U);
+        EXPECT_EQ(said->reject->session_reject_reason, wire::session_reject_reason::overloaded);
+    }
+    const auto answer = co_await (*session)->next();
+    CORRO_REQUIRE(answer);
+    EXPECT_EQ(answer->event.kind, event_kind::order_cancelled);
+    EXPECT_EQ(answer->event.instrument.value, 1U);
+    asker a{session->get(), answer->sequence};
+    command query = of(command_kind::query_order, 0, 0);
+    query.flags = domain::query_flag::all_of_session;
+    const auto open = co_await asker::ask(&a, query);
+    EXPECT_EQ(kinds(open), (kind_list{event_kind::order_status, event_kind::request_done}));
+    static_cast<void>(co_await (*session)->log_out());
+    exchange->close();
+    co_await serving.join();
+}
+
+TEST(segments_recovery, tells_that_a_request_to_all_did_not_happen_everywhere) {
+    const base::test_folder directory;
+    const node::configuration c = two_segments(threading_mode::inline_, directory.path(), journal::durability::each);
+    {
+        io::context context;
+        node::segmented_exchange exchange(context, c);
+        script what = cancel_in_both;
+        io::block_on(context, play(&context, &exchange, &what));
+    }
+    // The crash: the second segment's journal ends behind its first command.
+    remove_snapshots(c);
+    std::filesystem::resize_file(c.journal_directory + "/SECOND/" + journal::segment_name(1),
+                                 journal::segment_header_bytes + journal::block_bytes(1));
+    io::context context;
+    node::segmented_exchange exchange(context, c);
+    io::block_on(context, come_back(&context, &exchange));
+}
+
+// --- A journal that fails
+// ----------------------------------------------------------------------------------------------
+
+io::task<bool> hears_of(asker* a, std::uint32_t instrument) {
+    for (;;) {
+        const auto answer = co_await a->session->next();
+        if (!answer) co_return false;
+        if (!answer->reject && answer->event.instrument.value == instrument) co_return true;
+    }
+}
+
+/// Asks both segments at once until the first one's journal has failed, which then answers no more.
+io::task<void> outlive_a_journal(const std::string* directory, node::segmented_exchange* exchange, asker* a) {
+    std::filesystem::rename(*directory + "/FIRST", *directory + "/gone");
+    for (std::uint64_t name = 1; !exchange->at(0).journal->ended(); ++name) {
+        CORRO_REQUIRE(a->session->send(buy(1, name)) != 0 && a->session->send(buy(2, name)) != 0);
+        const auto heard = co_await io::with_timeout(std::chrono::seconds(10), hears_of(a, 2));
+        CORRO_REQUIRE(heard && *heard);
+    }
+}
+
+TEST_P(segments, are_answered_for_when_the_journal_of_another_fails) {
+    const base::test_folder directory;
+    node::configuration c = two_segments(GetParam(), directory.path(), journal::durability::async);
+    c.journal_segment_bytes = journal::segment_bytes_min;
+    io::context context;
+    node::segmented_exchange exchange(context, c);
+    script what = [&](node::segmented_exchange* e, asker* a) { return outlive_a_journal(&c.journal_directory, e, a); };
+    io::block_on(context, play(&context, &exchange, &what));
 }
 
 }  // namespace
