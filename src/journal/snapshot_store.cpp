@@ -118,7 +118,13 @@ std::string snapshot_store::path_of(std::uint64_t sequence) const {
 
 io::task<std::expected<void, problem>> snapshot_store::save(snapshot_header about, std::span<const std::byte> bytes) {
     CORRO_ASSERT(venue_.has_value(), "who writes a snapshot says whose");
-    CORRO_ASSERT(bytes.size() <= snapshot_bytes_max);
+    if (bytes.size() > snapshot_bytes_max) {
+        const std::error_code code = std::make_error_code(std::errc::file_too_large);
+        co_return std::unexpected(
+            problem(code, fmt::format("{}: the state has {} bytes, and a snapshot at most {}: it is not written, and "
+                                      "without one a start replays the journal",
+                                      path_of(about.sequence), bytes.size(), snapshot_bytes_max)));
+    }
     whole_header header;
     header.about = about;
     header.venue = *venue_;

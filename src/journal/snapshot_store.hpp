@@ -81,8 +81,8 @@ class snapshot_store {
         : files_(files), directory_(std::move(directory)), venue_(std::move(venue)) {}
 
     /// Writes a snapshot; when it returns without error, it is on the disk under its name.
-    /// @param bytes  Valid until the await returns; at most snapshot_bytes_max (asserted).
-    /// @error What the system reports; the snapshots that were there are untouched.
+    /// @param bytes  Valid until the await returns.
+    /// @error file_too_large beyond snapshot_bytes_max; what the system reports. Those that were there are untouched.
     [[nodiscard]] io::task<std::expected<void, problem>> save(snapshot_header about, std::span<const std::byte> bytes);
 
     /// The sequence numbers of the snapshots that are there, oldest first; whether they are sound is not looked at.

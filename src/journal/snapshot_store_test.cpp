@@ -67,6 +67,17 @@ TEST_F(snapshots, an_empty_state_is_one) {
     EXPECT_TRUE(newest().snapshot->bytes.empty());
 }
 
+TEST_F(snapshots, a_state_beyond_the_limit_is_refused_and_nothing_is_written) {
+    const std::byte first{};
+    // Nobody looks at bytes that are too many.
+    const std::span<const std::byte> too_many(&first, snapshot_bytes_max + 1);
+    const auto saved = io::block_on(ctx, store.save(about(1), too_many));
+    ASSERT_FALSE(saved.has_value());
+    EXPECT_EQ(saved.error().code, std::errc::file_too_large);
+    EXPECT_EQ(store.list(), std::vector<std::uint64_t>{});
+    EXPECT_FALSE(newest().snapshot.has_value());
+}
+
 TEST_F(snapshots, d6_every_flipped_byte_and_every_cut_makes_it_passed_over) {
     EXPECT_FALSE(io::block_on(ctx, save(&store, 1)));
     EXPECT_FALSE(io::block_on(ctx, save(&store, 2)));
