@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend.hpp"
 #include "commands.hpp"
@@ -15,6 +16,7 @@
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/signals.hpp"
+#include "journal_news.hpp"
 #include "node/configuration.hpp"
 #include "node/distributor_role.hpp"
 #include "node/exchange.hpp"
@@ -55,6 +57,18 @@ void write_snapshot(node::exchange& exchange) {
 }
 void write_snapshot(node::segmented_exchange& /*exchange*/) {
     fmt::print(stderr, "corro serve: a venue with segments writes its snapshots when it ends\n");
+}
+
+std::vector<const node::host_journal*> journals_of(const node::exchange& exchange) {
+    return {exchange.journal()};
+}
+std::vector<const node::host_journal*> journals_of(const node::facility_role& facility) {
+    return {facility.journal()};
+}
+std::vector<const node::host_journal*> journals_of(const node::segmented_exchange& exchange) {
+    std::vector<const node::host_journal*> all;
+    for (std::size_t k = 0; k < exchange.segments_count(); ++k) all.push_back(exchange.at(k).journal.get());
+    return all;
 }
 
 // SIGUSR1 prints the tables, SIGUSR2 has a snapshot written; the first SIGINT or SIGTERM closes the venue, the second
@@ -99,6 +113,7 @@ io::task<void> serve_until_closed(Exchange* exchange, io::context* context) {
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2});
     io::task_scope watching(*context);
     watching.spawn(obey_signals(exchange, &signals, context));
+    watching.spawn(tell_journal_news(journals_of(*exchange)));
     co_await run_watched(exchange, &watching);
 }
 
@@ -228,6 +243,7 @@ io::task<void> run_until_closed(Role* role, io::context* context) {
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2});
     io::task_scope watching(*context);
     watching.spawn(obey(role, &signals));
+    if constexpr (requires { journals_of(*role); }) watching.spawn(tell_journal_news(journals_of(*role)));
     co_await run_watched(role, &watching);
 }
 
@@ -269,6 +285,7 @@ int serve_facility(const serve_options& options) {
     if (const node::host_journal* journal = facility.journal()) {
         fmt::print("  journal      {}, {}; {} commands replayed, state hash {:016x}\n", configuration.journal_directory,
                    journal::name_of(configuration.durability), journal->replayed_count(), facility.state_hash());
+        for (const std::string& notice : journal->notices()) fmt::print("  notice       {}\n", notice);
     }
     print_watching(facility.metrics_endpoint(), configuration);
     fmt::print("Ctrl-C closes it.\n");

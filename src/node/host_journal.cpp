@@ -118,6 +118,10 @@ io::task<void> host_journal::save_snapshot(std::vector<std::byte> bytes) {
 
 io::task<void> host_journal::run() {
     co_await writer_->run();
+    if (writer_->failed()) {
+        failure_ = writer_->error().text;
+        has_failed_.store(true, std::memory_order_release);
+    }
     ended_ = true;
     writer_->progressed().set();
 }

@@ -92,6 +92,10 @@ class host_journal {
     /// Writes until `close`, or until the journal fails; `writer().progressed()` is set a last time then. @pre
     /// Recovered.
     [[nodiscard]] io::task<void> run();
+    /// What ended the journal before its time, as a sentence for the operator; nullptr while nothing has. Any thread.
+    [[nodiscard]] const std::string* failure() const noexcept {
+        return has_failed_.load(std::memory_order_acquire) ? &failure_ : nullptr;
+    }
     /// Whether `run` has come to its end.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     /// Lets `run` write what it has, seal the journal and end.
@@ -125,6 +129,8 @@ class host_journal {
     std::uint64_t epoch_ = 0;
     std::atomic<std::uint64_t> oldest_snapshot_{0};  ///< written by the edge's thread, read by the host's
     std::uint64_t forgotten_before_ = 0;             ///< the host's thread's own
+    std::string failure_;
+    std::atomic<bool> has_failed_{false};  ///< false -> true by `run`, behind `failure_`
     bool ended_ = false;
 };
 
