@@ -89,6 +89,7 @@ io::task<std::error_code> order_session::prove_and_welcome() {
     if (frame->message != wire::template_id::hello_ack) co_return make_error_code(session_errc::unexpected_message);
     const wire::hello_ack ack = wire::hello_ack_view(*frame).value();
     session_ = ack.session;
+    requests_per_second_max_ = ack.requests_per_second_max;
     who_.heartbeat = std::chrono::milliseconds(ack.heartbeat_interval_ms);
     if (ack.next_sequence.value < who_.next_answer) co_return make_error_code(session_errc::sequence_gap);
     next_request_ = static_cast<std::uint32_t>(ack.next_request.value);

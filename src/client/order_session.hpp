@@ -139,6 +139,8 @@ class order_session {
     }
     [[nodiscard]] domain::session_id session() const noexcept { return session_; }
     [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }
+    /// Requests in a second that the venue allows, as it said at the logon; 0 for no limit.
+    [[nodiscard]] std::uint32_t requests_per_second_max() const noexcept { return requests_per_second_max_; }
     [[nodiscard]] bool has_output() noexcept { return !output_.empty(); }
     /// The number that the next request will have.
     [[nodiscard]] std::uint32_t next_request() const noexcept { return next_request_; }
@@ -175,6 +177,7 @@ class order_session {
     std::uint32_t sent_end_ = 1;  ///< behind the last request sent; above next_request_ while there are untaken ones
     std::uint64_t next_answer_ = 1;
     std::uint64_t last_echo_ = 0;
+    std::uint32_t requests_per_second_max_ = 0;
     bool flushing_ = false;
     bool said_ = false;  ///< something was sent since keep_alive looked
     bool acknowledged_ = false;

@@ -58,9 +58,10 @@ struct gateway_options {
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;
     std::uint32_t connections_max = gateway::connections_max;
     std::uint32_t strangers_max = gateway::strangers_max;
-    std::uint32_t timing_sample_every = 0;  ///< stamp one request of so many; 0: none
-    telemetry::producer* log = nullptr;     ///< of the gateway's thread; outlives the gateway; nullptr: no log
-    last_wills* wills = nullptr;            ///< outlive the gateway; nullptr: nobody is told
+    std::uint32_t timing_sample_every = 0;      ///< stamp one request of so many; 0: none
+    telemetry::producer* log = nullptr;         ///< of the gateway's thread; outlives the gateway; nullptr: no log
+    last_wills* wills = nullptr;                ///< outlive the gateway; nullptr: nobody is told
+    std::uint32_t requests_per_second_max = 0;  ///< as the throttle allows; only told to the clients
 };
 
 /// Counts since the gateway was made.

@@ -128,6 +128,7 @@ std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     ack.trading_date = static_cast<std::uint32_t>(static_cast<int>(today.year())) * 10'000 +
                        static_cast<unsigned>(today.month()) * 100 + static_cast<unsigned>(today.day());
     ack.instruments_count = static_cast<std::uint32_t>(instruments_.count());
+    ack.requests_per_second_max = options_.requests_per_second_max;
     ack.protocol_version = c.protocol_version;
     ack.hello_flags = c.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
     std::span<std::byte> out(bytes);

@@ -42,7 +42,7 @@ exchange::exchange(io::context& context, const configuration& c)
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
         io::block_on(own, journal_->recover(parts()));
-        snapshots_ = std::make_unique<snapshot_maker>(context_, c, *journal_);
+        snapshots_ = std::make_unique<snapshot_maker>(context_, c, *journal_, events_log_);
     }
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     for (const domain::instrument& i : host_.state().defined()) {

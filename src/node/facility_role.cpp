@@ -48,7 +48,7 @@ facility_role::facility_role(io::context& context, const configuration& c)
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
         io::block_on(own, journal_->recover(parts()));
-        snapshots_ = std::make_unique<snapshot_maker>(context, c, *journal_);
+        snapshots_ = std::make_unique<snapshot_maker>(context, c, *journal_, told_later);
     }
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     events_log_ = told_later;

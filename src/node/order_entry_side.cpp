@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,10 @@ gateway::gateway_options options_of(const configuration& c, telemetry::producer*
     options.timing_sample_every = c.timing_sample_every;
     options.log = log;
     options.wills = wills;
+    const std::uint64_t per_second =
+        std::uint64_t{c.requests_max} * 1'000 / static_cast<std::uint64_t>(c.requests_window.count());
+    options.requests_per_second_max =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(per_second, c.requests_max == 0 ? 0 : 1, UINT32_MAX));
     return options;
 }
 

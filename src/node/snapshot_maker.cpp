@@ -102,8 +102,9 @@ io::task<snapshot_outcome> make_snapshot(io::context* context, order_of_work wor
 
 }  // namespace
 
-snapshot_maker::snapshot_maker(io::context& edge, const configuration& c, host_journal& journal)
-    : configuration_(c), journal_(journal), bell_(edge) {}
+snapshot_maker::snapshot_maker(io::context& edge, const configuration& c, host_journal& journal,
+                               telemetry::producer* log)
+    : configuration_(c), journal_(journal), edge_(edge), log_(log), bell_(edge) {}
 
 snapshot_maker::~snapshot_maker() {
     stop();
@@ -145,11 +146,20 @@ io::task<bool> snapshot_maker::make_one() {
         ++statistics_.made;
         statistics_.last_duration = std::chrono::steady_clock::now() - began;
         journal_.note_snapshot(outcome_.sequence, outcome_.oldest_sequence);
+        say(telemetry::happening_kind::snapshot_made, outcome_.sequence);
     } else if (!outcome_.problem.empty()) {
         ++statistics_.failed;
         journal_.note(outcome_.problem);
+        say(telemetry::happening_kind::snapshot_failed, last_sequence_);
     }
     co_return true;
+}
+
+void snapshot_maker::say(telemetry::happening_kind what, std::uint64_t number) const {
+    if (log_ == nullptr) return;
+    telemetry::happening said(telemetry::component::venue, what, static_cast<std::int64_t>(number), edge_.wall_now());
+    if (what == telemetry::happening_kind::snapshot_failed) said.severity = telemetry::severity::warning;
+    log_->note(said);
 }
 
 void snapshot_maker::work(std::uint64_t until) noexcept {

@@ -23,6 +23,7 @@
 #include "io/task.hpp"
 #include "node/configuration.hpp"
 #include "node/host_journal.hpp"
+#include "telemetry/event_log.hpp"
 
 namespace corro::node {
 
@@ -43,7 +44,9 @@ struct snapshot_statistics {
 class snapshot_maker {
  public:
     /// `journal` outlives the maker and is recovered before `run`.
-    snapshot_maker(io::context& edge, const configuration& configuration, host_journal& journal);
+    /// @param log  Of the edge's thread, outlives the maker; nullptr: no log.
+    snapshot_maker(io::context& edge, const configuration& configuration, host_journal& journal,
+                   telemetry::producer* log);
     ~snapshot_maker();
     snapshot_maker(const snapshot_maker&) = delete;
     snapshot_maker& operator=(const snapshot_maker&) = delete;
@@ -60,10 +63,13 @@ class snapshot_maker {
     [[nodiscard]] bool is_due() const noexcept;
     io::task<bool> make_one();
     void work(std::uint64_t until) noexcept;
+    void say(telemetry::happening_kind what, std::uint64_t number) const;
     void stop() noexcept;
 
     configuration configuration_;
     host_journal& journal_;
+    const io::context& edge_;
+    telemetry::producer* log_;
     std::uint64_t last_sequence_ = 0;  ///< that one was made of, or tried
     bool asked_ = false;
     snapshot_statistics statistics_;

@@ -31,6 +31,8 @@ std::string_view to_string(happening_kind k) noexcept {
         case happening_kind::subscriber_left: return "subscriber_left";
         case happening_kind::subscriber_cut: return "subscriber_cut";
         case happening_kind::events_lost: return "events_lost";
+        case happening_kind::snapshot_made: return "snapshot_made";
+        case happening_kind::snapshot_failed: return "snapshot_failed";
     }
     return "unknown";
 }

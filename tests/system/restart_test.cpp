@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -224,12 +225,17 @@ TEST_P(snapshots_while_running, are_written_when_somebody_asks) {
     node::configuration c =
         venue_with_journal(directory.path() + "/journal", venue_mode{GetParam(), journal::durability::group});
     c.snapshot_every = 0;
+    c.event_log.directory = directory.path() + "/log";
     lasting_client trader;
     io::context context;
-    node::exchange exchange(context, c);
+    auto exchange = std::make_unique<node::exchange>(context, c);
     const auto one = [](const std::string& journal) { return !snapshots_in(journal).empty(); };
-    io::block_on(context, live_until_saved(&context, &exchange, &trader, one, c.journal_directory, true));
-    EXPECT_TRUE(exchange.journal()->notices().empty());
+    io::block_on(context, live_until_saved(&context, exchange.get(), &trader, one, c.journal_directory, true));
+    EXPECT_TRUE(exchange->journal()->notices().empty());
+    exchange.reset();  // and with it the log is written
+    std::ifstream log(directory.path() + "/log/happenings.1.jsonl");
+    const std::string said{std::istreambuf_iterator<char>(log), {}};
+    EXPECT_NE(said.find("\"component\":\"venue\",\"what\":\"snapshot_made\",\"number\":"), std::string::npos) << said;
 }
 
 TEST_P(snapshots_while_running, let_segments_go_that_none_of_them_needs) {

@@ -1,7 +1,9 @@
-// What a throttle has counted survives the venue: from a snapshot, and from the journal alone.
+// What a throttle has counted survives the venue: from a snapshot, and from the journal alone. And clients are told of
+// it.
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -66,6 +68,38 @@ TEST_P(S5_throttle_counts, go_on_after_a_restart) {
     EXPECT_EQ(exchange.journal()->snapshot_sequence() != 0, GetParam());
     io::block_on(context, send_orders(&context, &exchange, 101, 7, &refused));
     EXPECT_EQ(refused, 4) << "three of the ten were left";
+}
+
+io::task<void> read_the_limit(io::context* context, node::exchange* exchange, std::uint32_t* said) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
+    EXPECT_TRUE(session);
+    if (session) {
+        *said = (*session)->requests_per_second_max();
+        (*session)->abandon();
+    }
+    exchange->close();
+    co_await serving.join();
+}
+
+/// What clients are told when so many requests may come in a window.
+std::uint32_t limit_said(std::uint32_t requests_max, std::chrono::milliseconds window) {
+    node::configuration c = testing::small_venue();
+    c.requests_max = requests_max;
+    c.requests_window = window;
+    io::context context;
+    node::exchange exchange(context, c);
+    std::uint32_t said = 77;
+    io::block_on(context, read_the_limit(&context, &exchange, &said));
+    return said;
+}
+
+TEST(throttle, is_told_to_clients_as_requests_in_a_second) {
+    EXPECT_EQ(limit_said(500, std::chrono::milliseconds(2'000)), 250U);
+    EXPECT_EQ(limit_said(50, std::chrono::milliseconds(100)), 500U);
+    EXPECT_EQ(limit_said(10, std::chrono::hours(1)), 1U) << "0 would mean that there is no limit";
+    EXPECT_EQ(limit_said(0, std::chrono::milliseconds(1'000)), 0U) << "there is none";
 }
 
 }  // namespace
