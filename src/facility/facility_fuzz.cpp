@@ -8,12 +8,32 @@
 #include <cstring>
 #include <vector>
 
+#include "domain/definition.hpp"
 #include "facility/differential.hpp"
 
 namespace {
 
 using corro::domain::command;
 using namespace corro;
+
+/// An instrument like one of the first few, with a name that is soon taken.
+[[nodiscard]] command definition_from(const std::uint8_t* bytes) {
+    domain::definition d;
+    d.id = domain::instrument_id{bytes[3] % 8U};
+    d.like = domain::instrument_id{bytes[4] % 8U};
+    d.name.characters[0] = static_cast<char>(bytes[5] < 200 ? 'A' + bytes[5] % 4 : bytes[5]);
+    d.given = bytes[6];
+    d.right = static_cast<domain::option_right>(bytes[7] % 4);
+    d.strike = domain::price_nano{bytes[8]};
+    d.price_low = domain::price_nano{static_cast<std::int8_t>(bytes[9])};
+    d.price_high = domain::price_nano{bytes[10]};
+    d.expiry = domain::time_ns{static_cast<std::int8_t>(bytes[13])};
+    d.legs_count = bytes[14] % 6;
+    for (std::size_t i = 0; i < d.legs.size(); ++i) d.legs[i] = domain::instrument_id{bytes[18 + i] % 8U};
+    command c = domain::command_of(d);
+    c.is_operator = bytes[12] & 1;
+    return c;
+}
 
 [[nodiscard]] command command_from(const std::uint8_t* bytes, const std::vector<domain::order_id>& ids) {
     command c;
@@ -22,6 +42,8 @@ using namespace corro;
         for (std::size_t i = 0; i < 31; ++i) whole[(bytes[1 + i] * 7 + i) % sizeof(command)] = bytes[31 - i];
         return c;
     }
+    // There is no kind 7.
+    if (bytes[0] % 15 == 7) return definition_from(bytes);
     c.kind = static_cast<domain::command_kind>(bytes[0] % 15);
     c.is_operator = bytes[12] & 1;
     c.other_account = domain::account_id{bytes[6] % 4U};
@@ -73,8 +95,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                          .top_maximum = 3,
                          .makers = {domain::lead_market_maker{domain::account_id{1}, 30}}};
     const domain::instrument instruments[]{facility::testing::wide_instrument(1), banded};
-    facility::testing::twin both({.orders_max = 16, .accounts_max = 3, .positions_max = 5, .window_bits = 6},
-                                 instruments);
+    facility::testing::twin both(
+        {.orders_max = 16, .accounts_max = 3, .positions_max = 5, .window_bits = 6, .instruments_reserved = 2},
+        instruments);
     std::vector<domain::order_id> ids;
     std::int64_t now = 0;
     constexpr std::size_t record_size = 32;
