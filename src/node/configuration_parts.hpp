@@ -1,0 +1,21 @@
+// The parts of a configuration file that have a source of their own.
+#pragma once
+
+#include <string>
+
+#include "node/configuration.hpp"
+#include "node/configuration_table.hpp"
+
+namespace corro::node {
+
+/// Every [[instrument]], with its legs.
+void read_instruments(const toml::table& root, const std::string& file, configuration& c);
+/// Every [[segment]]. After the instruments, each of which belongs to one.
+void read_segments(const toml::table& root, const std::string& file, configuration& c);
+/// Every [[account]] and [[account_group]].
+void read_accounts(const toml::table& root, const std::string& file, configuration& c);
+
+/// Of a gateway among several; empty is the name of the only one.
+[[nodiscard]] std::string read_gateway_name(table_reader& r);
+
+}  // namespace corro::node

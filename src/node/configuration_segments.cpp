@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "market_data/limits.hpp"
+#include "node/configuration_parts.hpp"
+
+namespace corro::node {
+namespace {
+
+segment_configuration read_segment(table_reader& r, std::uint32_t venue_orders_max) {
+    segment_configuration s;
+    s.name = r.text("name");
+    const auto is_plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    };
+    if (s.name.empty() || s.name.size() > segment_name_max || !std::all_of(s.name.begin(), s.name.end(), is_plain)) {
+        r.fail("name", fmt::format("expected 1 to {} letters, digits, '-' or '_'", segment_name_max));
+    }
+    for (const std::uint64_t id : r.numbers("products", 0, UINT32_MAX)) {
+        s.products.push_back(domain::product_id{static_cast<std::uint32_t>(id)});
+    }
+    for (const std::uint64_t id : r.numbers("instruments", 1, domain::instruments_max)) {
+        s.instruments.push_back(domain::instrument_id{static_cast<std::uint32_t>(id)});
+    }
+    s.orders_max = static_cast<std::uint32_t>(r.number("orders_max", venue_orders_max, 1, 100'000'000));
+    s.feed_listen = r.text("feed_listen");
+    s.snapshot_listen = r.text("snapshot_listen");
+    s.depth_listen = r.text("depth_listen", "");
+    s.lines = r.texts("lines", market_data::lines_max);
+    s.retransmission_listen = r.text("retransmission_listen", "");
+    if (s.lines.empty() && !s.retransmission_listen.empty()) {
+        r.fail("retransmission_listen", "there are no lines whose packets could be lost");
+    }
+    r.finish();
+    return s;
+}
+
+/// Every instrument belongs to one segment, and a strategy to that of its legs.
+void check_segments(const toml::table& root, const std::string& file, const configuration& c) {
+    if (c.segments.empty()) return;
+    std::size_t index = 0;
+    read_array(root, "segment", file, [&](table_reader& r) {
+        const segment_configuration& s = c.segments[index++];
+        const auto is_elsewhere = [&](const auto& list, auto id) {
+            return std::any_of(c.segments.begin(), c.segments.end(), [&](const segment_configuration& other) {
+                return &other != &s && std::find((other.*list).begin(), (other.*list).end(), id) != (other.*list).end();
+            });
+        };
+        for (const domain::product_id id : s.products) {
+            if (is_elsewhere(&segment_configuration::products, id)) {
+                r.fail("products", fmt::format("product {} is in another segment as well", id.value));
+            }
+        }
+        for (const domain::instrument_id id : s.instruments) {
+            if (is_elsewhere(&segment_configuration::instruments, id)) {
+                r.fail("instruments", fmt::format("instrument {} is in another segment as well", id.value));
+            }
+            const auto is_that = [&](const domain::instrument& i) { return i.id == id; };
+            if (std::none_of(c.instruments.begin(), c.instruments.end(), is_that)) {
+                r.fail("instruments", fmt::format("there is no instrument {}", id.value));
+            }
+        }
+        const auto is_here = [&](const domain::instrument& i) { return segment_of(c, i) + 1 == index; };
+        if (std::none_of(c.instruments.begin(), c.instruments.end(), is_here)) {
+            r.fail("name", "no instrument belongs to this segment");
+        }
+    });
+    index = 0;
+    read_array(root, "instrument", file, [&](table_reader& r) {
+        const domain::instrument& i = c.instruments[index++];
+        const std::size_t segment = segment_of(c, i);
+        if (segment == c.segments.size()) r.fail("product", "no [[segment]] has this product or instrument");
+        for (const domain::leg& l : i.legs_used()) {
+            const auto leg = std::find_if(c.instruments.begin(), c.instruments.end(),
+                                          [&](const domain::instrument& each) { return each.id == l.instrument; });
+            if (segment_of(c, *leg) != segment) {
+                r.fail("legs",
+                       fmt::format("{} is in another segment: a strategy trades where its legs do", leg->name.view()));
+            }
+        }
+    });
+}
+
+}  // namespace
+
+void read_segments(const toml::table& root, const std::string& file, configuration& c) {
+    std::set<std::string> segment_names;
+    read_array(root, "segment", file, [&](table_reader& r) {
+        c.segments.push_back(read_segment(r, c.orders_max));
+        if (!segment_names.insert(c.segments.back().name).second) r.fail("name", "is used twice");
+        if (c.segments.size() > segments_max) r.fail("name", fmt::format("there may be {} segments", segments_max));
+    });
+    check_segments(root, file, c);
+}
+
+std::size_t segment_of(const configuration& c, const domain::instrument& i) noexcept {
+    const auto names = [](const auto& list, auto id) { return std::find(list.begin(), list.end(), id) != list.end(); };
+    for (std::size_t k = 0; k < c.segments.size(); ++k) {
+        if (names(c.segments[k].instruments, i.id)) return k;
+    }
+    for (std::size_t k = 0; k < c.segments.size(); ++k) {
+        if (names(c.segments[k].products, i.product)) return k;
+    }
+    return c.segments.size();
+}
+
+configuration configuration_of_segment(const configuration& c, std::size_t index) {
+    const segment_configuration& s = c.segments[index];
+    configuration own = c;
+    own.segments.clear();
+    own.shard = static_cast<std::uint32_t>(index);
+    own.feed_session = s.name;
+    own.orders_max = s.orders_max;
+    own.feed_listen = s.feed_listen;
+    own.snapshot_listen = s.snapshot_listen;
+    own.depth_listen = s.depth_listen;
+    own.lines = s.lines;
+    own.retransmission_listen = s.retransmission_listen;
+    if (!c.journal_directory.empty()) own.journal_directory = c.journal_directory + "/" + s.name;
+    std::erase_if(own.instruments, [&](const domain::instrument& i) { return segment_of(c, i) != index; });
+    return own;
+}
+
+}  // namespace corro::node
