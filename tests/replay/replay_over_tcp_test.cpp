@@ -1,10 +1,9 @@
 // Replays through a real exchange: gateway, facility and feed over TCP, on one context with the client.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "client/replay/order_tape_test.hpp"
 #include "client/replay/quote_flow.hpp"
+#include "client/replay/recorded_files_test.hpp"
 #include "client/replay/recorded_quotes.hpp"
 #include "client/replay/replay_session.hpp"
 #include "io/block_on.hpp"
@@ -220,21 +219,7 @@ TEST(replay_over_tcp, a_book_that_is_not_empty_is_left_alone) {
     EXPECT_EQ(occupied, "the venue's book of TEST is not empty: it has 1 orders");
 }
 
-// --- Recordings of real exchanges, where they are
-// ------------------------------------------------------------------------
-
-std::filesystem::path data_file(const std::string& name) {
-    const char* const given = std::getenv("CORRO_DATA_DIR");
-    const std::filesystem::path folder = given != nullptr
-                                             ? std::filesystem::path{given}
-                                             : std::filesystem::path{CORRO_SOURCE_DIR} / ".." / "shared" / "data";
-    const auto path = folder / name;
-    return std::filesystem::exists(path) ? path : std::filesystem::path{};
-}
-
-#define CORRO_FIND_OR_SKIP(variable, name) \
-    const auto variable = data_file(name); \
-    if (variable.empty()) GTEST_SKIP() << name << " is absent: set CORRO_DATA_DIR to the folder that has it"
+// --- Recordings of real exchanges, where they are ----------------------------------------------------------------
 
 TEST(replay_over_tcp, the_e_mini_session_is_reproduced) {
     CORRO_FIND_OR_SKIP(sunday, "esh4-glbx-mdp3-20231224.mbo.dbn.zst");

@@ -2,7 +2,6 @@
 // through a gateway, once more by hand.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "client/replay/facility_venue_test.hpp"
+#include "client/replay/recorded_files_test.hpp"
 #include "client/replay/recorded_orders.hpp"
 #include "facility/facility.hpp"
 
@@ -18,12 +18,6 @@ namespace {
 
 using domain::command;
 using domain::command_kind;
-
-std::filesystem::path data_folder() {
-    const char* const given = std::getenv("CORRO_DATA_DIR");
-    return given != nullptr ? std::filesystem::path{given}
-                            : std::filesystem::path{CORRO_SOURCE_DIR} / ".." / "shared" / "data";
-}
 
 /// The facility, told what the records say. Orders keep their recorded names as client order ids.
 class collecting_venue final : public facility::event_consumer {
@@ -120,11 +114,9 @@ void enter_unseen(collecting_venue& venue, const order_record& fill) {
 }
 
 TEST(recorded_auction, the_e_mini_opening_is_found_by_the_rules_of_the_auction) {
-    const std::vector<std::filesystem::path> files{data_folder() / "esh4-glbx-mdp3-20231224.mbo.dbn.zst",
-                                                   data_folder() / "esh4-glbx-mdp3-20231225.mbo.dbn.zst"};
-    for (const auto& file : files) {
-        if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is absent: set CORRO_DATA_DIR";
-    }
+    CORRO_FIND_OR_SKIP(sunday, "esh4-glbx-mdp3-20231224.mbo.dbn.zst");
+    CORRO_FIND_OR_SKIP(session, "esh4-glbx-mdp3-20231225.mbo.dbn.zst");
+    const std::vector<std::filesystem::path> files{sunday, session};
     const order_survey survey = survey_orders(files, std::nullopt);
     const domain::instrument instrument = wide_instrument(domain::price_nano{250'000'000});
     collecting_venue venue(instrument);

@@ -1,31 +1,16 @@
-// Replays of real exchanges' order flow against the facility. The files are not part of the project: these tests look
-// for them in the folder that CORRO_DATA_DIR names, or in ../shared/data beside the source tree, and skip without them.
+// Replays of real exchanges' order flow against the facility, where the recordings are.
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 #include "base/test_seed.hpp"
 #include "client/replay/facility_venue_test.hpp"
 #include "client/replay/order_flow.hpp"
 #include "client/replay/quote_flow.hpp"
+#include "client/replay/recorded_files_test.hpp"
 #include "client/replay/recorded_orders.hpp"
 #include "client/replay/recorded_quotes.hpp"
 
 namespace corro::client::replay {
 namespace {
-
-std::filesystem::path data_file(const std::string& name) {
-    const char* const given = std::getenv("CORRO_DATA_DIR");
-    const std::filesystem::path folder = given != nullptr
-                                             ? std::filesystem::path{given}
-                                             : std::filesystem::path{CORRO_SOURCE_DIR} / ".." / "shared" / "data";
-    const auto path = folder / name;
-    return std::filesystem::exists(path) ? path : std::filesystem::path{};
-}
-
-#define CORRO_FIND_OR_SKIP(variable, name) \
-    const auto variable = data_file(name); \
-    if (variable.empty()) GTEST_SKIP() << name << " is absent: set CORRO_DATA_DIR to the folder that has it"
 
 void expect_no_unexplained(const difference_log& log) {
     for (std::size_t i = 0; i < causes_count; ++i) {
