@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/random.hpp"
+#include "domain/definition.hpp"
 #include "domain/fingerprint.hpp"
 #include "facility/facility.hpp"
 #include "golden.hpp"
@@ -200,7 +201,12 @@ struct nobody final : facility::event_consumer {
 
 /// A facility that has executed some hundred orders, some of which traded.
 struct golden_facility {
-    golden_facility() : state(options, golden_instruments(), consumer) {}
+    explicit golden_facility(std::uint32_t instruments_reserved = 0)
+        : options{.orders_max = 1'000,
+                  .accounts_max = 8,
+                  .positions_max = 100,
+                  .instruments_reserved = instruments_reserved},
+          state(options, golden_instruments(), consumer) {}
 
     void trade() {
         base::prng random(4);
@@ -220,6 +226,33 @@ struct golden_facility {
             state.apply(c);
         }
     }
+    /// An instrument that was not there, and an order in it.
+    void define() {
+        domain::definition d;
+        d.id = domain::instrument_id{9};
+        d.like = domain::instrument_id{2};
+        d.name = domain::symbol("NINE");
+        d.given = domain::definition_field::expiry | domain::definition_field::price_high;
+        d.expiry = domain::time_ns{1'800'000'000'000'000'000};
+        d.price_high = domain::price_nano{2'500'000'000'000};
+        domain::command opening;
+        opening.kind = domain::command_kind::change_phase;
+        opening.instrument = d.id;
+        domain::command order;
+        order.account = domain::account_id{1};
+        order.session = domain::session_id{1};
+        order.instrument = d.id;
+        order.price = domain::price_ticks{10'000};
+        order.quantity = domain::quantity_lots{7};
+        order.time_in_force = domain::time_in_force::gtc;
+        std::uint64_t n = 300;
+        for (domain::command c : {domain::command_of(d), opening, order}) {
+            c.sequence = domain::sequence_number{++n};
+            c.time = domain::time_ns{static_cast<std::int64_t>(1'000'000 * n)};
+            c.is_operator = 1;
+            state.apply(c);
+        }
+    }
     [[nodiscard]] golden_bytes saved() const {
         golden_bytes bytes;
         base::memory_sink sink(bytes);
@@ -228,7 +261,7 @@ struct golden_facility {
     }
 
     nobody consumer;
-    facility::facility_options options{.orders_max = 1'000, .accounts_max = 8, .positions_max = 100};
+    facility::facility_options options;
     facility::facility state;
 };
 
@@ -249,6 +282,32 @@ TEST(golden_state, F4_of_every_version_is_taken_or_refused_by_its_version_and_ne
         EXPECT_EQ(error, std::error_code()) << "version " << version;
         EXPECT_EQ(loaded.state.position().sequence.value, 300U);
         EXPECT_GT(loaded.state.open_orders_count(), 20U);
+        EXPECT_EQ(loaded.saved(), file) << "version " << version;
+    }
+}
+
+TEST(golden_state, F4_a_defined_instrument_is_read_from_what_every_version_wrote) {
+    golden_facility traded(2);
+    traded.trade();
+    traded.define();
+    static_cast<void>(testing::current_golden(
+        "defined.v" + std::to_string(facility::snapshot_header::version_now) + ".bin", traded.saved()));
+    const auto versions = testing::golden_versions("defined", ".bin");
+    ASSERT_FALSE(versions.empty());
+    for (const std::uint32_t version : versions) {
+        const golden_bytes file = *testing::read_golden("defined.v" + std::to_string(version) + ".bin");
+        golden_facility loaded(2);
+        base::memory_source source(file);
+        const std::error_code error = loaded.state.load(source);
+        if (version != facility::snapshot_header::version_now && error == facility::snapshot_errc::unsupported_version)
+            continue;  // the venue replays its journal instead
+        ASSERT_EQ(error, std::error_code()) << "version " << version;
+        ASSERT_EQ(loaded.state.defined().size(), 1U);
+        const domain::instrument& nine = loaded.state.defined()[0];
+        EXPECT_EQ(nine.name.view(), "NINE");
+        EXPECT_EQ(nine.expiry.value, 1'800'000'000'000'000'000);
+        EXPECT_EQ(nine.price_high.value, 10'000);
+        EXPECT_EQ(loaded.state.top_of(nine.id).bid_quantity.value, 7U);
         EXPECT_EQ(loaded.saved(), file) << "version " << version;
     }
 }
