@@ -2,11 +2,6 @@
 
 #include <algorithm>
 
-#include "base/assert.hpp"
-#include "base/hash.hpp"
-#include "domain/fingerprint.hpp"
-#include "facility/state_hasher.hpp"
-
 namespace corro::facility {
 
 using domain::command;
@@ -19,7 +14,6 @@ using domain::time_in_force;
 
 namespace {
 
-constexpr std::uint32_t no_book = 0xffffffffU;
 constexpr std::uint8_t amend_flags_known = domain::amend_flag::open_quantity | domain::amend_flag::trigger_price |
                                            domain::amend_flag::display_quantity | domain::amend_flag::account;
 
@@ -32,84 +26,9 @@ constexpr std::uint8_t amend_flags_known = domain::amend_flag::open_quantity | d
     return type >= order_type::stop;
 }
 
-[[nodiscard]] std::vector<std::uint32_t> index_by_id(std::span<const domain::instrument> instruments,
-                                                     std::uint32_t reserved) {
-    // Who reserves room for more does not know which ids they will have.
-    std::uint32_t id_max = reserved == 0 ? 0 : domain::instruments_max;
-    for (const domain::instrument& i : instruments) id_max = std::max(id_max, i.id.value);
-    CORRO_ASSERT(id_max <= domain::instruments_max, "definitions are validated before they get here");
-    std::vector<std::uint32_t> books(std::size_t{id_max} + 1, no_book);
-    for (std::uint32_t book = 0; book < instruments.size(); ++book) {
-        std::uint32_t& entry = books[instruments[book].id.value];
-        CORRO_ASSERT(instruments[book].id.value != 0 && entry == no_book, "ids are distinct and not 0");
-        entry = book;
-    }
-    return books;
-}
-
-[[nodiscard]] std::vector<domain::instrument> with_room(std::span<const domain::instrument> instruments,
-                                                        std::uint32_t reserved) {
-    std::vector<domain::instrument> made;
-    made.reserve(instruments.size() + reserved);
-    made.assign(instruments.begin(), instruments.end());
-    return made;
-}
-
-[[nodiscard]] std::uint32_t books_max(std::span<const domain::instrument> instruments,
-                                      const facility_options& options) noexcept {
-    return static_cast<std::uint32_t>(instruments.size()) + options.instruments_reserved;
-}
-
-/// In books that imply prices in one another the sum of two prices has to be one.
-[[nodiscard]] std::vector<domain::instrument> narrowed(std::span<const domain::instrument> instruments,
-                                                       std::uint32_t reserved) {
-    std::vector<domain::instrument> made = with_room(instruments, reserved);
-    const auto narrow = [](domain::instrument& i) {
-        const domain::price_ticks reach = domain::implied_reach(i);
-        i.price_low = std::max(i.price_low, domain::price_ticks{-reach.value});
-        i.price_high = std::min(i.price_high, reach);
-    };
-    for (domain::instrument& i : made) {
-        if (!i.implied) continue;
-        narrow(i);
-        for (domain::instrument& other : made) {
-            if (other.id == i.legs[0].instrument || other.id == i.legs[1].instrument) narrow(other);
-        }
-    }
-    return made;
-}
-
 }  // namespace
 
-facility::state_machine::state_machine(const facility_options& options, std::span<const domain::instrument> instruments,
-                                       event_consumer& consumer)
-    : definitions_(with_room(instruments, options.instruments_reserved)),
-      instruments_(narrowed(instruments, options.instruments_reserved)),
-      books_(index_by_id(instruments, options.instruments_reserved)),
-      engine_({.orders_max = options.orders_max,
-               .accounts_max = options.accounts_max,
-               .books_count = books_max(instruments, options),
-               .window_bits = options.window_bits,
-               .touch = options.touch}),
-      orders_(options.orders_max, options.touch),
-      positions_(options.positions_max, books_max(instruments, options)),
-      quotes_(options.positions_max, options.accounts_max),
-      exposures_(options.positions_max, options.accounts_max),
-      rules_(instruments, books_max(instruments, options), options.accounts_max),
-      options_(options),
-      strategies_(instruments, books_max(instruments, options)),
-      implied_(instruments, strategies_, books_max(instruments, options)),
-      writer_(engine_, orders_, positions_, quotes_, exposures_, strategies_, implied_, instruments,
-              books_max(instruments, options), consumer) {
-    likes_.reserve(options.instruments_reserved);
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
-        const domain::allocation_policy& policy = instruments_[book].allocation;
-        if (policy.algorithm != domain::match_algorithm::fifo) engine_.set_policy(book, policy);
-    }
-}
-
 void facility::state_machine::apply(const command& c) noexcept {
-    static_assert(none == no_book);
     writer_.begin(c);
     if (c.time.value >= std::min(orders_.expiries().next_due(), next_resume_)) [[unlikely]]
         settle_due(c.time);
@@ -732,84 +651,6 @@ void facility::state_machine::refuse(const command& c, reject_reason reason) noe
 void facility::state_machine::refuse(const command& c, reject_reason reason, std::uint32_t slot) noexcept {
     writer_.reject(instruments_[engine_.level_of(slot).book].id, orders_[slot].side, reason, engine_.id_of(slot),
                    c.price, c.quantity);
-}
-
-void facility::state_machine::hash_order(state_hasher& hasher, std::uint32_t slot) const {
-    const order_record& r = orders_[slot];
-    hasher.add(engine_.id_of(slot).value);
-    hasher.add((std::uint64_t{r.total} << 32) | engine_.order_at(slot).total());
-    hasher.add(r.client_order.value);
-    hasher.add((std::uint64_t{r.session.value} << 32) | r.account.value);
-    const bool by_name = orders_.find(r.account, r.client_order) == slot;
-    const bool by_request = orders_.find(r.session, r.request) == slot;
-    const bool expires = r.time_in_force == time_in_force::gtd;
-    hasher.add(expires ? orders_.rare(slot).expire_time : 0);
-    hasher.add(expires ? orders_.expiries().age_of(slot) : 0);
-    hasher.add(orders_.group_of(slot));
-    const auto flags = static_cast<std::uint8_t>(r.flags & ~record_flag::own);
-    hasher.add((std::uint64_t{r.request} << 32) | (std::uint64_t{flags} << 24) |
-               (static_cast<std::uint64_t>(r.time_in_force) << 16) | (static_cast<std::uint64_t>(r.self_match) << 8) |
-               (by_name ? 2U : 0U) | (by_request ? 1U : 0U));
-}
-
-std::uint64_t facility::state_machine::state_hash() const {
-    state_hasher hasher;
-    hasher.add(writer_.trades_count());
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
-        const tape_summary& tape = writer_.tape(book);
-        hasher.add(tape.prices.last.value);
-        hasher.add(tape.prices.high.value);
-        hasher.add(tape.prices.low.value);
-        hasher.add(tape.prices.open.value);
-        hasher.add(tape.volume);
-        hasher.add(tape.turnover);
-        hasher.add(tape.leg_volume);
-        for (const side s : {side::buy, side::sell}) {
-            hasher.add(std::uint64_t{0});
-            if (domain::has_top_order(instruments_[book].allocation.algorithm)) {
-                hasher.add(engine_.top_order(book, s).value);
-            }
-            engine_.for_each_order(book, s, [&](const matching::level_state& level, const matching::order_view& o) {
-                hasher.add(level.price.value);
-                hasher.add((std::uint64_t{o.open} << 32) | o.display);
-                hash_order(hasher, o.slot);
-            });
-        }
-        for (const bool is_rising : {false, true}) {
-            hasher.add(std::uint64_t{0});
-            engine_.for_each_waiting(book, is_rising, [&](domain::price_ticks trigger, std::uint32_t slot) {
-                const waiting_terms& terms = orders_.waiting(slot);
-                hasher.add(trigger.value);
-                hasher.add(terms.limit.value);
-                hasher.add((static_cast<std::uint64_t>(terms.type) << 32) | terms.display);
-                hash_order(hasher, slot);
-            });
-        }
-    }
-    // Oldest first, as a mass cancel takes them.
-    for (std::uint32_t account = 0; account < engine_.accounts_count(); ++account) {
-        engine_.for_each_order_of(account, [&](std::uint32_t slot) { hasher.add(engine_.id_of(slot).value); });
-    }
-    for (const quote_protection& p : quotes_.protections()) {
-        hasher.add((std::uint64_t{p.fills_max} << 32) | p.quantity_max);
-        hasher.add((std::uint64_t{p.window_ms} << 32) | p.fills);
-        hasher.add(p.lots);
-        hasher.add(p.began.value);
-        hasher.add(std::uint64_t{p.is_tripped});
-    }
-    // In the order in which the pairs first had an order, which is part of the state: their number is limited.
-    for (std::uint32_t slot = 0; slot < positions_.count(); ++slot) {
-        const risk::position& p = positions_[slot];
-        hasher.add((std::uint64_t{p.account} << 32) | p.instrument);
-        hasher.add(p.lots);
-    }
-    hash_rules(hasher);
-    for (const domain::instrument& i : definitions().subspan(configured().size())) {
-        base::hasher of_one;
-        domain::add_to(of_one, i);
-        hasher.add(of_one.value());
-    }
-    return hasher.value();
 }
 
 }  // namespace corro::facility
