@@ -10,6 +10,7 @@
 #include "domain/decimal.hpp"
 #include "io/errors.hpp"
 #include "io/timer.hpp"
+#include "operator_words.hpp"
 #include "venue_access.hpp"
 
 namespace corro::app {
@@ -240,6 +241,8 @@ void trading_desk::take(const client::answer& answer) {
     learn_instruments();
     if (answer.gap) {
         say_("some answers are no longer kept by the venue: the list of orders may be incomplete");
+    } else if (answer.told != nullptr) {
+        tell(*answer.told);
     } else if (answer.reject) {
         const auto number = long_number(answer.reject->refused_sequence.value);
         orders_.on_refused(number, domain::reject_reason::none);
@@ -309,6 +312,10 @@ void trading_desk::execute(std::string_view line) {
         if (const domain::instrument* const i = find(chosen->instrument); i != nullptr && feed_ != nullptr) {
             say_(market_view::summary(*feed_, *i));
         }
+    } else if (const auto* const question = std::get_if<client::desk::status_question>(&*parsed)) {
+        ask_status(question->instrument);
+    } else if (std::holds_alternative<client::desk::snapshot_wish>(*parsed)) {
+        ask_snapshot();
     } else if (const auto* const what = std::get_if<listing>(&*parsed)) {
         list(*what);
     } else if (const auto* const topic = std::get_if<help_request>(&*parsed)) {
@@ -330,6 +337,27 @@ void trading_desk::send(domain::command command) {
         return say_("not sent: too much is waiting to be sent already");
     }
     has_output_.set();
+}
+
+void trading_desk::ask_status(domain::instrument_id instrument) {
+    if (!connected_) return say_("not asked: there is no connection");
+    is_asked(session_->ask_status(++questions_count_, instrument));
+}
+
+void trading_desk::ask_snapshot() {
+    if (!connected_) return say_("not asked: there is no connection");
+    is_asked(session_->ask_snapshot(++questions_count_));
+}
+
+void trading_desk::is_asked(bool queued) {
+    if (!queued) return say_("not asked: too much is waiting to be sent already");
+    has_output_.set();
+}
+
+void trading_desk::tell(const client::operator_word& told) {
+    const auto* const status = std::get_if<wire::venue_status>(&told);
+    const domain::instrument* const i = status == nullptr ? nullptr : find(status->instrument);
+    say_(in_words(told, i == nullptr ? std::string_view() : i->name.view()));
 }
 
 void trading_desk::amend(const client::desk::change& wanted) {

@@ -84,6 +84,10 @@ class trading_desk {
     void take(const client::answer& answer);
     void tell(const domain::event& event);
     void send(domain::command command);
+    void ask_status(domain::instrument_id instrument);
+    void ask_snapshot();
+    void is_asked(bool queued);
+    void tell(const client::operator_word& told);
     void amend(const client::desk::change& wanted);
     void cancel(const client::desk::cancellation& wanted);
     void list(client::desk::listing what);
@@ -98,6 +102,7 @@ class trading_desk {
     client::desk::own_orders orders_;
     market_view view_;
     io::auto_event has_output_;
+    std::uint64_t questions_count_ = 0;  ///< asked as an operator
     io::task_scope* conversation_ = nullptr;
     io::task_scope* everything_ = nullptr;
     std::error_code broken_;  ///< why the last connection ended

@@ -176,6 +176,19 @@ bool order_session::send_test(std::uint64_t test_id) noexcept {
     return queue(heartbeat);
 }
 
+bool order_session::ask_status(std::uint64_t question, domain::instrument_id instrument) noexcept {
+    wire::status_request request;
+    request.question = question;
+    request.instrument = instrument;
+    return queue(request);
+}
+
+bool order_session::ask_snapshot(std::uint64_t question) noexcept {
+    wire::snapshot_request request;
+    request.question = question;
+    return queue(request);
+}
+
 io::task<std::error_code> order_session::flush() {
     if (flushing_) co_return std::error_code();  // whoever flushes already takes ours along
     flushing_ = true;
@@ -235,6 +248,12 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
                 break;
             case wire::template_id::resend_gap: result.gap = wire::resend_gap_view(frame).value(); return result;
             case wire::template_id::reject: result.reject = wire::reject_view(frame).value(); return result;
+            case wire::template_id::venue_status:
+                result.told = std::make_shared<const operator_word>(wire::venue_status_view(frame).value());
+                return result;
+            case wire::template_id::snapshot_answer:
+                result.told = std::make_shared<const operator_word>(wire::snapshot_answer_view(frame).value());
+                return result;
             case wire::template_id::logout:
                 return std::unexpected(logged_out(wire::logout_view(frame).logout_reason()));
             case wire::template_id::logout_ack: acknowledged_ = true; break;

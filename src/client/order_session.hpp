@@ -49,10 +49,14 @@ struct credentials {
     std::uint64_t next_answer = 0;
 };
 
+/// What the venue tells an operator about itself.
+using operator_word = std::variant<wire::venue_status, wire::snapshot_answer>;
+
 /// Something that the venue said: an event about an order, a refusal of a message, or that answers are lost.
 struct answer {
-    std::optional<wire::reject> reject;   ///< set: the message itself was refused, and `event` means nothing
-    std::optional<wire::resend_gap> gap;  ///< set: the venue no longer has answers that this client missed
+    std::optional<wire::reject> reject;         ///< set: the message itself was refused; `event` means nothing
+    std::optional<wire::resend_gap> gap;        ///< set: the venue no longer has answers that this client missed
+    std::shared_ptr<const operator_word> told;  ///< set: the answer to `ask_status` or `ask_snapshot`
     domain::event event;
     std::uint64_t sequence = 0;  ///< of the venue's numbered messages; 0 for the others
 };
@@ -104,6 +108,13 @@ class order_session {
 
     /// Queues a heartbeat that the venue answers with an echo; `test_id` is not 0.
     [[nodiscard]] bool send_test(std::uint64_t test_id) noexcept;
+
+    /// Asks how the venue is, for operators, and which phase an instrument is in unless it is 0. The answers, one for
+    /// each segment, repeat `question`. Not numbered: lost with the connection. False when the output buffer is full.
+    [[nodiscard]] bool ask_status(std::uint64_t question, domain::instrument_id instrument = {}) noexcept;
+
+    /// Asks for a snapshot beside the venue's journal, for operators; otherwise as `ask_status`.
+    [[nodiscard]] bool ask_snapshot(std::uint64_t question) noexcept;
 
     /// Writes everything that is queued. One at a time (asserted by the stream).
     /// @return Nothing, or what the connection failed with.

@@ -96,6 +96,11 @@ domain::volume_summary facility::volumes_of(domain::instrument_id instrument) co
     return book == state_machine::none ? domain::volume_summary{} : machine_->writer().volumes_of(book);
 }
 
+domain::trading_phase facility::phase_of(domain::instrument_id instrument) const noexcept {
+    const std::uint32_t book = machine_->book_of(instrument);
+    return book == state_machine::none ? domain::trading_phase::closed : machine_->rules().book(book).phase;
+}
+
 std::int64_t facility::position_of(domain::account_id account, domain::instrument_id instrument) const noexcept {
     const std::uint32_t book = machine_->book_of(instrument);
     const std::uint32_t slot =

@@ -114,6 +114,8 @@ class facility {
     /// Last, high, low and open; all no_price before the first trade.
     [[nodiscard]] domain::price_summary prices_of(domain::instrument_id instrument) const noexcept;
     [[nodiscard]] domain::volume_summary volumes_of(domain::instrument_id instrument) const noexcept;
+    /// Closed for an unknown instrument.
+    [[nodiscard]] domain::trading_phase phase_of(domain::instrument_id instrument) const noexcept;
     /// Lots, positive for long.
     [[nodiscard]] std::int64_t position_of(domain::account_id account, domain::instrument_id instrument) const noexcept;
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept;

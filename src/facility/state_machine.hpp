@@ -52,6 +52,7 @@ class facility::state_machine {
     [[nodiscard]] const risk::positions& positions() const noexcept { return positions_; }
     [[nodiscard]] const implied_books& implied() const noexcept { return implied_; }
     [[nodiscard]] const message_writer& writer() const noexcept { return writer_; }
+    [[nodiscard]] const trading_rules& rules() const noexcept { return rules_; }
 
     /// The index of an instrument's book, or `none`.
     static constexpr std::uint32_t none = 0xffffffffU;

@@ -24,6 +24,7 @@ struct order_entry_gateway::session_state {
     /// Counts the requests that were read. The log counts those that were sequenced: they may still be in the queue, or
     /// have been refused here.
     std::uint64_t next_request = 1;
+    std::uint64_t logons = 0;  ///< ever
 };
 
 /// One connection, from accept to the end.
@@ -66,6 +67,12 @@ struct order_entry_gateway::connection {
     std::size_t input_foreseen = 0;                   ///< end of the frames whose needs are fetched already
     std::array<std::byte, input_buffer_bytes> input;  // deliberately not initialised
 };
+
+/// What the venue says to a client that the time is.
+[[nodiscard]] inline domain::time_ns wall_clock_now() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+}
 
 template <class Message>
 void order_entry_gateway::put(connection& c, const Message& message) {

@@ -7,7 +7,8 @@
 // The sources are divided as the work is: order_entry_transport.cpp (networking and transport: connections come in and
 // are greeted), order_entry_logon.cpp, order_entry_session.cpp and order_entry_bytes.cpp (session: its beginning, its
 // course, its bytes), order_entry_pipeline.cpp (from bytes to commands), order_entry_gateway.cpp (from events to
-// bytes). Only the first knows what a session travels over.
+// bytes), order_entry_operator.cpp (what is asked about the venue itself). Only the first knows what a session travels
+// over.
 //
 // The gateway never calls the engine: requests go into a command_queue, answers come back through `deliver`.
 //
@@ -36,6 +37,7 @@
 #include "gateway/last_wills.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/listener.hpp"
+#include "gateway/operator_desk.hpp"
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/stream.hpp"
@@ -61,6 +63,7 @@ struct gateway_options {
     std::uint32_t timing_sample_every = 0;      ///< stamp one request of so many; 0: none
     telemetry::producer* log = nullptr;         ///< of the gateway's thread; outlives the gateway; nullptr: no log
     last_wills* wills = nullptr;                ///< outlive the gateway; nullptr: nobody is told
+    operator_desk* desk = nullptr;              ///< outlives the gateway; nullptr: nobody knows how the venue is
     std::uint32_t requests_per_second_max = 0;  ///< as the throttle allows; only told to the clients
 };
 
@@ -135,6 +138,10 @@ class order_entry_gateway {
     /// that it had no effect. Nothing of this is numbered, and nothing is kept.
     void turn_away(const domain::command& command) noexcept;
 
+    /// The desk's answer, for the operator who asked if he is still there. Nothing of this is numbered, and nothing is
+    /// kept. @pre The session is one of the accounts' (asserted).
+    void answer_operator(const operator_answer& answer);
+
     /// Starts sending what `deliver` has buffered: once per batch of commands.
     void flush() noexcept;
 
@@ -175,6 +182,7 @@ class order_entry_gateway {
     bool handle(connection& c, const wire::frame& frame, domain::command& command);
     bool take_number(connection& c, const wire::frame& frame);
     bool handle_session_message(connection& c, const wire::frame& frame);
+    void ask_desk(connection& c, const wire::frame& frame);
     void refuse(connection& c, const wire::frame& frame, wire::refusal refusal);
     void hand_over(domain::session_id to, const domain::event& event, std::uint64_t number) noexcept;
     void tell_definition(const domain::instrument& i) noexcept;

@@ -9,15 +9,6 @@
 
 namespace corro::gateway {
 
-namespace {
-
-domain::time_ns wall_clock_now() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
-}
-
-}  // namespace
-
 io::task<void> order_entry_gateway::log_on(connection* c) {
     c->challenge = make_nonce();
     wire::challenge challenge;
@@ -102,6 +93,7 @@ void order_entry_gateway::open(connection& c, const wire::hello& hello, const ac
     c.session = &session;
     session.next_request = std::max(session.next_request, answers_.next_request(id));
     session.active = &c;
+    ++session.logons;
 }
 
 // hello_ack, the instruments, what cannot be sent again and what was lost, in one piece of their own: events may be

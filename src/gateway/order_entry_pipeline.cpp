@@ -184,6 +184,8 @@ bool order_entry_gateway::handle_session_message(connection& c, const wire::fram
             end(c, wire::logout_reason::requested);
             return false;
         case wire::template_id::logout_ack: return false;
+        case wire::template_id::status_request:
+        case wire::template_id::snapshot_request: ask_desk(c, frame); return false;
         default: refuse(c, frame, {wire::session_reject_reason::unexpected_message}); return false;
     }
 }

@@ -126,6 +126,16 @@ inline wire::reject value_of(const wire::frame& frame) {
     return wire::reject_view(frame).value();
 }
 
+template <>
+inline wire::venue_status value_of(const wire::frame& frame) {
+    return wire::venue_status_view(frame).value();
+}
+
+template <>
+inline wire::snapshot_answer value_of(const wire::frame& frame) {
+    return wire::snapshot_answer_view(frame).value();
+}
+
 /// One connection to the gateway. Nothing is sent before `flush`; nothing is answered by itself.
 class raw_client {
  public:

@@ -10,6 +10,7 @@
 #include "io/yield.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
+#include "node/operator_answers.hpp"
 #include "node/ports.hpp"
 
 namespace corro::node {
@@ -31,7 +32,7 @@ exchange::exchange(io::context& context, const configuration& c)
     : context_(context),
       log_(log_of(c)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
-      orders_(context, c, clock_, events_log_),
+      orders_(context, c, clock_, events_log_, nullptr, this),
       feed_(context, c, events_log_),
       edges_(&orders_, &feed_),
       thread_(thread_of(context, c, orders_)),
@@ -44,6 +45,7 @@ exchange::exchange(io::context& context, const configuration& c)
         io::block_on(own, journal_->recover(parts()));
         snapshots_ = std::make_unique<snapshot_maker>(context_, c, *journal_, events_log_);
     }
+    feed_.take_phases(host_.state());
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     for (const domain::instrument& i : host_.state().defined()) {
         orders_.define(i);
@@ -177,6 +179,12 @@ io::task<void> exchange::pump_split() {
         const std::error_code stopped = co_await thread_->bell().wait();
         if (stopped) co_return;
     }
+}
+
+wire::session_reject_reason exchange::ask(const gateway::operator_question& question) {
+    orders_.answer_operator(
+        answer_of(question, asked_of(host_, thread_.get(), journal_.get(), feed_, snapshots_.get())));
+    return wire::session_reject_reason::none;
 }
 
 void exchange::say(telemetry::happening_kind what, std::uint64_t number) const {

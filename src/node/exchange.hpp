@@ -31,7 +31,7 @@
 
 namespace corro::node {
 
-class exchange final : private gateway::command_taker {
+class exchange final : private gateway::command_taker, private gateway::operator_desk {
  public:
     /// Opens the ports of the configuration, port 0 takes a free one, and recovers what the journal holds.
     /// @throws std::system_error when a port cannot be opened; configuration_error when an address is malformed;
@@ -103,6 +103,7 @@ class exchange final : private gateway::command_taker {
     io::task<void> pump_split();
     io::task<void> follow_journal();
     void publish_progress() noexcept;
+    [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
     void collect(telemetry::metrics_page& page) const;
     void say(telemetry::happening_kind what, std::uint64_t number) const;
 

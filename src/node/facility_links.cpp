@@ -9,6 +9,7 @@
 #include "io/yield.hpp"
 #include "node/facility_role.hpp"
 #include "node/limits.hpp"
+#include "node/operator_answers.hpp"
 
 namespace corro::node {
 
@@ -109,6 +110,9 @@ io::task<void> facility_role::take_commands(gateway_link* link) {
             }
             case link_message::last_will:
             case link_message::will_revoked: keep_wills(*link, frame); break;
+            case link_message::question:
+                if (!answer_questions(*link, frame)) co_return;
+                break;
             default: co_return;
         }
     }
@@ -123,6 +127,18 @@ void facility_role::keep_wills(gateway_link& link, const link_frame& frame) {
             link.wills.insert_or_assign(will.session.value, will);
         }
     }
+}
+
+// What operators want to know. False: the link is to end.
+bool facility_role::answer_questions(gateway_link& link, const link_frame& frame) {
+    const asked_facility asked = asked_of(host_, thread_.get(), journal_.get(), feed_, snapshots_.get());
+    for (std::size_t i = 0; i < frame.count<gateway::operator_question>(); ++i) {
+        const auto question = frame.record<gateway::operator_question>(i);
+        if (!shares_.serves(link.gateway, question.session)) return false;
+        link.channel.put_record(link_message::reply, answer_of(question, asked));
+    }
+    link.channel.flush();
+    return true;
 }
 
 // False: the link is to end.

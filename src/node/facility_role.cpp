@@ -58,6 +58,7 @@ facility_role::facility_role(io::context& context, const configuration& c)
         defined_.push_back(i);
         if (log_ != nullptr) log_->list(i);
     }
+    feed_.take_phases(host_.state());
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
     metrics_endpoint_ = *metrics_port_.local_endpoint();

@@ -124,6 +124,7 @@ class facility_role final : private command_outlet {
     void welcome(gateway_link& link);
     io::task<void> take_commands(gateway_link* link);
     void keep_wills(gateway_link& link, const link_frame& frame);
+    [[nodiscard]] bool answer_questions(gateway_link& link, const link_frame& frame);
     io::task<bool> execute_all(gateway_link* link, link_frame frame);
     [[nodiscard]] bool takes_commands() noexcept;
     void pass_on(gateway_link& link, const domain::command& command, bool is_will);

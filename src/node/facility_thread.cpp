@@ -41,6 +41,8 @@ void facility_thread::start(matching_host& host, host_journal* journal) {
     CORRO_ASSERT(!thread_.joinable());
     host_ = &host;
     journal_ = journal;
+    sequence_.store(host.sequence(), std::memory_order_relaxed);
+    if (journal != nullptr) room_.store(journal->writer().room(), std::memory_order_relaxed);
     leaving_.store(false, std::memory_order_relaxed);
     commands_.ring_instead(&bell_);
     thread_ = std::thread([this] { io::block_on(context_, serve()); });
@@ -136,6 +138,8 @@ void facility_thread::publish_progress() noexcept {
     if (executed_ != nullptr && host_->failed()) failed_.store(true, std::memory_order_release);
     // What waits for a journal that has failed is never answered; nobody shall wait for it.
     const std::uint64_t answered = host_->failed() ? taken_count_ : marks_.answered(host_->released_count());
+    sequence_.store(host_->sequence(), std::memory_order_relaxed);
+    if (journal_ != nullptr) room_.store(journal_->writer().room(), std::memory_order_relaxed);
     answered_count_.store(answered, std::memory_order_release);
     edge_bell_.set();
 }

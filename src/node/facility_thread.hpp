@@ -61,6 +61,11 @@ class facility_thread final : public event_outlet {
     /// Rung when `drain` has something to do.
     [[nodiscard]] io::remote_event& bell() noexcept { return edge_bell_; }
 
+    /// Commands sequenced when the thread last said how far it is; any thread.
+    [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }
+    /// What the journal took then, if there is one; any thread.
+    [[nodiscard]] journal::journal_room room() const noexcept { return room_.load(std::memory_order_relaxed); }
+
     /// Events in the ring towards the edges, about; any thread.
     [[nodiscard]] std::size_t waiting_count() const noexcept { return events_.size(); }
 
@@ -93,6 +98,9 @@ class facility_thread final : public event_outlet {
 
     // Written by the facility's thread with release after the events of so many commands are in the ring.
     std::atomic<std::uint64_t> answered_count_{0};
+    // Written by the facility's thread, for who wants to know; neither orders anything.
+    std::atomic<std::uint64_t> sequence_{0};
+    std::atomic<journal::journal_room> room_{journal::journal_room::everything};
     // false -> true (the facility's thread, before it looks at the full ring once more and sleeps), true -> false (the
     // edges' thread, after it has made room; it then rings the bell).
     std::atomic<bool> wants_room_{false};

@@ -102,8 +102,9 @@ io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
 
 // Opens the ports for sessions that know what was answered so far; the error when that fails.
 std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers) {
+    gateway::operator_desk* const desk = this;
     try {
-        orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, events_log_, this);
+        orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, events_log_, this, desk);
     } catch (const std::exception&) {
         return std::current_exception();
     }
@@ -155,11 +156,13 @@ io::task<void> gateway_role::serve_sessions(link_channel* channel) {
     pumping.spawn(receive(channel));
     pumping.spawn(channel->keep_alive());
     ++links_made_;
+    channel_ = channel;
     if (opened_) opened_(orders_->endpoint());
     co_await orders_->run();
     served_ = true;
     pumping.request_stop();
     co_await pumping.join();
+    channel_ = nullptr;
     put_wills(*channel);
     if (channel->fell_silent()) ++links_cut_;
 }
@@ -167,6 +170,14 @@ io::task<void> gateway_role::serve_sessions(link_channel* channel) {
 void gateway_role::tell(link_message kind, const domain::command& cancel) {
     wills_.push_back({orders_->commands().pushed_count(), kind, cancel});
     orders_->commands().filled().set();
+}
+
+// The facility knows. Its answers come back by `take`.
+wire::session_reject_reason gateway_role::ask(const gateway::operator_question& question) {
+    if (channel_ == nullptr || broken_ || channel_->is_full()) return wire::session_reject_reason::overloaded;
+    channel_->put_record(link_message::question, question);
+    channel_->flush();
+    return wire::session_reject_reason::none;
 }
 
 // Those whose turn has come: between the same commands as in the queue.
@@ -247,6 +258,13 @@ bool gateway_role::take(const link_frame& frame) {
                 const auto instrument = frame.record<domain::instrument>(i);
                 if (!domain::validate(instrument).empty()) return false;
                 orders_->define(instrument);
+            }
+            return true;
+        case link_message::reply:
+            for (std::size_t i = 0; i < frame.count<gateway::operator_answer>(); ++i) {
+                const auto answer = frame.record<gateway::operator_answer>(i);
+                if (answer.to.session.value == 0 || answer.to.session.value > orders_->sessions_count()) return false;
+                orders_->answer_operator(answer);
             }
             return true;
         case link_message::turned_away:

@@ -35,7 +35,7 @@
 
 namespace corro::node {
 
-class gateway_role final : public gateway::last_wills {
+class gateway_role final : public gateway::last_wills, private gateway::operator_desk {
  public:
     /// Opens nothing yet. @param opened  Called with the TCP address whenever the ports are opened.
     /// @throws configuration_error
@@ -68,6 +68,7 @@ class gateway_role final : public gateway::last_wills {
     };
 
     void tell(link_message kind, const domain::command& cancel);
+    [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
 
     io::task<void> find_facility();
     io::task<void> serve_link(gateway::transport_stream stream);
@@ -89,6 +90,7 @@ class gateway_role final : public gateway::last_wills {
     link_address facility_;
     std::function<void(io::endpoint)> opened_;
     std::unique_ptr<order_entry_side> orders_;  ///< while the link stands
+    link_channel* channel_ = nullptr;           ///< while sessions are served
     std::deque<told_will> wills_;
     std::uint64_t taken_count_ = 0;  ///< commands of the queue that are put into the link
     bool broken_ = false;            ///< the link

@@ -6,12 +6,13 @@
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/fingerprint.hpp"
+#include "gateway/operator_desk.hpp"
 
 namespace corro::node {
 namespace {
 
 constexpr std::uint64_t magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
-constexpr std::uint32_t version = 4;
+constexpr std::uint32_t version = 5;
 
 std::uint64_t layout_of_records() noexcept {
     base::hasher hasher;
@@ -19,6 +20,7 @@ std::uint64_t layout_of_records() noexcept {
     hasher.add(offsetof(domain::command, session)).add(offsetof(domain::command, request));
     hasher.add(offsetof(domain::command, verdict)).add(offsetof(domain::event, command));
     hasher.add(offsetof(domain::event, kind)).add(offsetof(domain::event, flags));
+    hasher.add(sizeof(gateway::operator_question)).add(sizeof(gateway::operator_answer));
     return hasher.value();
 }
 

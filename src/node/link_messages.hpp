@@ -32,6 +32,8 @@ enum class link_message : std::uint32_t {
     turned_away = 11,  ///< to the gateway: domain::command that was not taken
     heartbeat = 12,    ///< in both directions, empty: nothing else was said for a while
     definition = 13,   ///< to the gateway: domain::instrument, one that was defined while the venue ran
+    question = 14,     ///< to the facility: gateway::operator_question
+    reply = 15,        ///< to the gateway: gateway::operator_answer
 };
 
 inline constexpr std::size_t link_head_bytes = 8;

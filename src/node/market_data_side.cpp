@@ -50,6 +50,16 @@ market_data_side::market_data_side(io::context& context, const configuration& c,
       feed_endpoint_(*feed_.local_endpoint()),
       snapshot_endpoint_(*snapshots_.local_endpoint()) {
     if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();
+    for (const domain::instrument& i : c.instruments) note_phase(i.id, domain::trading_phase::continuous);
+}
+
+void market_data_side::note_phase(domain::instrument_id id, domain::trading_phase phase) {
+    if (id.value >= phases_.size()) phases_.resize(std::size_t{id.value} + 1);
+    phases_[id.value] = phase;
+}
+
+void market_data_side::take_phases(const facility::facility& state) {
+    for (const domain::instrument& i : state.instruments()) note_phase(i.id, state.phase_of(i.id));
 }
 
 io::task<void> market_data_side::run() {

@@ -7,8 +7,10 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "domain/event.hpp"
+#include "facility/facility.hpp"
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/task.hpp"
@@ -35,8 +37,19 @@ class market_data_side {
     /// Where the feed begins, when it is not the first of its kind.
     [[nodiscard]] market_data::distributor& distributor() noexcept { return distributor_; }
 
-    void publish(const domain::event& event) noexcept { distributor_.publish(event); }
+    void publish(const domain::event& event) noexcept {
+        if (event.kind == domain::event_kind::phase_changed) [[unlikely]]
+            note_phase(event.instrument, event.phase.phase);
+        distributor_.publish(event);
+    }
     void expect(const domain::event& event) const noexcept { distributor_.expect(event); }
+
+    /// For set-up, after a recovery: the phases of all instruments are what they are there.
+    void take_phases(const facility::facility& state);
+    /// The phase of an instrument, as published; nothing when there is none.
+    [[nodiscard]] std::optional<domain::trading_phase> phase_of(domain::instrument_id id) const noexcept {
+        return id.value < phases_.size() ? phases_[id.value] : std::nullopt;
+    }
 
     /// Starts sending: once per batch of events.
     void flush() noexcept {
@@ -54,7 +67,10 @@ class market_data_side {
     [[nodiscard]] const market_data::line_publisher* lines() const noexcept { return lines_.get(); }
 
  private:
+    void note_phase(domain::instrument_id id, domain::trading_phase phase);
+
     io::context& context_;
+    std::vector<std::optional<domain::trading_phase>> phases_;  ///< by instrument id
     market_data::distributor distributor_;
     std::unique_ptr<market_data::line_publisher> lines_;
     io::tcp_acceptor feed_;

@@ -34,10 +34,11 @@ namespace corro::node {
 
 class order_entry_side {
  public:
-    /// Opens the port. `clock`, `log` and `wills` outlive the side; the latter two may be nullptr.
+    /// Opens the port. `clock`, `log`, `wills` and `desk` outlive the side; the latter three may be nullptr.
     /// @throws std::system_error, configuration_error as `exchange`.
     order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock,
-                     telemetry::producer* log, gateway::last_wills* wills = nullptr);
+                     telemetry::producer* log, gateway::last_wills* wills = nullptr,
+                     gateway::operator_desk* desk = nullptr);
 
     /// Serves until `close` and until every session has said goodbye; then waits until every command is answered.
     [[nodiscard]] io::task<void> run();
@@ -61,6 +62,9 @@ class order_entry_side {
 
     /// A command of the queue that was not taken: it has no effect and no other answer.
     void turn_away(const domain::command& command) noexcept { gateway_.turn_away(command); }
+
+    /// What the desk says to an operator.
+    void answer_operator(const gateway::operator_answer& answer) { gateway_.answer_operator(answer); }
 
     /// For set-up: requests that a crash took; see order_entry_gateway.
     void set_lost(domain::session_id session, std::vector<std::uint32_t> requests) {

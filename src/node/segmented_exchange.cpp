@@ -7,6 +7,7 @@
 #include "io/yield.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
+#include "node/operator_answers.hpp"
 #include "node/ports.hpp"
 #include "node/segment_recovery.hpp"
 
@@ -24,7 +25,7 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
     : context_(context),
       log_(log_of(c)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
-      orders_(context, c, clock_, events_log_),
+      orders_(context, c, clock_, events_log_, nullptr, this),
       map_(c),
       merger_(c.segments.size(), orders_),
       metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
@@ -42,6 +43,7 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
     merger_.begin_counting();
     for (const auto& s : segments_) {
         if (s->thread != nullptr) s->host.set_outlet(*s->thread);
+        s->feed.take_phases(s->host.state());
         // What the recovery repeated has been told before.
         s->edge.log_to(events_log_);
     }
@@ -208,6 +210,19 @@ io::task<void> segmented_exchange::follow_thread(segment* s) {
 void segmented_exchange::flush() noexcept {
     orders_.flush();
     for (const auto& s : segments_) s->feed.flush();
+}
+
+// Every segment says how it is. Snapshots are the venue's, and nothing of one segment's business.
+wire::session_reject_reason segmented_exchange::ask(const gateway::operator_question& question) {
+    for (const auto& s : segments_) {
+        gateway::operator_answer answer =
+            answer_of(question, asked_of(s->host, s->thread.get(), s->journal.get(), s->feed, nullptr));
+        answer.venue.segment = static_cast<std::uint8_t>(s->index());
+        answer.venue.segments_count = static_cast<std::uint8_t>(segments_.size());
+        orders_.answer_operator(answer);
+        if (question.wish == gateway::operator_wish::snapshot) break;
+    }
+    return wire::session_reject_reason::none;
 }
 
 void segmented_exchange::say(telemetry::happening_kind what) const {

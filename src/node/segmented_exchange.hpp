@@ -34,7 +34,7 @@
 
 namespace corro::node {
 
-class segmented_exchange {
+class segmented_exchange final : private gateway::operator_desk {
  public:
     /// Opens the ports of the configuration, port 0 takes a free one, and recovers what the journals hold.
     /// @throws as `exchange`.
@@ -68,6 +68,7 @@ class segmented_exchange {
     io::task<void> follow_journal(segment* s);
     void publish_progress(segment& s);
     void flush() noexcept;
+    [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
     io::task<void> save_last_snapshot();
     void collect(telemetry::metrics_page& page) const;
     void say(telemetry::happening_kind what) const;

@@ -57,6 +57,9 @@ class snapshot_maker {
     /// Has one made soon of the commands that are durable then, whatever is configured.
     void ask() noexcept { asked_ = true; }
 
+    /// Whether one is being made, or will be as soon as the maker looks.
+    [[nodiscard]] bool is_under_way() const noexcept { return asked_ || thread_.joinable(); }
+
     [[nodiscard]] const snapshot_statistics& statistics() const noexcept { return statistics_; }
 
  private:

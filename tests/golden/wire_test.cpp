@@ -68,6 +68,10 @@ golden_bytes session_message_again(const wire::frame& from) {
         case logout_ack: return written_again<wire::logout_ack_view>(from);
         case reject: return written_again<wire::reject_view>(from);
         case resend_gap: return written_again<wire::resend_gap_view>(from);
+        case venue_status: return written_again<wire::venue_status_view>(from);
+        case status_request: return written_again<wire::status_request_view>(from);
+        case snapshot_request: return written_again<wire::snapshot_request_view>(from);
+        case snapshot_answer: return written_again<wire::snapshot_answer_view>(from);
         case query_order: return written_again<wire::query_order_view>(from);
         case set_protection: return written_again<wire::set_protection_view>(from);
         case reset_protection: return written_again<wire::reset_protection_view>(from);

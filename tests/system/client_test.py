@@ -120,6 +120,38 @@ class Terminal:
         raise AssertionError(f"the screen never showed {pattern!r}; it shows:\n{self.screen()}")
 
 
+class Typed:
+    """`corro client` without a terminal, given one line after the other; a context manager."""
+
+    def __init__(self, arguments):
+        self.command = [CORRO, "client", "--plain", *arguments]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True)
+        self.watchdog = threading.Timer(TIME_LIMIT_S, self.process.kill)
+        self.watchdog.start()
+        self.wait_for("logged on")
+        return self
+
+    def __exit__(self, *unused):
+        self.watchdog.cancel()
+        if self.process.poll() is None:
+            self.process.communicate("quit\n", timeout=TIME_LIMIT_S)
+
+    def type(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def wait_for(self, pattern):
+        said = []
+        for line in self.process.stdout:
+            said.append(line)
+            if re.search(pattern, line):
+                return
+        raise AssertionError(f"{pattern!r} was never said, but: {''.join(said)}")
+
+
 class ClientTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -146,6 +178,29 @@ class ClientTest(unittest.TestCase):
             # Whoever comes back is told what his session has done.
             again = self.commands(exchange, "alice", "sell 4 ESZ6 5998.75", "quit")
             self.assertIn("#1 open buy 10 ESZ6 @ 5998.75", again)
+
+    def test_an_operator_asks_how_the_venue_is_and_for_a_snapshot(self):
+        key = "5f" * 32
+        carol = f'\n[[account]]\nid = 9\nname = "carol"\nkey = "{key}"\noperator = true\n'
+        journal = os.path.join(self.folder.name, "journal")
+        with Exchange(self.folder.name, more=f'\n[facility]\njournal = "{journal}"\n' + carol) as exchange:
+            with Typed(self.arguments(exchange, "alice")) as alice:
+                alice.type("buy 10 ESZ6 5998.75")
+                alice.wait_for("#1 open buy 10 ESZ6")
+                alice.type("status")
+                alice.wait_for("was refused: not_an_operator")
+            with Typed(self.arguments(exchange, "carol")) as control:
+                control.type("status CLF7")
+                control.wait_for(r"command 1 sequenced, 1 durable, 0 in the newest snapshot; the journal takes everything; "
+                                 r"0 requests waiting; feed at 4; 1 of \d+ sessions on; CLF7 is in continuous trading")
+                control.type("snapshot")
+                control.wait_for("a snapshot up to command 1 is begun")
+                deadline = time.monotonic() + TIME_LIMIT_S
+                while not os.path.exists(os.path.join(journal, "00000000000000000001.snapshot")):
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.02)
+                control.type("snapshot")
+                control.wait_for("no snapshot: the newest one has everything|no other snapshot: one is being made already")
 
     def test_says_what_is_wrong_with_its_start(self):
         with Exchange(self.folder.name) as exchange:

@@ -41,6 +41,7 @@ class sampler {
         requests();
         events();
         reference_data();
+        operators_messages();
         return samples_;
     }
 
@@ -98,6 +99,30 @@ class sampler {
                          .refused_template = make_.number<std::uint16_t>(),
                          .refused_field = make_.number<std::uint16_t>(),
                          .session_reject_reason = static_cast<wire::session_reject_reason>(make_.from(0, 10))});
+    }
+
+    // Last, so that the others stay what they were.
+    void operators_messages() {
+        add(wire::venue_status{.question = make_.number<std::uint64_t>(),
+                               .time = time(),
+                               .last_command = domain::sequence_number{make_.number<std::uint64_t>()},
+                               .durable_command = domain::sequence_number{make_.number<std::uint64_t>()},
+                               .snapshot_command = domain::sequence_number{make_.number<std::uint64_t>()},
+                               .commands_waiting = make_.number<std::uint64_t>(),
+                               .feed_sequence = domain::sequence_number{make_.number<std::uint64_t>()},
+                               .sessions_count = make_.number<std::uint32_t>(),
+                               .sessions_max = make_.number<std::uint32_t>(),
+                               .journal_state = static_cast<wire::journal_state>(make_.from(0, 3)),
+                               .trading_phase = static_cast<domain::trading_phase>(make_.from(0, 6)),
+                               .segment = make_.number<std::uint8_t>(),
+                               .segments_count = make_.number<std::uint8_t>(),
+                               .instrument = domain::instrument_id{make_.number<std::uint32_t>()}});
+        add(wire::status_request{.question = make_.number<std::uint64_t>(),
+                                 .instrument = domain::instrument_id{make_.number<std::uint32_t>()}});
+        add(wire::snapshot_request{.question = make_.number<std::uint64_t>()});
+        add(wire::snapshot_answer{.question = make_.number<std::uint64_t>(),
+                                  .durable_command = domain::sequence_number{make_.number<std::uint64_t>()},
+                                  .snapshot_outcome = static_cast<wire::snapshot_outcome>(make_.from(0, 4))});
     }
 
     void requests() {

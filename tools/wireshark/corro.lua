@@ -223,6 +223,23 @@ local session_reject_reason_names = {
     [8] = "sequence_repeated",
     [9] = "sequence_exhausted",
     [10] = "overloaded",
+    [11] = "not_an_operator",
+    [12] = "not_known_here",
+}
+
+local journal_state_names = {
+    [0] = "no_journal",
+    [1] = "takes_everything",
+    [2] = "takes_cancels",
+    [3] = "takes_nothing",
+}
+
+local snapshot_outcome_names = {
+    [0] = "begun",
+    [1] = "under_way",
+    [2] = "nothing_new",
+    [3] = "no_journal",
+    [4] = "only_at_the_end",
 }
 
 local logout_reason_names = {
@@ -251,6 +268,10 @@ local template_names = {
     [6] = "logout_ack",
     [7] = "reject",
     [8] = "resend_gap",
+    [9] = "venue_status",
+    [10] = "status_request",
+    [11] = "snapshot_request",
+    [12] = "snapshot_answer",
     [16] = "enter_order",
     [17] = "amend_order",
     [18] = "cancel_order",
@@ -331,10 +352,23 @@ local fields = {
     refused_field = ProtoField.uint16("corro.refused_field", "refused_field"),
     session_reject_reason = ProtoField.uint8("corro.session_reject_reason", "session_reject_reason", base.DEC, session_reject_reason_names),
     first_missing = ProtoField.uint64("corro.first_missing", "first_missing"),
+    question = ProtoField.uint64("corro.question", "question"),
+    last_command = ProtoField.uint64("corro.last_command", "last_command"),
+    durable_command = ProtoField.uint64("corro.durable_command", "durable_command"),
+    snapshot_command = ProtoField.uint64("corro.snapshot_command", "snapshot_command"),
+    commands_waiting = ProtoField.uint64("corro.commands_waiting", "commands_waiting"),
+    feed_sequence = ProtoField.uint64("corro.feed_sequence", "feed_sequence"),
+    sessions_count = ProtoField.uint32("corro.sessions_count", "sessions_count"),
+    sessions_max = ProtoField.uint32("corro.sessions_max", "sessions_max"),
+    journal_state = ProtoField.uint8("corro.journal_state", "journal_state", base.DEC, journal_state_names),
+    trading_phase = ProtoField.uint8("corro.trading_phase", "trading_phase", base.DEC, trading_phase_names),
+    segment = ProtoField.uint8("corro.segment", "segment"),
+    segments_count = ProtoField.uint8("corro.segments_count", "segments_count"),
+    instrument = ProtoField.uint32("corro.instrument", "instrument"),
+    snapshot_outcome = ProtoField.uint8("corro.snapshot_outcome", "snapshot_outcome", base.DEC, snapshot_outcome_names),
     client_order = ProtoField.uint64("corro.client_order", "client_order"),
     price = ProtoField.int64("corro.price", "price"),
     quantity = ProtoField.int64("corro.quantity", "quantity"),
-    instrument = ProtoField.uint32("corro.instrument", "instrument"),
     side = ProtoField.uint8("corro.side", "side", base.DEC, side_names),
     order_type = ProtoField.uint8("corro.order_type", "order_type", base.DEC, order_type_names),
     time_in_force = ProtoField.uint8("corro.time_in_force", "time_in_force", base.DEC, time_in_force_names),
@@ -355,7 +389,6 @@ local fields = {
     product = ProtoField.uint32("corro.product", "product"),
     cancelled_account = ProtoField.uint32("corro.cancelled_account", "cancelled_account"),
     query_flags = ProtoField.uint8("corro.query_flags", "query_flags", base.HEX),
-    trading_phase = ProtoField.uint8("corro.trading_phase", "trading_phase", base.DEC, trading_phase_names),
     resume_time = ProtoField.absolute_time("corro.resume_time", "resume_time", base.UTC),
     limited_account = ProtoField.uint32("corro.limited_account", "limited_account"),
     firm = ProtoField.uint32("corro.firm", "firm"),
@@ -448,7 +481,6 @@ local fields = {
     legs_count = ProtoField.uint8("corro.legs_count", "legs_count"),
     implied = ProtoField.uint8("corro.implied", "implied", base.DEC, switch_state_names),
     last_sequence = ProtoField.uint64("corro.last_sequence", "last_sequence"),
-    last_command = ProtoField.uint64("corro.last_command", "last_command"),
 }
 for _, field in pairs(fields) do table.insert(corro.fields, field) end
 
@@ -584,6 +616,38 @@ local messages = {
         name = "resend_gap", block_bytes = 16,
         { field = fields.next_sequence, offset = 0, size = 8, add = add_plain },
         { field = fields.first_missing, offset = 8, size = 8, add = add_plain },
+    },
+    [9] = {
+        name = "venue_status", block_bytes = 72,
+        { field = fields.question, offset = 0, size = 8, add = add_plain },
+        { field = fields.time, offset = 8, size = 8, add = add_time },
+        { field = fields.last_command, offset = 16, size = 8, add = add_plain },
+        { field = fields.durable_command, offset = 24, size = 8, add = add_plain },
+        { field = fields.snapshot_command, offset = 32, size = 8, add = add_plain },
+        { field = fields.commands_waiting, offset = 40, size = 8, add = add_plain },
+        { field = fields.feed_sequence, offset = 48, size = 8, add = add_plain },
+        { field = fields.sessions_count, offset = 56, size = 4, add = add_plain },
+        { field = fields.sessions_max, offset = 60, size = 4, add = add_plain },
+        { field = fields.journal_state, offset = 64, size = 1, add = add_plain, values = journal_state_names },
+        { field = fields.trading_phase, offset = 65, size = 1, add = add_plain, values = trading_phase_names },
+        { field = fields.segment, offset = 66, size = 1, add = add_plain },
+        { field = fields.segments_count, offset = 67, size = 1, add = add_plain },
+        { field = fields.instrument, offset = 68, size = 4, add = add_plain },
+    },
+    [10] = {
+        name = "status_request", block_bytes = 16,
+        { field = fields.question, offset = 0, size = 8, add = add_plain },
+        { field = fields.instrument, offset = 8, size = 4, add = add_plain },
+    },
+    [11] = {
+        name = "snapshot_request", block_bytes = 8,
+        { field = fields.question, offset = 0, size = 8, add = add_plain },
+    },
+    [12] = {
+        name = "snapshot_answer", block_bytes = 24,
+        { field = fields.question, offset = 0, size = 8, add = add_plain },
+        { field = fields.durable_command, offset = 8, size = 8, add = add_plain },
+        { field = fields.snapshot_outcome, offset = 16, size = 1, add = add_plain, values = snapshot_outcome_names },
     },
     [16] = {
         name = "enter_order", block_bytes = 72,

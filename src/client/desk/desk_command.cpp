@@ -50,7 +50,7 @@ struct verb {
     std::string_view meaning;
 };
 
-constexpr std::array<verb, 13> verbs{{
+constexpr std::array<verb, 15> verbs{{
     {"amend", "amend NUMBER [quantity UNITS] [price PRICE]",
      "Changes an order. Less quantity keeps its place in the queue; more, or another price, gives it up."},
     {"buy", "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
@@ -70,6 +70,9 @@ constexpr std::array<verb, 13> verbs{{
     {"sell", "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
      "Enters an order to sell."},
     {"show", "show SYMBOL", "Shows another instrument."},
+    {"snapshot", "snapshot", "For operators: has the venue write a snapshot beside its journal while trading goes on."},
+    {"status", "status [SYMBOL]",
+     "For operators: how far the venue and its journal are, what waits, who is there, and an instrument's phase."},
     {"use", "use SYMBOL", "The same as show."},
 }};
 
@@ -392,6 +395,8 @@ class reader {
     if (equal(word, "orders")) return listing::orders;
     if (equal(word, "fills")) return listing::fills;
     if (equal(word, "positions")) return listing::positions;
+    if (equal(word, "snapshot")) return snapshot_wish{};
+    if (equal(word, "status") && words.ended()) return status_question{};
     if (equal(word, "quit")) return leave{};
     if (equal(word, "help")) {
         const std::string_view topic = words.take();
@@ -399,10 +404,11 @@ class reader {
             return problem(fmt::format("no help about \"{}\"; see: help", topic));
         return help_request{std::string(topic)};
     }
-    if (equal(word, "show") || equal(word, "use")) {
+    if (equal(word, "show") || equal(word, "use") || equal(word, "status")) {
         const domain::instrument* const i = find(instruments, words.peek());
         if (i == nullptr) return problem(fmt::format("no instrument \"{}\"; press TAB for the names", words.peek()));
         static_cast<void>(words.take());
+        if (equal(word, "status")) return status_question{i->id};
         return selection{i->id};
     }
     return problem(fmt::format("\"{}\" is no command; see: help", word));
@@ -457,7 +463,7 @@ std::vector<std::string> completions(std::string_view line, std::span<const doma
     } else if (equal(words[0], "cancel")) {
         if (position == 1) offer("all");
         if (position == 2 && equal(words[1], "all")) offer_symbols();
-    } else if (position == 1 && (equal(words[0], "show") || equal(words[0], "use"))) {
+    } else if (position == 1 && (equal(words[0], "show") || equal(words[0], "use") || equal(words[0], "status"))) {
         offer_symbols();
     }
     std::sort(found.begin(), found.end());

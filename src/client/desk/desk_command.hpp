@@ -44,6 +44,14 @@ struct selection {
     domain::instrument_id instrument{};
 };
 
+/// An operator asks how the venue is, and which phase an instrument is in unless it is 0.
+struct status_question {
+    domain::instrument_id instrument{};
+};
+
+/// An operator asks for a snapshot.
+struct snapshot_wish {};
+
 enum class listing : std::uint8_t { orders, fills, positions };
 
 /// The explanation of one word, or of all when `topic` is empty.
@@ -56,7 +64,8 @@ struct leave {};
 /// Nothing was typed.
 struct nothing {};
 
-using request = std::variant<nothing, order_ticket, change, cancellation, selection, listing, help_request, leave>;
+using request = std::variant<nothing, order_ticket, change, cancellation, selection, status_question, snapshot_wish,
+                             listing, help_request, leave>;
 
 /// Reads one line.
 /// @param instruments  The venue's.

@@ -161,8 +161,19 @@ TEST(desk_command, reads_orders_that_stay) {
               domain::order_flag::post_only | domain::order_flag::stays);
 }
 
+TEST(desk_command, reads_what_operators_ask) {
+    EXPECT_EQ(std::get<status_question>(*read("Status")).instrument, domain::instrument_id{});
+    EXPECT_EQ(std::get<status_question>(*read("status esh7")).instrument, domain::instrument_id{2});
+    EXPECT_TRUE(std::holds_alternative<snapshot_wish>(*read("snapshot")));
+    EXPECT_EQ(problem_of("status now"), "no instrument \"now\"; press TAB for the names");
+    EXPECT_EQ(problem_of("status ESZ6 now"), "\"now\" is too much; see: help status");
+    EXPECT_EQ(problem_of("snapshot ESZ6"), "\"ESZ6\" is too much; see: help snapshot");
+}
+
 TEST(desk_command, completes_words_where_they_may_stand) {
-    EXPECT_EQ(completions("", venue).size(), 13U);
+    EXPECT_EQ(completions("", venue).size(), 15U);
+    EXPECT_EQ(completions("s", venue), (std::vector<std::string>{"sell", "show", "snapshot", "status"}));
+    EXPECT_EQ(completions("status e", venue), (std::vector<std::string>{"ESH7", "ESZ6"}));
     EXPECT_EQ(completions("c", venue), std::vector<std::string>{"cancel"});
     EXPECT_EQ(completions("buy 10 e", venue), (std::vector<std::string>{"ESH7", "ESZ6"}));
     EXPECT_EQ(completions("buy 10 ESZ6 6000 i", venue), std::vector<std::string>{"ioc"});

@@ -13,6 +13,10 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::logout_ack: return "logout_ack";
         case template_id::reject: return "reject";
         case template_id::resend_gap: return "resend_gap";
+        case template_id::venue_status: return "venue_status";
+        case template_id::status_request: return "status_request";
+        case template_id::snapshot_request: return "snapshot_request";
+        case template_id::snapshot_answer: return "snapshot_answer";
         case template_id::enter_order: return "enter_order";
         case template_id::amend_order: return "amend_order";
         case template_id::cancel_order: return "cancel_order";
@@ -76,6 +80,29 @@ std::string_view to_string(session_reject_reason value) noexcept {
         case session_reject_reason::sequence_repeated: return "sequence_repeated";
         case session_reject_reason::sequence_exhausted: return "sequence_exhausted";
         case session_reject_reason::overloaded: return "overloaded";
+        case session_reject_reason::not_an_operator: return "not_an_operator";
+        case session_reject_reason::not_known_here: return "not_known_here";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(journal_state value) noexcept {
+    switch (value) {
+        case journal_state::no_journal: return "no_journal";
+        case journal_state::takes_everything: return "takes_everything";
+        case journal_state::takes_cancels: return "takes_cancels";
+        case journal_state::takes_nothing: return "takes_nothing";
+    }
+    return "unknown";
+}
+
+std::string_view to_string(snapshot_outcome value) noexcept {
+    switch (value) {
+        case snapshot_outcome::begun: return "begun";
+        case snapshot_outcome::under_way: return "under_way";
+        case snapshot_outcome::nothing_new: return "nothing_new";
+        case snapshot_outcome::no_journal: return "no_journal";
+        case snapshot_outcome::only_at_the_end: return "only_at_the_end";
     }
     return "unknown";
 }
@@ -110,6 +137,10 @@ refusal check(const frame& from) noexcept {
         case template_id::logout_ack: return logout_ack_view::check(from);
         case template_id::reject: return reject_view::check(from);
         case template_id::resend_gap: return resend_gap_view::check(from);
+        case template_id::venue_status: return venue_status_view::check(from);
+        case template_id::status_request: return status_request_view::check(from);
+        case template_id::snapshot_request: return snapshot_request_view::check(from);
+        case template_id::snapshot_answer: return snapshot_answer_view::check(from);
         case template_id::enter_order: return enter_order_view::check(from);
         case template_id::amend_order: return amend_order_view::check(from);
         case template_id::cancel_order: return cancel_order_view::check(from);

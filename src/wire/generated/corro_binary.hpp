@@ -37,6 +37,10 @@ enum class template_id : std::uint16_t {
     logout_ack = 6,
     reject = 7,
     resend_gap = 8,
+    venue_status = 9,
+    status_request = 10,
+    snapshot_request = 11,
+    snapshot_answer = 12,
     enter_order = 16,
     amend_order = 17,
     cancel_order = 18,
@@ -421,6 +425,10 @@ enum class session_reject_reason : std::uint8_t {
     sequence_exhausted = 9,
     /// The venue cannot take the message now; it had no effect.
     overloaded = 10,
+    /// Only a session of an operator's account may ask that.
+    not_an_operator = 11,
+    /// The process that serves the session cannot say what is asked.
+    not_known_here = 12,
 };
 
 [[nodiscard]] constexpr bool is_known(session_reject_reason value) noexcept {
@@ -436,6 +444,8 @@ enum class session_reject_reason : std::uint8_t {
         case session_reject_reason::sequence_repeated:
         case session_reject_reason::sequence_exhausted:
         case session_reject_reason::overloaded:
+        case session_reject_reason::not_an_operator:
+        case session_reject_reason::not_known_here:
             return true;
     }
     return false;
@@ -443,6 +453,60 @@ enum class session_reject_reason : std::uint8_t {
 
 /// The value's name as in the specification; "unknown" for a number that is not in use.
 [[nodiscard]] std::string_view to_string(session_reject_reason value) noexcept;
+
+/// What the venue's journal takes.
+enum class journal_state : std::uint8_t {
+    /// The venue keeps none.
+    no_journal = 0,
+    takes_everything = 1,
+    /// The disk is full: only what takes orders away.
+    takes_cancels = 2,
+    /// It has failed, or the disk has no room even for cancels: the venue accepts nothing.
+    takes_nothing = 3,
+};
+
+[[nodiscard]] constexpr bool is_known(journal_state value) noexcept {
+    switch (value) {
+        case journal_state::no_journal:
+        case journal_state::takes_everything:
+        case journal_state::takes_cancels:
+        case journal_state::takes_nothing:
+            return true;
+    }
+    return false;
+}
+
+/// The value's name as in the specification; "unknown" for a number that is not in use.
+[[nodiscard]] std::string_view to_string(journal_state value) noexcept;
+
+/// What came of the wish for a snapshot.
+enum class snapshot_outcome : std::uint8_t {
+    /// It is being made. When it is finished venue_status says so, and the event log.
+    begun = 0,
+    /// One is being made already; no other is begun.
+    under_way = 1,
+    /// The newest snapshot holds every command that is durable.
+    nothing_new = 2,
+    /// The venue keeps no journal, and snapshots are made of it.
+    no_journal = 3,
+    /// A venue of several segments writes snapshots when it ends, not while it runs.
+    only_at_the_end = 4,
+};
+
+[[nodiscard]] constexpr bool is_known(snapshot_outcome value) noexcept {
+    switch (value) {
+        case snapshot_outcome::begun:
+        case snapshot_outcome::under_way:
+        case snapshot_outcome::nothing_new:
+        case snapshot_outcome::no_journal:
+        case snapshot_outcome::only_at_the_end:
+            return true;
+    }
+    return false;
+}
+
+/// The value's name as in the specification; "unknown" for a number that is not in use.
+[[nodiscard]] std::string_view to_string(snapshot_outcome value) noexcept;
 
 /// Why a session ends.
 enum class logout_reason : std::uint8_t {
@@ -1120,6 +1184,300 @@ class resend_gap_view {
         return {
             .next_sequence = next_sequence(),
             .first_missing = first_missing(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Server to client: how the venue is, for an operator who asked; one for each segment. Not numbered, and not sent
+/// again.
+struct venue_status {
+    static constexpr template_id message_id = template_id::venue_status;
+    static constexpr std::size_t block_bytes = 72;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The operator's, repeated.
+    std::uint64_t question{};
+    /// The server's clock.
+    domain::time_ns time{};
+    /// The last command that the segment has sequenced.
+    domain::sequence_number last_command{};
+    /// The last command of which the journal keeps what its mode promises; 0 without a journal.
+    domain::sequence_number durable_command{};
+    /// The last command in the newest snapshot; 0 when there is none.
+    domain::sequence_number snapshot_command{};
+    /// Requests that are taken and not answered, in the process that serves the session.
+    std::uint64_t commands_waiting{};
+    /// The number of the feed's next message.
+    domain::sequence_number feed_sequence{};
+    /// Sessions that are logged on, in the process that serves the session.
+    std::uint32_t sessions_count{};
+    /// Sessions that the accounts may have together.
+    std::uint32_t sessions_max{};
+    wire::journal_state journal_state = wire::journal_state::no_journal;
+    /// Of the instrument, if there is one.
+    domain::trading_phase trading_phase = domain::trading_phase::continuous;
+    /// The segment that the message is about, from 0. Commands, journal and feed are its own.
+    std::uint8_t segment{};
+    /// Messages that answer the question; 1 in a venue that is not divided.
+    std::uint8_t segments_count{};
+    /// The one that was asked for, if it trades in this segment; otherwise 0.
+    domain::instrument_id instrument{};
+
+    friend bool operator==(const wire::venue_status&, const wire::venue_status&) = default;
+};
+
+/// Writes header and block: venue_status::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const venue_status& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(venue_status::message_id, venue_status::block_bytes, sequence, out);
+    store_field(out + 16, message.question);
+    store_field(out + 24, message.time);
+    store_field(out + 32, message.last_command);
+    store_field(out + 40, message.durable_command);
+    store_field(out + 48, message.snapshot_command);
+    store_field(out + 56, message.commands_waiting);
+    store_field(out + 64, message.feed_sequence);
+    store_field(out + 72, message.sessions_count);
+    store_field(out + 76, message.sessions_max);
+    store_field(out + 80, message.journal_state);
+    store_field(out + 81, message.trading_phase);
+    store_field(out + 82, message.segment);
+    store_field(out + 83, message.segments_count);
+    store_field(out + 84, message.instrument);
+}
+
+/// venue_status in a received buffer; valid as long as the buffer.
+class venue_status_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit venue_status_view(const frame& from) noexcept : block_(block_of<wire::venue_status>(from)) {}
+
+    /// What keeps a frame whose message is venue_status from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < venue_status::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const venue_status_view view{from};
+        if (!is_known(view.journal_state())) {
+            return {session_reject_reason::invalid_value, 247};
+        }
+        if (!is_known(view.trading_phase())) {
+            return {session_reject_reason::invalid_value, 104};
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::uint64_t question() const noexcept { return load_field<std::uint64_t>(block_ + 0); }
+    [[nodiscard]] domain::time_ns time() const noexcept { return load_field<domain::time_ns>(block_ + 8); }
+    [[nodiscard]] domain::sequence_number last_command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 16);
+    }
+    [[nodiscard]] domain::sequence_number durable_command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 24);
+    }
+    [[nodiscard]] domain::sequence_number snapshot_command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 32);
+    }
+    [[nodiscard]] std::uint64_t commands_waiting() const noexcept { return load_field<std::uint64_t>(block_ + 40); }
+    [[nodiscard]] domain::sequence_number feed_sequence() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 48);
+    }
+    [[nodiscard]] std::uint32_t sessions_count() const noexcept { return load_field<std::uint32_t>(block_ + 56); }
+    [[nodiscard]] std::uint32_t sessions_max() const noexcept { return load_field<std::uint32_t>(block_ + 60); }
+    [[nodiscard]] wire::journal_state journal_state() const noexcept {
+        return load_field<wire::journal_state>(block_ + 64);
+    }
+    [[nodiscard]] domain::trading_phase trading_phase() const noexcept {
+        return load_field<domain::trading_phase>(block_ + 65);
+    }
+    [[nodiscard]] std::uint8_t segment() const noexcept { return load_field<std::uint8_t>(block_ + 66); }
+    [[nodiscard]] std::uint8_t segments_count() const noexcept { return load_field<std::uint8_t>(block_ + 67); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 68);
+    }
+
+    [[nodiscard]] wire::venue_status value() const noexcept {
+        return {
+            .question = question(),
+            .time = time(),
+            .last_command = last_command(),
+            .durable_command = durable_command(),
+            .snapshot_command = snapshot_command(),
+            .commands_waiting = commands_waiting(),
+            .feed_sequence = feed_sequence(),
+            .sessions_count = sessions_count(),
+            .sessions_max = sessions_max(),
+            .journal_state = journal_state(),
+            .trading_phase = trading_phase(),
+            .segment = segment(),
+            .segments_count = segments_count(),
+            .instrument = instrument(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Client to server: asks how the venue is; for operators. Answered by venue_status. It is not numbered and not
+/// journaled. Another session is refused with not_an_operator.
+struct status_request {
+    static constexpr template_id message_id = template_id::status_request;
+    static constexpr std::size_t block_bytes = 16;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// Any number; the answer repeats it.
+    std::uint64_t question{};
+    /// Whose phase is wanted too; 0 for none.
+    domain::instrument_id instrument{};
+
+    friend bool operator==(const wire::status_request&, const wire::status_request&) = default;
+};
+
+/// Writes header and block: status_request::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const status_request& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(status_request::message_id, status_request::block_bytes, sequence, out);
+    store_field(out + 16, message.question);
+    store_field(out + 24, message.instrument);
+    std::memset(out + 28, 0, 4);
+}
+
+/// status_request in a received buffer; valid as long as the buffer.
+class status_request_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit status_request_view(const frame& from) noexcept : block_(block_of<wire::status_request>(from)) {}
+
+    /// What keeps a frame whose message is status_request from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < status_request::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::uint64_t question() const noexcept { return load_field<std::uint64_t>(block_ + 0); }
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 8);
+    }
+
+    [[nodiscard]] wire::status_request value() const noexcept {
+        return {
+            .question = question(),
+            .instrument = instrument(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Client to server: asks for a snapshot beside the journal while trading goes on; for operators. Answered by
+/// snapshot_answer. It is not numbered and not journaled. Another session is refused with not_an_operator.
+struct snapshot_request {
+    static constexpr template_id message_id = template_id::snapshot_request;
+    static constexpr std::size_t block_bytes = 8;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// Any number; the answer repeats it.
+    std::uint64_t question{};
+
+    friend bool operator==(const wire::snapshot_request&, const wire::snapshot_request&) = default;
+};
+
+/// Writes header and block: snapshot_request::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const snapshot_request& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(snapshot_request::message_id, snapshot_request::block_bytes, sequence, out);
+    store_field(out + 16, message.question);
+}
+
+/// snapshot_request in a received buffer; valid as long as the buffer.
+class snapshot_request_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit snapshot_request_view(const frame& from) noexcept : block_(block_of<wire::snapshot_request>(from)) {}
+
+    /// What keeps a frame whose message is snapshot_request from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < snapshot_request::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::uint64_t question() const noexcept { return load_field<std::uint64_t>(block_ + 0); }
+
+    [[nodiscard]] wire::snapshot_request value() const noexcept {
+        return {
+            .question = question(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
+/// Server to client: what came of a snapshot_request. Not numbered, and not sent again.
+struct snapshot_answer {
+    static constexpr template_id message_id = template_id::snapshot_answer;
+    static constexpr std::size_t block_bytes = 24;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// The operator's, repeated.
+    std::uint64_t question{};
+    /// The last command that was durable when the request came. A snapshot that was begun for it holds that command.
+    domain::sequence_number durable_command{};
+    wire::snapshot_outcome snapshot_outcome = wire::snapshot_outcome::begun;
+
+    friend bool operator==(const wire::snapshot_answer&, const wire::snapshot_answer&) = default;
+};
+
+/// Writes header and block: snapshot_answer::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const snapshot_answer& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(snapshot_answer::message_id, snapshot_answer::block_bytes, sequence, out);
+    store_field(out + 16, message.question);
+    store_field(out + 24, message.durable_command);
+    store_field(out + 32, message.snapshot_outcome);
+    std::memset(out + 33, 0, 7);
+}
+
+/// snapshot_answer in a received buffer; valid as long as the buffer.
+class snapshot_answer_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit snapshot_answer_view(const frame& from) noexcept : block_(block_of<wire::snapshot_answer>(from)) {}
+
+    /// What keeps a frame whose message is snapshot_answer from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < snapshot_answer::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        const snapshot_answer_view view{from};
+        if (!is_known(view.snapshot_outcome())) {
+            return {session_reject_reason::invalid_value, 259};
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::uint64_t question() const noexcept { return load_field<std::uint64_t>(block_ + 0); }
+    [[nodiscard]] domain::sequence_number durable_command() const noexcept {
+        return load_field<domain::sequence_number>(block_ + 8);
+    }
+    [[nodiscard]] wire::snapshot_outcome snapshot_outcome() const noexcept {
+        return load_field<wire::snapshot_outcome>(block_ + 16);
+    }
+
+    [[nodiscard]] wire::snapshot_answer value() const noexcept {
+        return {
+            .question = question(),
+            .durable_command = durable_command(),
+            .snapshot_outcome = snapshot_outcome(),
         };
     }
 

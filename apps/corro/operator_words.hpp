@@ -1,0 +1,14 @@
+// What the venue tells an operator, as lines for a person.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "client/order_session.hpp"
+
+namespace corro::app {
+
+/// @param symbol  Of the instrument in a status that says the phase of one.
+[[nodiscard]] std::string in_words(const client::operator_word& told, std::string_view symbol);
+
+}  // namespace corro::app

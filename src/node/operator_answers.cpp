@@ -1,0 +1,57 @@
+#include "node/operator_answers.hpp"
+
+namespace corro::node {
+namespace {
+
+wire::journal_state state_of(journal::journal_room room) noexcept {
+    switch (room) {
+        case journal::journal_room::everything: return wire::journal_state::takes_everything;
+        case journal::journal_room::cancels_only: return wire::journal_state::takes_cancels;
+        case journal::journal_room::none: break;
+    }
+    return wire::journal_state::takes_nothing;
+}
+
+wire::snapshot_outcome begin_snapshot(const asked_facility& facility) noexcept {
+    if (facility.journal == nullptr) return wire::snapshot_outcome::no_journal;
+    if (facility.snapshots == nullptr) return wire::snapshot_outcome::only_at_the_end;
+    if (facility.snapshots->is_under_way()) return wire::snapshot_outcome::under_way;
+    if (facility.journal->writer().durable_sequence() == facility.journal->snapshot_sequence())
+        return wire::snapshot_outcome::nothing_new;
+    facility.snapshots->ask();
+    return wire::snapshot_outcome::begun;
+}
+
+}  // namespace
+
+asked_facility asked_of(const matching_host& host, const facility_thread* thread, const host_journal* journal,
+                        const market_data_side& feed, snapshot_maker* snapshots) noexcept {
+    asked_facility asked;
+    asked.sequence = thread != nullptr ? thread->sequence() : host.sequence();
+    if (journal != nullptr) asked.room = thread != nullptr ? thread->room() : journal->writer().room();
+    asked.journal = journal;
+    asked.feed = &feed;
+    asked.snapshots = snapshots;
+    return asked;
+}
+
+gateway::operator_answer answer_of(const gateway::operator_question& question, const asked_facility& facility) {
+    gateway::operator_answer answer;
+    answer.to = question;
+    gateway::venue_report& venue = answer.venue;
+    venue.last_command = facility.sequence;
+    venue.feed_sequence = facility.feed->distributor().next_sequence();
+    if (const auto phase = facility.feed->phase_of(question.instrument)) {
+        venue.instrument = question.instrument;
+        venue.phase = *phase;
+    }
+    if (facility.journal != nullptr) {
+        venue.durable_command = facility.journal->writer().durable_sequence();
+        venue.snapshot_command = facility.journal->snapshot_sequence();
+        venue.journal = state_of(facility.room);
+    }
+    if (question.wish == gateway::operator_wish::snapshot) answer.outcome = begin_snapshot(facility);
+    return answer;
+}
+
+}  // namespace corro::node

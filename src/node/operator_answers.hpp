@@ -1,0 +1,38 @@
+// What a facility has to say to an operator, wherever it runs.
+//
+// Threads: the context of sessions and feed.
+#pragma once
+
+#include <cstdint>
+
+#include "gateway/operator_desk.hpp"
+#include "journal/writer.hpp"
+#include "node/facility_thread.hpp"
+#include "node/host_journal.hpp"
+#include "node/market_data_side.hpp"
+#include "node/matching_host.hpp"
+#include "node/snapshot_maker.hpp"
+
+namespace corro::node {
+
+/// Whom a question is about.
+struct asked_facility {
+    std::uint64_t sequence = 0;                                      ///< commands that it has sequenced
+    journal::journal_room room = journal::journal_room::everything;  ///< if there is a journal
+    const host_journal* journal = nullptr;                           ///< nullptr: nothing is journaled
+    const market_data_side* feed = nullptr;                          ///< there is one
+    snapshot_maker* snapshots = nullptr;                             ///< nullptr: none are made while it runs
+};
+
+/// @param thread     The host's own, if it has one.
+/// @param journal    nullptr: nothing is journaled.
+/// @param snapshots  nullptr: none are made while the venue runs.
+[[nodiscard]] asked_facility asked_of(const matching_host& host, const facility_thread* thread,
+                                      const host_journal* journal, const market_data_side& feed,
+                                      snapshot_maker* snapshots) noexcept;
+
+/// The answer of a venue that is not divided. The wish for a snapshot is fulfilled if it can be.
+[[nodiscard]] gateway::operator_answer answer_of(const gateway::operator_question& question,
+                                                 const asked_facility& facility);
+
+}  // namespace corro::node
