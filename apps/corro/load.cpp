@@ -24,16 +24,26 @@
 namespace corro::app {
 namespace {
 
-io::task<void> show_progress(load_run* run) {
+// How long requests that are under way may stay unanswered once the run shall end: a venue whose journal has failed,
+// for instance, never answers them.
+constexpr int last_answers_wait_s = 10;
+
+// Says how it goes, and ends the run when its time is over.
+io::task<void> show_progress(load_run* run, io::task_scope* clients) {
     std::uint64_t before = 0;
+    int seconds_ending = 0;
     for (double seconds = 1; !co_await io::sleep_for(std::chrono::seconds(1)); ++seconds) {
         const std::uint32_t there = run->logged_on_count - run->outages.away_count();
         fmt::print(stderr, "{:5.0f} s  {} of {} clients logged on  {:>10} answered  {:>9}/s\n", seconds, there,
                    run->options.clients_count, run->answered_now, run->answered_now - before);
         before = run->answered_now;
-        if (seconds >= run->options.seconds_max) {
+        if (seconds >= run->options.seconds_max && !run->stop_now) {
             fmt::print(stderr, "the time given by --seconds is over\n");
             run->stop_now = true;
+        }
+        if (run->stop_now && ++seconds_ending == last_answers_wait_s) {
+            fmt::print(stderr, "the venue does not answer what is under way; not waiting any longer\n");
+            clients->request_stop();
         }
     }
 }
@@ -41,7 +51,7 @@ io::task<void> show_progress(load_run* run) {
 // A venue closes connections beyond so many that have not logged on yet (gateway::strangers_max).
 constexpr std::uint32_t logging_on_max = 1'000;
 
-// The first lets what is under way be answered, the second does not wait for it.
+// The first lets what is under way be answered, within last_answers_wait_s; the second does not wait for it.
 io::task<void> obey_signals(load_run* run, io::signal_set* signals, io::task_scope* clients) {
     const auto first = co_await signals->wait();
     if (!first) co_return;
@@ -55,7 +65,7 @@ io::task<void> run_all(load_run* run) {
     io::signal_set signals(run->context, {SIGINT, SIGTERM});
     io::task_scope clients(run->context);
     io::task_scope watching(run->context);
-    watching.spawn(show_progress(run));
+    watching.spawn(show_progress(run, &clients));
     watching.spawn(obey_signals(run, &signals, &clients));
     for (std::uint32_t i = 0; i < run->options.clients_count; ++i) {
         clients.spawn(run_client(run, i));

@@ -172,6 +172,22 @@ class Program(unittest.TestCase):
             self.assertIn("use the configuration that the venue was started with", load.stderr)
             self.assertNotIn("answered per second", load.stdout)
 
+    def test_ends_a_load_although_the_venue_answers_no_more(self):
+        with Exchange(self.folder.name) as exchange:
+            with subprocess.Popen([CORRO, "load", "--config", exchange.config, "--venue", exchange.addresses["order entry"],
+                                   "--messages", "1000000000", "--seconds", "3"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as load:
+                while "10 of 10 clients logged on" not in load.stderr.readline():
+                    self.assertIsNone(load.poll())
+                exchange.process.send_signal(signal.SIGSTOP)
+                try:
+                    output, errors = load.communicate(timeout=TIME_LIMIT_S)
+                finally:
+                    exchange.process.send_signal(signal.SIGCONT)
+            self.assertEqual(load.returncode, 1, output + errors)
+            self.assertIn("the venue does not answer what is under way", errors)
+            self.assertRegex(output, r"answered once \d+, lost [1-9]\d*, ")
+
     def test_ends_a_demonstration_on_ctrl_c_with_its_tables(self):
         config = demo_configuration(self.folder.name)
         with subprocess.Popen([CORRO, "demo", "--config", config], stdout=subprocess.PIPE, text=True,
