@@ -323,6 +323,9 @@ int serve_gateway(const serve_options& options) {
 }
 
 int serve_role(const serve_options& options) {
+    // Until who obeys them is there: a recovery may take seconds, and whoever asks too early must not end it.
+    std::signal(SIGUSR1, SIG_IGN);
+    std::signal(SIGUSR2, SIG_IGN);
     if (options.role == "distributor") return distribute(options);
     if (options.role == "facility") return serve_facility(options);
     if (options.role == "gateway") return serve_gateway(options);
