@@ -171,13 +171,13 @@ TEST(exchange_threading, does_not_change_the_state_that_the_same_requests_lead_t
 
 TEST_P(exchange, closes_with_open_sessions_silent_strangers_and_subscribers) {
     io::context context;
-    node::exchange exchange(context, testing::small_venue(GetParam()));
+    node::exchange venue(context, testing::small_venue(GetParam()));
     bool said_goodbye = false;
-    io::block_on(context, crowd(&context, &exchange, &said_goodbye));
+    io::block_on(context, crowd(&context, &venue, &said_goodbye));
     EXPECT_TRUE(said_goodbye);
-    EXPECT_EQ(exchange.gateway_statistics().sessions_now, 0U);
-    EXPECT_EQ(exchange.gateway_statistics().connections_now, 0U);
-    EXPECT_EQ(exchange.feed_statistics().subscribers_now, 0U);
+    EXPECT_EQ(venue.gateway_statistics().sessions_now, 0U);
+    EXPECT_EQ(venue.gateway_statistics().connections_now, 0U);
+    EXPECT_EQ(venue.feed_statistics().subscribers_now, 0U);
 }
 
 TEST_P(exchange, says_which_port_it_cannot_have) {

@@ -283,7 +283,9 @@ io::task<void> ask_for_phases(conversation* c) {
     CORRO_REQUIRE(after.size() == segment + 1);
     EXPECT_EQ(after[segment].instrument.value, 2U);
     EXPECT_EQ(after[segment].trading_phase, domain::trading_phase::halted);
-    if (segment != 0) EXPECT_EQ(after[0].instrument.value, 0U) << "it does not trade there";
+    if (segment != 0) {
+        EXPECT_EQ(after[0].instrument.value, 0U) << "it does not trade there";
+    }
     statuses other = co_await status_of(c->control.get(), 1, 1);
     CORRO_REQUIRE(!other.empty());
     EXPECT_EQ(other[0].instrument.value, 1U);
