@@ -1,10 +1,10 @@
 #include "base/large_array.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
-#include <fstream>
+
+#include "base/test_memory.hpp"
 
 namespace corro::base {
 namespace {
@@ -37,15 +37,6 @@ TEST(large_array, begins_on_a_border_that_keeps_neighbours_away) {
     EXPECT_EQ(remainder(large_array<char>(1), interference_bytes), 0U);
     EXPECT_EQ(remainder(large_array<char>(large_page_bytes, page_touch::no), large_page_bytes), 0U);
     EXPECT_EQ(remainder(large_array<std::uint64_t>(large_page_bytes, page_touch::no), large_page_bytes), 0U);
-}
-
-/// Bytes of this process that are in memory; 0 where nobody says.
-std::size_t resident_bytes() {
-    std::ifstream file("/proc/self/statm");
-    std::size_t all = 0;
-    std::size_t resident = 0;
-    file >> all >> resident;
-    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 TEST(large_array, takes_memory_at_construction_only_when_it_is_asked_to) {

@@ -1,15 +1,14 @@
 #include "gateway/answer_log.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/test_memory.hpp"
 #include "base/test_seed.hpp"
 
 namespace corro::gateway {
@@ -231,28 +230,19 @@ TEST(answer_log, refuses_bytes_with_any_bit_flipped_or_cut_anywhere_and_stays_as
     EXPECT_EQ(small.load(bytes), "they are of more sessions than the venue has now");
 }
 
-/// Bytes of this process that are in memory; 0 where nobody says.
-std::size_t resident_bytes() {
-    std::ifstream file("/proc/self/statm");
-    std::size_t all = 0;
-    std::size_t resident = 0;
-    file >> all >> resident;
-    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 TEST(answer_log, takes_its_memory_at_construction_when_it_is_asked_to) {
     answer_log_options options;
     options.answers_max = std::size_t{1} << 20;
     const std::size_t size = options.answers_max * sizeof(domain::event);
-    const std::size_t before = resident_bytes();
+    const std::size_t before = base::resident_bytes();
     if (before == 0) GTEST_SKIP() << "the system does not say how much memory is in use";
     {
         const answer_log untouched(1, options);
-        EXPECT_LT(resident_bytes(), before + size / 2);
+        EXPECT_LT(base::resident_bytes(), before + size / 2);
     }
     options.touch = base::page_touch::yes;
     const answer_log touched(1, options);
-    EXPECT_GE(resident_bytes(), before + size - size / 8);
+    EXPECT_GE(base::resident_bytes(), before + size - size / 8);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include <array>
 #include <cstdio>
-#include <fstream>
 
+#include "base/test_memory.hpp"
 #include "io/backend_tests.hpp"
 #include "io/tcp.hpp"
 #include "io/test_require.hpp"
@@ -26,14 +26,6 @@ constexpr std::size_t connections_count = 10'000;
 #endif
 /// Files beside the connections: the standard ones, the loop's, the acceptor, the test runner's.
 constexpr rlim_t other_files_count = 100;
-
-std::size_t resident_bytes() {
-    std::ifstream statistics("/proc/self/statm");
-    std::size_t total_pages = 0;
-    std::size_t resident_pages = 0;
-    statistics >> total_pages >> resident_pages;
-    return resident_pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 /// Connects and stays until the server goes; leaves with a reset, so that no port lingers.
 task<> be_a_client(context* on, endpoint to, std::size_t* connected_count) {
@@ -81,7 +73,7 @@ task<> serve_quietly(server_state* state, tcp_stream stream) {
 task<> accept_everybody(context* on, tcp_acceptor* from, int port_pipe) {
     const std::uint16_t port = from->local_endpoint()->port();
     EXPECT_EQ(::write(port_pipe, &port, sizeof port), static_cast<ssize_t>(sizeof port));
-    const std::size_t before = resident_bytes();
+    const std::size_t before = base::resident_bytes();
     server_state state(*on);
     for (std::size_t i = 0; i < connections_count; ++i) {
         auto accepted = co_await with_timeout(test_patience, from->accept());
@@ -93,7 +85,7 @@ task<> accept_everybody(context* on, tcp_acceptor* from, int port_pipe) {
     }
     co_await sleep_for(50ms);
     EXPECT_EQ(state.serving.size(), connections_count);
-    const std::size_t each = (resident_bytes() - before) / connections_count;
+    const std::size_t each = (base::resident_bytes() - before) / connections_count;
     std::printf("%zu idle connections on %s: %zu bytes of this process's memory for each\n", connections_count,
                 std::string(on->backend_name()).c_str(), each);
     testing::Test::RecordProperty("bytes_per_connection", static_cast<int>(each));

@@ -1,14 +1,14 @@
 #include "market_data/feed_log.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <vector>
+
+#include "base/test_memory.hpp"
 
 namespace corro::market_data {
 namespace {
@@ -97,26 +97,17 @@ TEST(feed_log, begins_in_the_middle_of_a_feed_and_gives_what_it_can_find) {
     }
 }
 
-/// Bytes of this process that are in memory; 0 where nobody says.
-std::size_t resident_bytes() {
-    std::ifstream file("/proc/self/statm");
-    std::size_t all = 0;
-    std::size_t resident = 0;
-    file >> all >> resident;
-    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 TEST(feed_log, takes_its_memory_at_construction_when_it_is_asked_to) {
     constexpr std::size_t size = std::size_t{1} << 26;
-    const std::size_t before = resident_bytes();
+    const std::size_t before = base::resident_bytes();
     if (before == 0) GTEST_SKIP() << "the system does not say how much memory is in use";
     {
         const feed_log untouched(size);
         // Beside the messages there is the index, and a sanitizer's own notes.
-        EXPECT_LT(resident_bytes(), before + size / 2);
+        EXPECT_LT(base::resident_bytes(), before + size / 2);
     }
     const feed_log touched(size, base::page_touch::yes);
-    EXPECT_GE(resident_bytes(), before + size - size / 8);
+    EXPECT_GE(base::resident_bytes(), before + size - size / 8);
 }
 
 }  // namespace
