@@ -35,8 +35,8 @@ TEST(plan, repeats_each_benchmark_as_often_as_it_says_unless_told_otherwise) {
     registry all;
     all.declare("suite", {{"often", "/s", better::higher, ""}});
     all.declare("suite", {{"seldom", "/s", better::higher, ""}}, 1, 1, 2);
-    for (const char* const name : {"often", "seldom"}) {
-        all.implement("suite", name, "corro", [](const run_parameters&) { return measurement(); });
+    for (const char* const row : {"often", "seldom"}) {
+        all.implement("suite", row, "corro", [](const run_parameters&) { return measurement(); });
     }
     const auto often = [](const planned_run& run) { return run.what->name() == "often"; };
     const std::vector<planned_run> own = make_plan(all, {}, 0, 1);
