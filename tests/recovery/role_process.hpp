@@ -15,8 +15,7 @@
 
 #include "io/block_on.hpp"
 #include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/unix_socket.hpp"
+#include "serve_until_told.hpp"
 
 namespace corro::testing {
 
@@ -30,8 +29,8 @@ class role_process {
         if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
         id_ = ::fork();
         if (id_ == 0) {
-            ::dup2(ends[1], 3);
-            ::close_range(4, ~0U, 0);
+            ::dup2(ends[1], parents_wire);
+            ::close_range(parents_wire + 1, ~0U, 0);
             serve(make, last);
         }
         ::close(ends[1]);
@@ -64,7 +63,7 @@ class role_process {
         return r;
     }
     static void say(const Report& r) {
-        if (::write(3, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
+        if (::write(parents_wire, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
     }
 
  private:
@@ -73,28 +72,12 @@ class role_process {
         ::close(wire_);
         id_ = -1;
     }
-    template <class Role>
-    static io::task<void> close_when_told(Role* role, io::unix_stream* wire) {
-        std::byte nothing{};
-        static_cast<void>(co_await wire->read_some(std::span(&nothing, 1)));
-        role->close();
-    }
-    template <class Role>
-    static io::task<void> serve_all(io::context* context, Role* role) {
-        auto wire = io::unix_stream::adopt(*context, ::dup(3));
-        if (!wire) ::_exit(4);
-        io::task_scope listening(*context);
-        listening.spawn(close_when_told(role, &*wire));
-        co_await role->run();
-        listening.request_stop();
-        co_await listening.join();
-    }
     template <class Make, class Last>
     [[noreturn]] static void serve(Make make, Last last) noexcept {
         try {
             io::context context;
             const auto role = make(context);
-            io::block_on(context, serve_all(&context, role.get()));
+            io::block_on(context, serve_until_told(&context, role.get()));
             say(last(*role));
             ::_exit(0);
         } catch (const std::exception& e) {

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <deque>
 #include <memory>
 #include <random>
 #include <string>
@@ -31,22 +32,40 @@ inline std::string loopback(std::uint16_t port) {
     return "127.0.0.1:" + std::to_string(port);
 }
 
-/// A free port below those that Linux chooses from when it is asked for any, by default. What listens there may go and
-/// come back: meanwhile nobody else on the machine is given the port.
-inline std::uint16_t lasting_port() {
-    std::random_device random;
-    while (true) {
-        const auto port = static_cast<std::uint16_t>(15'000 + random() % 17'000);
-        const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
+/// A port for whoever listens, goes and comes back. It is below those that Linux chooses from when it is asked for any,
+/// by default, and a socket is bound to it that never listens: whoever says `SO_REUSEADDR`, as listeners do, may have
+/// the port, and nobody else finds it free.
+class lasting_port {
+ public:
+    lasting_port() {
+        std::random_device random;
+        do {
+            if (socket_ >= 0) ::close(socket_);
+            socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+            number_ = static_cast<std::uint16_t>(15'000 + random() % 17'000);
+        } while (!reserve());
+    }
+    ~lasting_port() { ::close(socket_); }
+    lasting_port(const lasting_port&) = delete;
+    lasting_port& operator=(const lasting_port&) = delete;
+
+    [[nodiscard]] std::string on_loopback() const { return loopback(number_); }
+
+ private:
+    // Bound without the option first, which fails wherever another one is bound; allowed to be shared afterwards.
+    [[nodiscard]] bool reserve() const {
         sockaddr_in where{};
         where.sin_family = AF_INET;
-        where.sin_port = htons(port);
+        where.sin_port = htons(number_);
         where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        const bool is_free = ::bind(probe, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0;
-        ::close(probe);
-        if (is_free) return port;
+        const int one = 1;
+        return ::bind(socket_, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0 &&
+               ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0;
     }
-}
+
+    int socket_ = -1;
+    std::uint16_t number_ = 0;
+};
 
 /// The processes of one venue. Whoever is started again listens where he did before.
 struct roles_venue {
@@ -68,10 +87,10 @@ struct roles_venue {
             at_gateways[i].link_gateway = names[i];
         }
         for (node::configuration* c : {&at_facility, &at_distributor}) {
-            c->feed_listen = loopback(lasting_port());
-            c->snapshot_listen = loopback(lasting_port());
+            c->feed_listen = ports.emplace_back().on_loopback();
+            c->snapshot_listen = ports.emplace_back().on_loopback();
         }
-        for (node::configuration& c : at_gateways) c.order_entry_listen = loopback(lasting_port());
+        for (node::configuration& c : at_gateways) c.order_entry_listen = ports.emplace_back().on_loopback();
         gateways.resize(names.size());
     }
 
@@ -135,6 +154,7 @@ struct roles_venue {
     [[nodiscard]] io::endpoint snapshots() const { return *io::endpoint::parse(at_distributor.snapshot_listen); }
 
     static inline bool gateway_has_spoken = false;
+    std::deque<lasting_port> ports;
     node::configuration at_facility;
     std::vector<node::configuration> at_gateways;
     node::configuration at_distributor;

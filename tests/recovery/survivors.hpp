@@ -56,7 +56,12 @@ inline bool is_broken_connection(const std::error_code& error) {
 
 inline io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endpoint venue) {
     if (s->session != nullptr) {
-        const std::error_code error = co_await s->session->reconnect(venue);
+        std::error_code error = co_await s->session->reconnect(venue);
+        // The new connection may be seen before the end of the old one is.
+        for (int i = 0; i < 1'000 && error == client::logged_out(wire::logout_reason::already_logged_on); ++i) {
+            static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
+            error = co_await s->session->reconnect(venue);
+        }
         if (error && is_broken_connection(error)) co_return false;
         if (error == client::logged_out(wire::logout_reason::sequence_unknown)) m->lost = true;
         if (error) m->fail("a session cannot go on: " + error.message());

@@ -16,9 +16,8 @@
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
-#include "io/scope.hpp"
-#include "io/unix_socket.hpp"
 #include "node/exchange.hpp"
+#include "serve_until_told.hpp"
 
 namespace corro::testing {
 
@@ -37,8 +36,8 @@ class forked_venue {
         if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
         id_ = ::fork();
         if (id_ == 0) {
-            ::dup2(ends[1], 3);
-            ::close_range(4, ~0U, 0);
+            ::dup2(ends[1], parents_wire);
+            ::close_range(parents_wire + 1, ~0U, 0);
             serve(configuration);
         }
         ::close(ends[1]);
@@ -92,28 +91,14 @@ class forked_venue {
 
     static void say(const Exchange& exchange) {
         const report r = describe(exchange);
-        if (::write(3, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
-    }
-    static io::task<void> close_when_told(Exchange* exchange, io::unix_stream* wire) {
-        std::byte nothing{};
-        static_cast<void>(co_await wire->read_some(std::span(&nothing, 1)));
-        exchange->close();
-    }
-    static io::task<void> serve_all(io::context* context, Exchange* exchange) {
-        auto wire = io::unix_stream::adopt(*context, ::dup(3));
-        if (!wire) ::_exit(4);
-        io::task_scope listening(*context);
-        listening.spawn(close_when_told(exchange, &*wire));
-        co_await exchange->run();
-        listening.request_stop();
-        co_await listening.join();
+        if (::write(parents_wire, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
     }
     [[noreturn]] static void serve(const node::configuration& configuration) noexcept {
         try {
             io::context context;
             Exchange exchange(context, configuration);
             say(exchange);
-            io::block_on(context, serve_all(&context, &exchange));
+            io::block_on(context, serve_until_told(&context, &exchange));
             say(exchange);
             ::_exit(0);
         } catch (const std::exception& e) {

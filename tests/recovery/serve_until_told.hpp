@@ -1,0 +1,45 @@
+// Test support: what a forked process of a test does: serve until its parent closes the wire between them.
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <exception>
+
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/task.hpp"
+#include "io/unix_socket.hpp"
+
+namespace corro::testing {
+
+/// Where a forked process has its end of the wire.
+inline constexpr int parents_wire = 3;
+
+template <class Served>
+io::task<void> close_when_told(Served* served, io::unix_stream* wire) {
+    std::array<std::byte, 1> nothing;
+    static_cast<void>(co_await wire->read_some(nothing));
+    served->close();
+}
+
+/// @throws What `run` throws.
+template <class Served>
+io::task<void> serve_until_told(io::context* context, Served* served) {
+    auto wire = io::unix_stream::adopt(*context, ::dup(parents_wire));
+    if (!wire) ::_exit(4);
+    io::task_scope listening(*context);
+    listening.spawn(close_when_told(served, &*wire));
+    std::exception_ptr failed;
+    try {
+        co_await served->run();
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    listening.request_stop();
+    co_await listening.join();
+    if (failed) std::rethrow_exception(failed);
+}
+
+}  // namespace corro::testing
