@@ -32,7 +32,7 @@ inline constexpr std::size_t output_bytes_max = std::size_t{1} << 20;
 /// Another processor that this process may use: the first; -1 where there is only one.
 [[nodiscard]] int other_processor() noexcept;
 
-/// Keeps the calling process, which has one thread, on one processor; -1 changes nothing.
+/// Keeps the calling thread, and those that it starts from now on, on one processor; -1 changes nothing.
 void bind_to_processor(int processor) noexcept;
 
 }  // namespace corro::lab

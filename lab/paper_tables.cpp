@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "lab/compare.hpp"
+#include "lab/statistics.hpp"
 
 namespace corro::lab {
 namespace {
@@ -93,6 +97,56 @@ std::string rate_of(const results& in, const result& of, std::string_view what) 
     return found == nullptr ? "" : value_text(found->value.median, "/s");
 }
 
+// What a row is summed up with: how busy it keeps its stations, which is the last that its name says.
+std::string_view kind_of(std::string_view row) {
+    if (row.ends_with("_polling")) return "fixed rates, polling";
+    if (row.find("_unbounded") != row.npos) return "unbounded";
+    return "fixed rates";
+}
+
+// One subject in the rows of one kind.
+class summary {
+ public:
+    void add(const result& mine, const result& baseline) {
+        static constexpr double latency_summary::* of[]{&latency_summary::mean, &latency_summary::p50,
+                                                        &latency_summary::p99, &latency_summary::p999};
+        for (std::size_t i = 0; i < std::size(of); ++i) {
+            const double theirs = (*baseline.latency_ns).*of[i];
+            if (theirs > 0) changes_[i].push_back((*mine.latency_ns).*of[i] / theirs - 1);
+        }
+        ++rows_;
+        ahead_ += mine.value.max < baseline.value.min ? 1 : 0;
+        behind_ += mine.value.min > baseline.value.max ? 1 : 0;
+    }
+
+    void write(writer out, std::string_view kind, std::string_view subject) const {
+        fmt::format_to(out, "| {} | {} | {} | {} | {} |", kind, subject, rows_, ahead_, behind_);
+        for (const std::vector<double>& each : changes_) {
+            fmt::format_to(out, " {} |", each.empty() ? "" : change(1 + median_of(each), 1));
+        }
+        fmt::format_to(out, "\n");
+    }
+
+ private:
+    std::array<std::vector<double>, 4> changes_;
+    int rows_ = 0;
+    int ahead_ = 0;
+    int behind_ = 0;
+};
+
+void write_summary(writer out, const std::vector<cell>& cells) {
+    std::map<std::pair<std::string_view, std::string_view>, summary> all;
+    for (const cell& c : cells) {
+        for (const result* r : c.all) {
+            if (r != c.baseline) all[{kind_of(c.row), r->subject}].add(*r, *c.baseline);
+        }
+    }
+    fmt::format_to(out,
+                   "\n### In short\n\n| rows | subject | how many | ahead | behind | mean | P50 | P99 | P99.9 |\n"
+                   "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (const auto& [of, each] : all) each.write(out, of.first, of.second);
+}
+
 void write_group(writer out, const results& in, const std::vector<cell>& cells, const std::string& group) {
     fmt::format_to(out,
                    "\n### {}\n\n| row | subject | min | max | mean | P50 | P95 | P99 | messages | requests | mean | "
@@ -122,6 +176,7 @@ std::string paper_tables(const results& all, std::string_view suite) {
     const std::vector<cell> cells = cells_of(all, suite);
     if (cells.empty()) return text;
     const writer out(text);
+    write_summary(out, cells);
     write_changes(out, cells);
     std::string last;
     for (const cell& c : cells) {

@@ -14,9 +14,10 @@ namespace corro::lab {
 /// Who everybody is compared with.
 inline constexpr std::string_view paper_baseline = "asio_callbacks";
 
-/// Sections of level 3 in Markdown: "Against the baseline", every row that has latencies in one line; then every
-/// subject's figures by group of rows: what a row is called up to its book ("scenario_1"). Empty if nobody measured
-/// latencies, or the baseline did not run.
+/// Sections of level 3 in Markdown: "In short", for each kind of rows how many of a subject's are ahead and behind
+/// (none of its repeats' means lies between those of the baseline) and the medians of its differences; "Against the
+/// baseline", every row that has latencies in one line; then every subject's figures by group of rows: what a row is
+/// called up to its book ("scenario_1"). Empty if nobody measured latencies, or the baseline did not run.
 [[nodiscard]] std::string paper_tables(const results& all, std::string_view suite);
 
 }  // namespace corro::lab

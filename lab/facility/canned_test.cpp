@@ -40,7 +40,7 @@ TEST(facility_run, fails_when_a_station_ends_early) {
     how.seconds = 0.001;
     facility_shape shape;
     shape.scenario = 4;
-    const station_transport gives_up = [](station&, int, int) {};
+    const station_transport gives_up = [](station&, int, int, idling) {};
     EXPECT_THROW(static_cast<void>(run_facility(how, shape, gives_up)), wrong_result);
 }
 

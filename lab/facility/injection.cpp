@@ -180,21 +180,32 @@ std::string facility_shape::row() const {
     name += fmt::format("scenario_{}_{}_{}", scenario, filled ? "filled" : "empty",
                         rate == 0 ? "unbounded" : fmt::format("{}", rate));
     if (samples != 0) name += fmt::format("_of_{}", samples);
+    if (idle == idling::polls) name += "_polling";
     return name;
 }
 
 std::string facility_shape::does() const {
-    return fmt::format("{}: {}; {} book, {}{}", to_string(role), scenario_text(scenario), filled ? "filled" : "empty",
+    return fmt::format("{}: {}; {} book, {}{}{}", to_string(role), scenario_text(scenario), filled ? "filled" : "empty",
                        rate == 0 ? "requests as fast as they go" : fmt::format("{} requests a second", rate),
-                       samples == 0 ? "" : fmt::format(", {} samples and the warm-up", samples));
+                       samples == 0 ? "" : fmt::format(", {} samples and the warm-up", samples),
+                       idle == idling::polls ? "; stations that never sleep" : "");
 }
 
 std::vector<facility_shape> facility_shapes() {
+    static constexpr auto polling = [](facility_shape shape) {
+        shape.idle = idling::polls;
+        return shape;
+    };
     static constexpr std::uint32_t rates[]{1'000, 10'000, 100'000, 200'000, 0};
     std::vector<facility_shape> made;
     for (int scenario = 1; scenario <= scenarios_count; ++scenario) {
         for (const bool filled : {false, true}) {
-            for (const std::uint32_t rate : rates) made.push_back({station_role::facility, scenario, filled, rate});
+            for (const std::uint32_t rate : rates) {
+                const facility_shape shape{station_role::facility, scenario, filled, rate};
+                // How long a sleeper takes to wake does not depend on how full its book is.
+                if (rate == 0 || !filled) made.push_back(shape);
+                if (rate != 0) made.push_back(polling(shape));
+            }
             if (scenario != 8) continue;
             for (const std::uint32_t samples : {500U, 10'000U, 20'000U}) {
                 made.push_back({station_role::facility, scenario, filled, 0, samples});
@@ -209,7 +220,7 @@ std::vector<facility_shape> facility_shapes() {
 
 measurement run_facility(const run_parameters& how, const facility_shape& shape, const station_transport& transport) {
     const canned_stream stream = can(make_scenario(shape.scenario, shape.filled), shape.role);
-    station_line line(shape.role, transport);
+    station_line line(shape.role, transport, shape.idle);
     injector one(stream, shape, amount_of(how, shape, stream), line.input(), line.output());
     one.set_up();
     one.run();

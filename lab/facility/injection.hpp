@@ -26,6 +26,7 @@ struct facility_shape {
     bool filled = false;
     std::uint32_t rate = 0;     ///< requests per second; 0: as fast as they go
     std::uint32_t samples = 0;  ///< that a run has, when not 0; a run shorter than `samples_seconds` has fewer
+    idling idle = idling::sleeps;
 
     static constexpr double samples_seconds = 0.3;
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -53,9 +54,13 @@ class station {
     std::size_t output_end_ = 0;
 };
 
+/// What a transport does while there is nothing to read: sleep in the kernel until there is, or ask again and again, as
+/// trading systems do that have a processor for it.
+enum class idling : std::uint8_t { sleeps, polls };
+
 /// Moves bytes from one connected, non-blocking descriptor through the station to another, until the first has ended
 /// and everything is written. Owns both descriptors.
-using station_transport = std::function<void(station& through, int input, int output)>;
+using station_transport = std::function<void(station& through, int input, int output, idling idle)>;
 
 /// Request bytes in, derived messages out: codecs and matching.
 [[nodiscard]] std::unique_ptr<station> make_facility_station();

@@ -31,10 +31,10 @@ raw_pair connection() {
     return made;
 }
 
-[[noreturn]] void be_station(station& mine, const station_transport& transport, int input, int output) {
+[[noreturn]] void be_station(station& mine, const station_transport& transport, int input, int output, idling idle) {
     bind_to_processor(quiet_processor());
     try {
-        transport(mine, input, output);
+        transport(mine, input, output, idle);
         _exit(0);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "a station failed: %s\n", e.what());
@@ -44,7 +44,7 @@ raw_pair connection() {
 
 }  // namespace
 
-station_line::station_line(station_role role, const station_transport& transport) {
+station_line::station_line(station_role role, const station_transport& transport, idling idle) {
     raw_pair first = connection();
     input_ = std::move(first.client);
     owned_descriptor next_input = std::move(first.server);
@@ -55,7 +55,7 @@ station_line::station_line(station_role role, const station_transport& transport
         if (child == 0) {
             input_.reset();
             behind.server.reset();
-            be_station(*each, transport, next_input.release(), behind.client.release());
+            be_station(*each, transport, next_input.release(), behind.client.release(), idle);
         }
         running_.push_back(child);
         next_input = std::move(behind.server);

@@ -17,7 +17,7 @@ class station_line {
  public:
     /// Starts the processes, all on the quiet processor, and binds this one to another.
     /// @throws std::system_error
-    station_line(station_role role, const station_transport& transport);
+    station_line(station_role role, const station_transport& transport, idling idle);
     /// Kills what still runs.
     ~station_line();
     station_line(const station_line&) = delete;

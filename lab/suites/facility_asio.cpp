@@ -75,19 +75,27 @@ awaitable<> move_bytes(station& through, tcp_socket from, tcp_socket to) {
     }
 }
 
+void run(net::io_context& on, idling idle) {
+    if (idle == idling::sleeps) {
+        on.run();
+        return;
+    }
+    while (!on.stopped()) on.poll();
+}
+
 }  // namespace
 
 void implement_facility(registry& into) {
-    lab::implement_facility(into, subject("callbacks"), [](station& through, int input, int output) {
+    lab::implement_facility(into, subject("callbacks"), [](station& through, int input, int output, idling idle) {
         net::io_context on(alone);
         callback_mover mover(on, through, input, output);
         mover.read();
-        on.run();
+        run(on, idle);
     });
-    lab::implement_facility(into, subject("coroutines"), [](station& through, int input, int output) {
+    lab::implement_facility(into, subject("coroutines"), [](station& through, int input, int output, idling idle) {
         net::io_context on(alone);
         net::co_spawn(on.get_executor(), move_bytes(through, adopted(on, input), adopted(on, output)), rethrow);
-        on.run();
+        run(on, idle);
     });
 }
 

@@ -1,5 +1,7 @@
 // Suite `facility`, by Corro: one coroutine reads, works and writes in turn.
 
+#include <chrono>
+
 #include "io/scope.hpp"
 #include "lab/facility/station.hpp"
 #include "lab/suites/corro_backends.hpp"
@@ -33,8 +35,10 @@ io::task<> move_bytes(station* through, io::tcp_stream from, io::tcp_stream to) 
 void implement_facility_corro(registry& into) {
     for (const corro_backend& by : corro_backends()) {
         const io::backend_kind kind = by.kind;
-        implement_facility(into, by.subject, [kind](station& through, int input, int output) {
-            io::context on{io::context_options(kind)};
+        implement_facility(into, by.subject, [kind](station& through, int input, int output, idling idle) {
+            io::context_options options(kind);
+            if (idle == idling::polls) options.busy_poll = std::chrono::seconds(1);
+            io::context on(options);
             io::spawn(on, move_bytes(&through, adopted(on, input), adopted(on, output)));
             on.run();
         });

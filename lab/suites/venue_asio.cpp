@@ -14,6 +14,7 @@
 #include "gateway/answer_log.hpp"
 #include "gateway/nonce.hpp"
 #include "io/context.hpp"
+#include "lab/child_process.hpp"
 #include "lab/suites/asio_handlers.hpp"
 #include "lab/suites/venue_suite.hpp"
 #include "market_data/distributor.hpp"
@@ -360,6 +361,7 @@ void session::write() {
 }
 
 void serve(bool batched, const venue_settings& settings, venue_report& report, int control) {
+    bind_to_processor(quiet_processor());
     net::io_context on(alone);
     unix_socket ending(on.get_executor());
     ending.assign(net::local::stream_protocol(), control);

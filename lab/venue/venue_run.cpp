@@ -68,8 +68,6 @@ class venue_process {
         if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
         if (pid_ == 0) {
             control.client.reset();
-            // When split, its threads share the processors with the clients.
-            if (settings.configuration.threading == node::threading_mode::inline_) bind_to_processor(quiet_processor());
             try {
                 server(settings, report, control.server.release());
                 _exit(0);
