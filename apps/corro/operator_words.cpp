@@ -55,8 +55,7 @@ std::string words_of(const wire::snapshot_answer& a) {
         case wire::snapshot_outcome::under_way: return "no other snapshot: one is being made already";
         case wire::snapshot_outcome::nothing_new: return "no snapshot: the newest one has everything that is durable";
         case wire::snapshot_outcome::no_journal: return "no snapshot: the venue keeps no journal";
-        case wire::snapshot_outcome::only_at_the_end:
-            return "no snapshot: a venue of several segments writes them when it ends";
+        case wire::snapshot_outcome::only_at_the_end: return "no snapshot: this venue writes them when it ends";
     }
     return "a snapshot's outcome that is not known";
 }

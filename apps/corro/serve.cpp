@@ -52,13 +52,6 @@ void print_report(const node::segmented_exchange& exchange) {
     print_segments_report(exchange, false);
 }
 
-void write_snapshot(node::exchange& exchange) {
-    exchange.write_snapshot();
-}
-void write_snapshot(node::segmented_exchange& /*exchange*/) {
-    fmt::print(stderr, "corro serve: a venue with segments writes its snapshots when it ends\n");
-}
-
 std::vector<const node::host_journal*> journals_of(const node::exchange& exchange) {
     return {exchange.journal()};
 }
@@ -82,7 +75,7 @@ io::task<void> obey_signals(Exchange* exchange, io::signal_set* signals, io::con
         if (*signal == SIGUSR1) {
             print_report(*exchange);
         } else if (*signal == SIGUSR2) {
-            write_snapshot(*exchange);
+            exchange->write_snapshot();
         } else if (closing) {
             context->stop();
         } else {
@@ -153,7 +146,7 @@ int serve_segments(const serve_options& options, const node::configuration& conf
     fmt::print("  order entry  {}\n", exchange.order_entry_endpoint().to_string());
     print_watching(exchange.metrics_endpoint(), configuration);
     for (std::size_t k = 0; k < exchange.segments_count(); ++k) print_segment(exchange.at(k));
-    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables.\n");
+    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot written.\n");
     std::fflush(stdout);
     io::block_on(context, serve_until_closed(&exchange, &context));
     print_segments_report(exchange, true);

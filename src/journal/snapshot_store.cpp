@@ -210,6 +210,21 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
     co_return found;
 }
 
+io::task<std::expected<std::vector<std::byte>, problem>> snapshot_store::load_end(std::uint64_t sequence,
+                                                                                  std::size_t count) {
+    const std::string path = path_of(sequence);
+    auto file = co_await files_->open(path, io::file_mode::read);
+    if (!file) co_return std::unexpected(system_said(file.error(), path, "cannot be opened"));
+    const auto size = (*file)->size();
+    if (!size) co_return std::unexpected(system_said(size.error(), path, "its size cannot be found out"));
+    const std::uint64_t state_bytes = *size - std::min<std::uint64_t>(*size, snapshot_header_bytes);
+    std::vector<std::byte> end(std::min<std::uint64_t>(state_bytes, count));
+    if (end.empty()) co_return end;
+    const io::io_result got = co_await (*file)->read_at(*size - end.size(), end);
+    if (!got) co_return std::unexpected(system_said(got.error, path, "cannot be read"));
+    co_return end;
+}
+
 io::task<std::expected<newest_snapshot, problem>> snapshot_store::load_newest(std::uint64_t sequence) {
     const auto all = list();
     if (!all) co_return std::unexpected(all.error());

@@ -93,6 +93,12 @@ class snapshot_store {
     ///        reports.
     [[nodiscard]] io::task<std::expected<stored_snapshot, problem>> load(std::uint64_t sequence);
 
+    /// The last `count` bytes of the state of that sequence number, as they are there: nothing is checked. Fewer when
+    /// the file has no more.
+    /// @error what the system reports.
+    [[nodiscard]] io::task<std::expected<std::vector<std::byte>, problem>> load_end(std::uint64_t sequence,
+                                                                                    std::size_t count);
+
     /// The newest sound one that is not after `sequence`; none if there is none.
     /// @error foreign_venue; what the system reports.
     [[nodiscard]] io::task<std::expected<newest_snapshot, problem>> load_newest(

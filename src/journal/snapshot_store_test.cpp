@@ -61,6 +61,17 @@ TEST_F(snapshots, the_newest_is_loaded_as_it_was_saved) {
     EXPECT_EQ(io::block_on(ctx, store.load(100)).error().code, journal_errc::out_of_reach);
 }
 
+TEST_F(snapshots, the_end_of_a_state_is_read_alone) {
+    EXPECT_FALSE(io::block_on(ctx, save(&store, 7)));
+    const std::vector<std::byte> all = state_of(7);
+    const std::vector<std::byte> end(all.end() - 24, all.end());
+    EXPECT_EQ(io::block_on(ctx, store.load_end(7, 24)).value(), end);
+    EXPECT_EQ(io::block_on(ctx, store.load_end(7, 5'000)).value(), all) << "without the header";
+    disk.bytes_of("j/" + snapshot_name(7)).resize(100);
+    EXPECT_EQ(io::block_on(ctx, store.load_end(7, 24)).value(), std::vector<std::byte>());
+    EXPECT_FALSE(io::block_on(ctx, store.load_end(8, 24)).has_value());
+}
+
 TEST_F(snapshots, an_empty_state_is_one) {
     EXPECT_TRUE(io::block_on(ctx, store.save(about(1), {})).has_value());
     ASSERT_TRUE(newest().snapshot.has_value());

@@ -37,8 +37,8 @@ writer::writer(directory_lock lock, journal_end end, writer_options options)
       segments_(std::move(end.segments)),
       buffers_{buffer(options_.buffer_commands), buffer(options_.buffer_commands)},
       next_sequence_(end.next_sequence),
-      written_sequence_(end.next_sequence - 1),
       synced_sequence_(end.next_sequence - 1),
+      written_sequence_(end.next_sequence - 1),
       durable_(end.next_sequence - 1) {
     CORRO_ASSERT(options_.segment_bytes >= segment_bytes_min && options_.segment_bytes <= segment_bytes_max &&
                      options_.segment_bytes % sector_bytes == 0,
@@ -129,7 +129,7 @@ io::task<void> writer::write_out(buffer* from) {
             if (!done) co_return;
             acknowledge(synced_sequence_);
         } else if (options_.mode == durability::async) {
-            acknowledge(written_sequence_);
+            acknowledge(written_sequence());
             written_.set();
         }
     }
@@ -139,14 +139,14 @@ io::task<bool> writer::write_block(buffer* from, std::uint32_t index, std::uint3
     // The header goes over the end of the command in front, which has been written by now.
     const std::span<std::byte> block(from->bytes.data() + std::size_t{index} * command_bytes,
                                      block_header_bytes + std::size_t{count} * command_bytes);
-    encode_block(header_, written_sequence_ + 1, synced_sequence_, block);
+    encode_block(header_, written_sequence() + 1, synced_sequence_, block);
     const io::io_result done = co_await file_->write_at(offset_, block);
     if (!done) {
         fail(done.error, "writing failed", path_of(segment_name(header_.number)));
         co_return false;
     }
     offset_ += padded(block.size());
-    written_sequence_ += count;
+    written_sequence_.store(written_sequence() + count, std::memory_order_release);
     leaving_count_ -= count;
     ++statistics_.blocks_count;
     statistics_.bytes += block.size();
@@ -155,7 +155,7 @@ io::task<bool> writer::write_block(buffer* from, std::uint32_t index, std::uint3
 
 /// Waits until the disk has what was written before.
 io::task<bool> writer::sync() {
-    const std::uint64_t until = written_sequence_;
+    const std::uint64_t until = written_sequence();
     const std::error_code error = co_await file_->sync_data();
     if (error) {
         fail(error, "syncing failed", path_of(segment_name(header_.number)));
@@ -173,7 +173,7 @@ io::task<void> writer::sync_in_background() {
         if (stopped) co_return;
         stopped = co_await io::sleep_for(async_sync_interval);
         if (stopped || failed_) co_return;
-        const std::uint64_t until = written_sequence_;
+        const std::uint64_t until = written_sequence();
         const std::string path = path_of(segment_name(header_.number));
         sync_under_way_ = true;
         const std::error_code error = co_await file_->sync_data();

@@ -24,7 +24,7 @@
 //
 // Layout:  journal/segment_format.hpp.
 // Limits:  buffer_commands wait for the disk, as many again are on their way there.
-// Threads: one context; `durable_sequence` any thread.
+// Threads: one context; `durable_sequence` and `written_sequence` any thread.
 // Cost:    `append` copies 128 bytes; no allocation. Per block one write; in `group` one sync for all that was there.
 #pragma once
 
@@ -125,6 +125,10 @@ class writer {
 
     /// The highest sequence number for which the mode's promise holds.
     [[nodiscard]] std::uint64_t durable_sequence() const noexcept { return durable_.load(std::memory_order_acquire); }
+    /// The last command that a reader of the files finds. Any thread. In mode `none` it is behind durable_sequence().
+    [[nodiscard]] std::uint64_t written_sequence() const noexcept {
+        return written_sequence_.load(std::memory_order_acquire);
+    }
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
     /// Set when `durable_sequence` has moved (in mode `none`: when a batch was written), so when a full buffer has room
     /// again; when there is room for another segment, or the disk turns out to be full; and when the writer has failed.
@@ -203,8 +207,10 @@ class writer {
     std::uint32_t filling_ = 0;        // index of the buffer that `append` fills
     std::uint32_t leaving_count_ = 0;  // commands of the other one that are not written yet
     std::uint64_t next_sequence_;      // of what is appended next
-    std::uint64_t written_sequence_;   // the last one that the system has
     std::uint64_t synced_sequence_;    // the last one that the disk has
+    // Both only grow, and are written by this context with release: the last one that the system has, and the last one
+    // for which the mode's promise holds.
+    std::atomic<std::uint64_t> written_sequence_;
     std::atomic<std::uint64_t> durable_;
 
     io::auto_event appended_;

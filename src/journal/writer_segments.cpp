@@ -98,7 +98,7 @@ io::task<writer::outcome> writer::begin_segment() {
     segment_header next;
     next.venue = options_.venue;
     next.number = segments_.empty() ? 1 : segments_.back().header.number + 1;
-    next.first_sequence = written_sequence_ + 1;
+    next.first_sequence = written_sequence() + 1;
     next.epoch = options_.epoch;
     if (options_.wall_clock_ns != nullptr) {
         next.created_ns = options_.wall_clock_ns();
@@ -131,7 +131,7 @@ io::task<bool> writer::next_segment() {
     const std::string path = path_of(segment_name(header_.number));
     std::array<std::byte, block_header_bytes> seal;
     // It may reach the disk before what was written last; the next segment's header will not.
-    encode_seal(header_, written_sequence_ + 1, synced_sequence_, seal);
+    encode_seal(header_, written_sequence() + 1, synced_sequence_, seal);
     const io::io_result written = co_await file_->write_at(offset_, seal);
     if (!written) {
         fail(written.error, "writing the seal failed", path);
@@ -150,7 +150,7 @@ io::task<bool> writer::next_segment() {
     full.header = header_;
     full.bytes = options_.segment_bytes;
     full.used_bytes = offset_ + seal_bytes;
-    full.last_sequence = written_sequence_;
+    full.last_sequence = written_sequence();
     segments_.push_back(full);
     outcome done = co_await begin_segment();
     if (!done) {

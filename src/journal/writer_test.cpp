@@ -144,6 +144,27 @@ TEST_P(journals, a_full_buffer_says_not_now_and_loses_nothing) {
     EXPECT_EQ(io::block_on(ctx, read_all(&disk, folder.path(), 1)).last, 10'000U + block_commands_max);
 }
 
+TEST_P(journals, what_a_reader_finds_is_what_was_written_also_where_more_counts_as_durable) {
+    const auto body = [](disk_storage* files, std::string path) -> io::task<> {
+        auto log = co_await open_writer(files, path, small_options(durability::none));
+        CORRO_REQUIRE(log.has_value());
+        for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_TRUE((*log)->append(command_at(i)));
+        EXPECT_EQ((*log)->durable_sequence(), 3U);
+        EXPECT_EQ((*log)->written_sequence(), 0U);
+        reading found = co_await read_all(files, path, 1);
+        EXPECT_EQ(found.last, 0U);
+        io::context& on = co_await io::this_context();
+        io::task_scope scope(on);
+        scope.spawn((*log)->run());
+        while ((*log)->written_sequence() != 3) co_await (*log)->progressed().wait();
+        found = co_await read_all(files, path, 1);
+        EXPECT_EQ(found.last, 3U);
+        (*log)->close();
+        co_await scope.join();
+    };
+    io::block_on(ctx, body(&disk, folder.path()));
+}
+
 TEST_P(journals, more_than_the_buffers_hold_is_waited_for) {
     for (const durability mode : {durability::none, durability::async, durability::group}) {
         const std::string path = folder.path() + "/" + std::string(name_of(mode));

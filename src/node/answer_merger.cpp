@@ -29,6 +29,7 @@ bool only_completes(const domain::event& e) noexcept {
 answer_merger::lane::lane() : held(waiting_at_first) {}
 
 void answer_merger::lane::pop_front() noexcept {
+    if (!front()->refused) answered_sequence = front()->sequence;
     ++done_begin;
     // What is done is forgotten in pieces, so that nothing is moved per command.
     if (done_begin == done.size()) {
@@ -40,8 +41,8 @@ void answer_merger::lane::pop_front() noexcept {
     }
 }
 
-answer_merger::answer_merger(std::size_t segments_count, order_entry_side& orders)
-    : orders_(orders), lanes_(segments_count), group_(segments_count) {}
+answer_merger::answer_merger(std::size_t segments_count, answer_outlet& outlet)
+    : outlet_(outlet), lanes_(segments_count), group_(segments_count) {}
 
 void answer_merger::accept(std::size_t segment, std::span<const domain::event> events) {
     lane& l = lanes_[segment];
@@ -67,7 +68,7 @@ void answer_merger::begin_counting() noexcept {
 void answer_merger::advance() {
     bool any = false;
     while (deliver_next()) any = true;
-    if (any && first_counted_ != 0) orders_.answered(next_ - first_counted_);
+    if (any && first_counted_ != 0) outlet_.answered(next_ - first_counted_);
 }
 
 // The command whose turn it is, if all its events are here.
@@ -91,11 +92,11 @@ bool answer_merger::deliver_next() {
 void answer_merger::deliver_one(lane& l) {
     const executed_command what = *l.front();
     l.pop_front();
-    if (what.refused) return orders_.turn_away(request_of(what));
+    if (what.refused) return outlet_.turn_away(request_of(what));
     while (!l.held.empty()) {
         const std::span<const domain::event> oldest = l.held.front();
         std::size_t count = 0;
-        while (count < oldest.size() && oldest[count].command.value <= what.sequence) orders_.deliver(oldest[count++]);
+        while (count < oldest.size() && oldest[count].command.value <= what.sequence) outlet_.deliver(oldest[count++]);
         l.held.pop(count);
         if (count != oldest.size()) return;
     }
@@ -138,11 +139,11 @@ void answer_merger::deliver_group() {
                     e.flags &= static_cast<std::uint8_t>(~domain::event_flag::last_of_request);
                 }
             }
-            orders_.deliver(e);
+            outlet_.deliver(e);
         }
     }
     // It has not happened everywhere, and whoever asked must know.
-    if (is_refused_somewhere) orders_.turn_away(request_of(what));
+    if (is_refused_somewhere) outlet_.turn_away(request_of(what));
 }
 
 }  // namespace corro::node

@@ -22,16 +22,16 @@
 
 #include "domain/command.hpp"
 #include "domain/event.hpp"
+#include "node/answer_outlet.hpp"
 #include "node/command_outlet.hpp"
 #include "node/event_backlog.hpp"
-#include "node/order_entry_side.hpp"
 
 namespace corro::node {
 
 class answer_merger {
  public:
-    /// `orders` outlives the merger.
-    answer_merger(std::size_t segments_count, order_entry_side& orders);
+    /// `outlet` outlives the merger.
+    answer_merger(std::size_t segments_count, answer_outlet& outlet);
 
     /// The next events of a segment, public ones among them: those are only counted.
     void accept(std::size_t segment, std::span<const domain::event> events);
@@ -44,16 +44,21 @@ class answer_merger {
     /// Whether more events of the segment may be taken. Always true of the one whose turn it is.
     [[nodiscard]] bool has_room(std::size_t segment) const noexcept;
 
-    /// Delivers everything whose turn has come, and tells the sessions' side how far the commands are answered.
+    /// Delivers everything whose turn has come, and tells the outlet how far the commands are answered.
     void advance();
 
     /// For recovery: what arrived before `arrival` is answered, or was lost and never will be. Until `begin_counting`
     /// a segment that has nothing of this arrival is not waited for.
     void skip_to(std::uint64_t arrival) noexcept { next_ = arrival; }
-    /// From now on every arrival comes, and those up to here are not the sessions' side's.
+    /// From now on every arrival comes, and those up to here are not the outlet's.
     void begin_counting() noexcept;
     /// The arrival whose turn it is.
     [[nodiscard]] std::uint64_t next_arrival() const noexcept { return next_; }
+
+    /// The last command of the segment that is answered here; 0 for none.
+    [[nodiscard]] std::uint64_t answered_sequence(std::size_t segment) const noexcept {
+        return lanes_[segment].answered_sequence;
+    }
 
     /// Private events that wait.
     [[nodiscard]] std::size_t waiting_count(std::size_t segment) const noexcept { return lanes_[segment].held.size(); }
@@ -65,6 +70,7 @@ class answer_merger {
         std::vector<executed_command> done;  ///< oldest first, from done_begin on
         std::size_t done_begin = 0;
         std::uint64_t received_count = 0;  ///< events, public ones too
+        std::uint64_t answered_sequence = 0;
         bool given_up = false;
 
         [[nodiscard]] const executed_command* front() const noexcept {
@@ -84,7 +90,7 @@ class answer_merger {
     void deliver_group();
     void take_events(lane& l, std::vector<domain::event>& into);
 
-    order_entry_side& orders_;
+    answer_outlet& outlet_;
     std::vector<lane> lanes_;
     std::vector<std::vector<domain::event>> group_;  ///< scratch: the events of each segment's copy
     std::uint64_t next_ = 1;

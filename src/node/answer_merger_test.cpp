@@ -6,6 +6,8 @@
 
 #include "base/tsc_clock.hpp"
 #include "io/context.hpp"
+#include "node/configuration.hpp"
+#include "node/order_entry_side.hpp"
 
 namespace corro::node {
 namespace {
@@ -101,6 +103,17 @@ TEST_F(answer_merger_, goes_on_when_the_missing_one_comes) {
     done(0, 3, {answer(event_kind::order_entered, 30)});
     EXPECT_EQ(told(), (names{-10, -20, -30}));
     EXPECT_EQ(merger.next_arrival(), 4U);
+}
+
+TEST_F(answer_merger_, knows_the_last_command_of_each_segment_that_is_answered) {
+    done(1, 2, {answer(event_kind::order_entered, 12)});
+    static_cast<void>(told());
+    EXPECT_EQ(merger.answered_sequence(1), 0U) << "it waits for an earlier one";
+    done(0, 1, {answer(event_kind::order_entered, 11)});
+    done(0, 3, {}, 0, true);
+    static_cast<void>(told());
+    EXPECT_EQ(merger.answered_sequence(0), 1U) << "what was refused is no command";
+    EXPECT_EQ(merger.answered_sequence(1), 1U);
 }
 
 TEST_F(answer_merger_, waits_for_every_event_of_a_command) {

@@ -25,7 +25,7 @@ void read_venue(table_reader& r, configuration& c) {
         static_cast<std::uint32_t>(r.number("timing_sample_every", c.timing_sample_every, 0, 1'000'000'000));
 }
 
-void read_facility(table_reader& r, bool has_segments, configuration& c) {
+void read_facility(table_reader& r, configuration& c) {
     const std::string threading = r.text("threading", "inline");
     if (threading != "inline" && threading != "split") r.fail("threading", "expected \"inline\" or \"split\"");
     c.threading = threading == "split" ? threading_mode::split : threading_mode::inline_;
@@ -44,10 +44,6 @@ void read_facility(table_reader& r, bool has_segments, configuration& c) {
     c.journal_bytes_kept = r.number("journal_bytes_kept", c.journal_bytes_kept, 0, INT64_MAX);
     c.busy_poll = std::chrono::microseconds{
         r.number("busy_poll_us", static_cast<std::uint64_t>(c.busy_poll.count()), 0, 1'000'000'000)};
-    if (!has_segments) return;
-    for (const char* key : {"snapshot_every", "journal_segments_kept", "journal_bytes_kept"}) {
-        if (r.has(key)) r.fail(key, "a venue of segments writes its snapshots when it ends, and keeps its journals");
-    }
 }
 
 void read_order_entry(table_reader& r, configuration& c) {
@@ -140,7 +136,7 @@ configuration parse_configuration(std::string_view text, const std::string& file
     top.finish();
     const bool has_segments = root.contains("segment");
     read_table(root, "venue", file, [&](table_reader& r) { read_venue(r, c); });
-    read_table(root, "facility", file, [&](table_reader& r) { read_facility(r, has_segments, c); });
+    read_table(root, "facility", file, [&](table_reader& r) { read_facility(r, c); });
     read_table(root, "order_entry", file, [&](table_reader& r) { read_order_entry(r, c); });
     read_table(root, "market_data", file, [&](table_reader& r) { read_market_data(r, has_segments, c); });
     read_table(root, "event_log", file, [&](table_reader& r) { read_event_log(r, c); });

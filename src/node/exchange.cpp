@@ -8,6 +8,7 @@
 #include "io/block_on.hpp"
 #include "io/scope.hpp"
 #include "io/yield.hpp"
+#include "node/journal_snapshots.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
 #include "node/operator_answers.hpp"
@@ -43,7 +44,8 @@ exchange::exchange(io::context& context, const configuration& c)
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
         io::block_on(own, journal_->recover(parts()));
-        snapshots_ = std::make_unique<snapshot_maker>(context_, c, *journal_, events_log_);
+        snapshots_ = std::make_unique<snapshot_maker>(context_, std::make_unique<journal_snapshots>(c, *journal_),
+                                                      c.snapshot_every, events_log_);
     }
     feed_.take_phases(host_.state());
     if (thread_ != nullptr) host_.set_outlet(*thread_);
@@ -197,10 +199,7 @@ void exchange::collect(telemetry::metrics_page& page) const {
     add_metrics(feed_, page);
     if (snapshots_ != nullptr) {
         add_metrics(*snapshots_, page);
-        page.gauge("corro_journal_durable_command", "The last command that the journal keeps as its mode promises.",
-                   static_cast<double>(journal_->writer().durable_sequence()));
-        page.gauge("corro_snapshot_command", "The last command in the newest snapshot; 0 when there is none.",
-                   static_cast<double>(journal_->snapshot_sequence()));
+        add_metrics(*journal_, page);
     }
     if (thread_ != nullptr) add_metrics(*thread_, page);
     if (log_ == nullptr) return;

@@ -8,6 +8,7 @@
 #include "gateway/order_entry_gateway.hpp"
 #include "io/block_on.hpp"
 #include "io/yield.hpp"
+#include "node/journal_snapshots.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
 #include "node/ports.hpp"
@@ -48,7 +49,8 @@ facility_role::facility_role(io::context& context, const configuration& c)
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
         io::block_on(own, journal_->recover(parts()));
-        snapshots_ = std::make_unique<snapshot_maker>(context, c, *journal_, told_later);
+        snapshots_ = std::make_unique<snapshot_maker>(context, std::make_unique<journal_snapshots>(c, *journal_),
+                                                      c.snapshot_every, told_later);
     }
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     events_log_ = told_later;

@@ -77,19 +77,26 @@ io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* an
     host->set_journal(*writer_);
 }
 
-io::task<std::expected<std::uint64_t, journal::problem>> store_snapshot(journal::snapshot_store* store,
-                                                                        const io::context* clock,
-                                                                        std::vector<std::byte> bytes,
-                                                                        std::uint64_t epoch,
-                                                                        std::size_t snapshots_kept) {
-    const facility::snapshot_header state = facility_header_of(bytes);
+io::task<std::expected<void, journal::problem>> write_snapshot(journal::snapshot_store* store, const io::context* clock,
+                                                               const std::vector<std::byte>* bytes,
+                                                               std::uint64_t epoch) {
+    const facility::snapshot_header state = facility_header_of(*bytes);
     journal::snapshot_header about;
     about.sequence = state.sequence;
     about.epoch = epoch;
     about.state_hash = state.state_hash;
     const auto now = clock->wall_now().time_since_epoch();
     about.created_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-    auto done = co_await store->save(about, bytes);
+    auto done = co_await store->save(about, *bytes);
+    co_return done;
+}
+
+io::task<std::expected<std::uint64_t, journal::problem>> store_snapshot(journal::snapshot_store* store,
+                                                                        const io::context* clock,
+                                                                        std::vector<std::byte> bytes,
+                                                                        std::uint64_t epoch,
+                                                                        std::size_t snapshots_kept) {
+    auto done = co_await write_snapshot(store, clock, &bytes, epoch);
     if (done) done = co_await store->keep(snapshots_kept);
     if (!done) co_return std::unexpected(std::move(done.error()));
     const auto kept = store->list();
@@ -102,15 +109,10 @@ io::task<void> host_journal::save_last_snapshot(venue_parts parts) {
     if (host.failed() || host.released_count() != host.emitted_count()) co_return;
     if (host.sequence() == snapshot_sequence_) co_return;
     std::vector<std::byte> state = save_venue(parts);
-    co_await save_snapshot(std::move(state));
-}
-
-io::task<void> host_journal::save_snapshot(std::vector<std::byte> bytes) {
-    const std::uint64_t sequence = facility_header_of(bytes).sequence;
     journal::snapshot_store store(&snapshot_files_, directory_, options_.venue);
-    const auto done = co_await store_snapshot(&store, &edge_, std::move(bytes), epoch_, snapshots_kept_);
+    const auto done = co_await store_snapshot(&store, &edge_, std::move(state), epoch_, snapshots_kept_);
     if (done) {
-        note_snapshot(sequence, *done);
+        note_snapshot(host.sequence(), *done);
     } else {
         note(done.error().text);
     }

@@ -38,6 +38,11 @@ namespace corro::node {
 /// Whether the configuration's durability lets a crash take commands that were acknowledged.
 [[nodiscard]] bool may_lose_commands(const configuration& c) noexcept;
 
+/// Saves what `save_venue` made. `bytes` are valid until the await returns.
+[[nodiscard]] io::task<std::expected<void, journal::problem>> write_snapshot(journal::snapshot_store* store,
+                                                                             const io::context* clock,
+                                                                             const std::vector<std::byte>* bytes,
+                                                                             std::uint64_t epoch);
 /// Saves what `save_venue` made, and removes snapshots beyond those that are kept.
 /// @return  The last command in the oldest one that is kept.
 [[nodiscard]] io::task<std::expected<std::uint64_t, journal::problem>> store_snapshot(journal::snapshot_store* store,
@@ -69,8 +74,6 @@ class host_journal {
     /// to be saved when nothing has happened since the last snapshot, and nothing can be when the journal has failed.
     /// What goes wrong is a notice: without a snapshot the next start takes longer.
     [[nodiscard]] io::task<void> save_last_snapshot(venue_parts parts);
-    /// Saves what `save_venue` made of a venue at rest.
-    [[nodiscard]] io::task<void> save_snapshot(std::vector<std::byte> bytes);
 
     /// A snapshot of the state after `sequence` is on the disk, and `oldest` is the oldest that is kept.
     void note_snapshot(std::uint64_t sequence, std::uint64_t oldest) noexcept {

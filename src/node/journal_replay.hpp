@@ -55,6 +55,8 @@ class journal_replay {
     /// Takes note that a snapshot was loaded, and of a sentence about one that was not.
     void loaded(std::uint64_t sequence) noexcept { snapshot_sequence_ = sequence; }
     void passed_over(std::uint64_t sequence, const std::string& why);
+    /// Where the journal is.
+    [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
     /// The file of a snapshot.
     [[nodiscard]] std::string path_of_snapshot(std::uint64_t sequence) const;
     /// The next command is `next()`; false, after `fetch`: the journal has no more.

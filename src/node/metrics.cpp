@@ -62,6 +62,32 @@ void add_metrics(const snapshot_maker& maker, metrics_page& page) {
                std::chrono::duration<double>(s.last_duration).count());
 }
 
+namespace {
+
+/// One journal, and the label that tells it from others.
+struct labelled_journal {
+    const host_journal* journal;
+    std::vector<telemetry::label> labels;
+};
+
+void add_journals(std::span<const labelled_journal> journals, metrics_page& page) {
+    for (const labelled_journal& each : journals) {
+        page.gauge("corro_journal_durable_command", "The last command that the journal keeps as its mode promises.",
+                   static_cast<double>(each.journal->writer().durable_sequence()), each.labels);
+    }
+    for (const labelled_journal& each : journals) {
+        page.gauge("corro_snapshot_command", "The last command in the newest snapshot; 0 when there is none.",
+                   static_cast<double>(each.journal->snapshot_sequence()), each.labels);
+    }
+}
+
+}  // namespace
+
+void add_metrics(const host_journal& journal, metrics_page& page) {
+    const labelled_journal only{&journal, {}};
+    add_journals({&only, 1}, page);
+}
+
 void add_metrics(const facility_thread& thread, metrics_page& page) {
     page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",
                static_cast<double>(thread.waiting_count()));
@@ -139,6 +165,11 @@ void add_metrics(std::span<const segment* const> segments, metrics_page& page) {
     std::vector<labelled_feed> feeds;
     for (const segment* s : segments) feeds.push_back({&s->feed, {{"segment", s->name()}}});
     add_feeds(feeds, page);
+    std::vector<labelled_journal> journals;
+    for (const segment* s : segments) {
+        if (s->journal != nullptr) journals.push_back({s->journal.get(), {{"segment", s->name()}}});
+    }
+    add_journals(journals, page);
     for (const segment* s : segments) {
         if (s->thread == nullptr) continue;
         page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "node/facility_thread.hpp"
+#include "node/host_journal.hpp"
 #include "node/market_data_side.hpp"
 #include "node/order_entry_side.hpp"
 #include "node/segment.hpp"
@@ -16,8 +17,10 @@ namespace corro::node {
 
 void add_metrics(const order_entry_side& side, telemetry::metrics_page& page);
 void add_metrics(const market_data_side& side, telemetry::metrics_page& page);
-/// The feeds of all segments, each sample with its segment's name.
+/// The feeds and the journals of all segments, each sample with its segment's name.
 void add_metrics(std::span<const segment* const> segments, telemetry::metrics_page& page);
+/// How far the journal and its newest snapshot are.
+void add_metrics(const host_journal& journal, telemetry::metrics_page& page);
 void add_metrics(const snapshot_maker& maker, telemetry::metrics_page& page);
 void add_metrics(const facility_thread& thread, telemetry::metrics_page& page);
 

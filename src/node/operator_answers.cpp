@@ -14,10 +14,8 @@ wire::journal_state state_of(journal::journal_room room) noexcept {
 
 wire::snapshot_outcome begin_snapshot(const asked_facility& facility) noexcept {
     if (facility.journal == nullptr) return wire::snapshot_outcome::no_journal;
-    if (facility.snapshots == nullptr) return wire::snapshot_outcome::only_at_the_end;
     if (facility.snapshots->is_under_way()) return wire::snapshot_outcome::under_way;
-    if (facility.journal->writer().durable_sequence() == facility.journal->snapshot_sequence())
-        return wire::snapshot_outcome::nothing_new;
+    if (facility.snapshots->has_everything()) return wire::snapshot_outcome::nothing_new;
     facility.snapshots->ask();
     return wire::snapshot_outcome::begun;
 }

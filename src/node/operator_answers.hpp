@@ -21,12 +21,12 @@ struct asked_facility {
     journal::journal_room room = journal::journal_room::everything;  ///< if there is a journal
     const host_journal* journal = nullptr;                           ///< nullptr: nothing is journaled
     const market_data_side* feed = nullptr;                          ///< there is one
-    snapshot_maker* snapshots = nullptr;                             ///< nullptr: none are made while it runs
+    snapshot_maker* snapshots = nullptr;                             ///< there is one with a journal
 };
 
 /// @param thread     The host's own, if it has one.
 /// @param journal    nullptr: nothing is journaled.
-/// @param snapshots  nullptr: none are made while the venue runs.
+/// @param snapshots  nullptr without a journal.
 [[nodiscard]] asked_facility asked_of(const matching_host& host, const facility_thread* thread,
                                       const host_journal* journal, const market_data_side& feed,
                                       snapshot_maker* snapshots) noexcept;

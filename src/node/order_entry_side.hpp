@@ -21,6 +21,7 @@
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/task.hpp"
+#include "node/answer_outlet.hpp"
 #include "node/configuration.hpp"
 #include "node/latency_tables.hpp"
 #include "telemetry/event_log.hpp"
@@ -32,7 +33,7 @@ namespace corro::node {
 /// How much a configuration lets the answer log keep.
 [[nodiscard]] gateway::answer_log_options answer_options_of(const configuration& c);
 
-class order_entry_side {
+class order_entry_side final : public answer_outlet {
  public:
     /// Opens the port. `clock`, `log`, `wills` and `desk` outlive the side; the latter three may be nullptr.
     /// @throws std::system_error, configuration_error as `exchange`.
@@ -54,14 +55,14 @@ class order_entry_side {
     [[nodiscard]] gateway::answer_log& answers() noexcept { return answers_; }
 
     /// A private event for the session that it concerns.
-    void deliver(const domain::event& event) noexcept { gateway_.deliver(event); }
+    void deliver(const domain::event& event) noexcept override { gateway_.deliver(event); }
 
     /// A public event that defines an instrument; or the definition, when it is whole.
     void define(const domain::event& event) noexcept { gateway_.define(event); }
     void define(const domain::instrument& instrument) noexcept { gateway_.define(instrument); }
 
     /// A command of the queue that was not taken: it has no effect and no other answer.
-    void turn_away(const domain::command& command) noexcept { gateway_.turn_away(command); }
+    void turn_away(const domain::command& command) noexcept override { gateway_.turn_away(command); }
 
     /// What the desk says to an operator.
     void answer_operator(const gateway::operator_answer& answer) { gateway_.answer_operator(answer); }
@@ -72,7 +73,7 @@ class order_entry_side {
     }
 
     /// The first `count` commands of the queue are answered completely.
-    void answered(std::uint64_t count) noexcept {
+    void answered(std::uint64_t count) noexcept override {
         if (count == commands_.answered_count()) return;
         commands_.set_answered(count);
         gateway::request_timing timing;

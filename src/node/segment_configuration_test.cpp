@@ -75,19 +75,19 @@ TEST(segment_configuration, refuses_instruments_that_belong_nowhere_or_twice) {
     expect_error(segment("A", "products = [1, 2]\ninstruments = [9]"), "there is no instrument 9");
 }
 
-TEST(segment_configuration, refuses_what_only_a_venue_of_one_segment_can_keep) {
-    for (const std::string key : {"snapshot_every", "journal_segments_kept", "journal_bytes_kept"}) {
-        const std::string all = "[facility]\njournal = \"data\"\n" + key + " = 1\n" +
-                                instruments.substr(instruments.find("[[instrument]]")) +
-                                segment("A", "products = [1, 2]");
-        try {
-            static_cast<void>(parse_configuration(all, "corro.toml"));
-            ADD_FAILURE() << key << " was taken";
-        } catch (const configuration_error& e) {
-            EXPECT_EQ(std::string(e.what()), "corro.toml:3: facility." + key +
-                                                 ": a venue of segments writes its snapshots when it ends, and keeps "
-                                                 "its journals");
-        }
+TEST(segment_configuration, has_snapshots_and_retention_in_every_segment) {
+    const std::string all =
+        "[facility]\njournal = \"data\"\nsnapshot_every = 7\nsnapshots_kept = 2\njournal_segments_kept = 5\n"
+        "journal_bytes_kept = 9\n" +
+        instruments.substr(instruments.find("[[instrument]]")) + segment("A", "products = [1]") +
+        segment("B", "products = [2]");
+    const configuration c = parse_configuration(all, "corro.toml");
+    EXPECT_EQ(c.snapshot_every, 7U);
+    for (std::size_t k = 0; k < 2; ++k) {
+        const configuration own = configuration_of_segment(c, k);
+        EXPECT_EQ(own.snapshots_kept, 2U);
+        EXPECT_EQ(own.journal_segments_kept, 5U);
+        EXPECT_EQ(own.journal_bytes_kept, 9U);
     }
 }
 

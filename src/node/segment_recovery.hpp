@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "gateway/answer_log.hpp"
+#include "io/context.hpp"
 #include "io/task.hpp"
 #include "node/answer_merger.hpp"
 #include "node/order_entry_side.hpp"
@@ -31,9 +32,10 @@ namespace corro::node {
 std::uint64_t recover_segments(std::span<const std::unique_ptr<segment>> segments, answer_merger& merger,
                                order_entry_side& orders);
 
-/// Saves all segments at `arrival`, the first one last. Segments that have done nothing since are not saved again.
+/// Saves all segments at `arrival`, as store_segments does, and tells their journals. What goes wrong is a notice.
+/// @param context  The edge's.
 /// @pre  Everything until then is executed and answered, and nothing else is.
-[[nodiscard]] io::task<void> save_segments(std::span<const std::unique_ptr<segment>> segments,
+[[nodiscard]] io::task<void> save_segments(std::span<const std::unique_ptr<segment>> segments, io::context* context,
                                            gateway::answer_log* answers, std::uint64_t arrival);
 
 }  // namespace corro::node

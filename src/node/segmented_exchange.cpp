@@ -1,6 +1,5 @@
 #include "node/segmented_exchange.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -10,6 +9,7 @@
 #include "node/operator_answers.hpp"
 #include "node/ports.hpp"
 #include "node/segment_recovery.hpp"
+#include "node/segment_snapshots.hpp"
 
 namespace corro::node {
 namespace {
@@ -35,9 +35,8 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
     }
     if (!c.journal_directory.empty()) {
         next_arrival_ = recover_segments(segments_, merger_, orders_) + 1;
-        const bool is_saved = std::all_of(segments_.begin(), segments_.end(),
-                                          [](const auto& s) { return s->journal->replayed_count() == 0; });
-        if (is_saved) saved_arrival_ = next_arrival_ - 1;
+        snapshots_ = std::make_unique<snapshot_maker>(
+            context_, std::make_unique<segment_snapshots>(c, segments_, merger_), c.snapshot_every, events_log_);
     }
     merger_.skip_to(next_arrival_);
     merger_.begin_counting();
@@ -73,6 +72,8 @@ io::task<void> segmented_exchange::run() {
         publishing.spawn(s->feed.run());
     }
     pumping.spawn(route_all());
+    io::task_scope saving(context_);
+    if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
     io::task_scope measuring(context_);
     if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
     say(telemetry::happening_kind::started);
@@ -89,6 +90,8 @@ io::task<void> segmented_exchange::run() {
         }
     }
     co_await journaling.join();
+    saving.request_stop();
+    co_await saving.join();
     co_await save_last_snapshot();
     metrics_.close();
     co_await measuring.join();
@@ -98,14 +101,15 @@ io::task<void> segmented_exchange::run() {
 // The venue is at rest: the journals are sealed, and every answer is where it belongs. A segment whose journal has
 // failed has state that is in no journal, and then there is no moment to save.
 io::task<void> segmented_exchange::save_last_snapshot() {
+    bool is_saved = true;
     for (const auto& s : segments_) {
         const bool at_rest =
             s->journal != nullptr && !s->host.failed() && s->host.released_count() == s->host.emitted_count();
         if (!at_rest) co_return;
+        is_saved = is_saved && s->host.sequence() == s->journal->snapshot_sequence();
     }
-    if (merger_.next_arrival() != next_arrival_ || next_arrival_ - 1 == saved_arrival_) co_return;
-    saved_arrival_ = next_arrival_ - 1;
-    co_await save_segments(segments_, &orders_.answers(), saved_arrival_);
+    if (is_saved || merger_.next_arrival() != next_arrival_) co_return;
+    co_await save_segments(segments_, &context_, &orders_.answers(), next_arrival_ - 1);
 }
 
 // Commands out of the gateways' queue, in one order, each to its segment.
@@ -180,6 +184,7 @@ io::task<void> segmented_exchange::follow_journal(segment* s) {
     while (!s->journal->ended()) {
         const std::error_code stopped = co_await s->journal->writer().progressed().wait();
         if (stopped) co_return;
+        s->journal->forget_old_segments();
         publish_progress(*s);
         merger_.advance();
         flush();
@@ -212,11 +217,11 @@ void segmented_exchange::flush() noexcept {
     for (const auto& s : segments_) s->feed.flush();
 }
 
-// Every segment says how it is. Snapshots are the venue's, and nothing of one segment's business.
+// Every segment says how it is. A snapshot is the venue's, and the first segment answers for all.
 wire::session_reject_reason segmented_exchange::ask(const gateway::operator_question& question) {
     for (const auto& s : segments_) {
         gateway::operator_answer answer =
-            answer_of(question, asked_of(s->host, s->thread.get(), s->journal.get(), s->feed, nullptr));
+            answer_of(question, asked_of(s->host, s->thread.get(), s->journal.get(), s->feed, snapshots_.get()));
         answer.venue.segment = static_cast<std::uint8_t>(s->index());
         answer.venue.segments_count = static_cast<std::uint8_t>(segments_.size());
         orders_.answer_operator(answer);
@@ -237,6 +242,7 @@ void segmented_exchange::collect(telemetry::metrics_page& page) const {
     std::vector<const segment*> all;
     for (const auto& s : segments_) all.push_back(s.get());
     add_metrics(all, page);
+    if (snapshots_ != nullptr) add_metrics(*snapshots_, page);
     for (const segment* s : all) {
         page.gauge("corro_segment_answers_waiting", "Private messages of a segment that wait for those of others.",
                    static_cast<double>(merger_.waiting_count(s->index())), {{"segment", s->name()}});

@@ -29,6 +29,7 @@
 #include "node/order_entry_side.hpp"
 #include "node/segment.hpp"
 #include "node/segment_map.hpp"
+#include "node/snapshot_maker.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -49,6 +50,11 @@ class segmented_exchange final : private gateway::operator_desk {
 
     /// Begins to leave.
     void close() noexcept { orders_.close(); }
+
+    /// Has a snapshot of all segments written soon, while trading goes on. Nothing without journals.
+    void write_snapshot() noexcept {
+        if (snapshots_ != nullptr) snapshots_->ask();
+    }
 
     [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return orders_.endpoint(); }
     /// Nothing when metrics are not served.
@@ -82,7 +88,7 @@ class segmented_exchange final : private gateway::operator_desk {
     answer_merger merger_;
     std::vector<std::unique_ptr<segment>> segments_;
     std::uint64_t next_arrival_ = 1;
-    std::uint64_t saved_arrival_ = 0;
+    std::unique_ptr<snapshot_maker> snapshots_;  ///< with journals
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;

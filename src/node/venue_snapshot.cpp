@@ -17,10 +17,6 @@ using size_bytes = std::array<std::byte, sizeof(std::uint64_t)>;
 /// "CORROCUT", then the arrival and each segment's sequence number: the last bytes of a snapshot with a cut.
 constexpr std::uint64_t mark_of_a_cut = 0x5455'434f'5252'4f43;
 
-std::size_t cut_bytes(std::size_t segments_count) {
-    return (2 + segments_count) * sizeof(std::uint64_t);
-}
-
 void append(std::vector<std::byte>& bytes, std::uint64_t value) {
     size_bytes stored;
     base::store_le<std::uint64_t>(stored.data(), value);
@@ -62,6 +58,10 @@ load_failure load_venue(const venue_parts& parts, std::span<const std::byte> sav
     if (!parts.feed->load(rest)) return {{}, "the feed's part is not one of these instruments"};
     if (parts.lines != nullptr) parts.lines->begin_at_end();
     return {};
+}
+
+std::size_t cut_bytes(std::size_t segments_count) noexcept {
+    return (2 + segments_count) * sizeof(std::uint64_t);
 }
 
 std::optional<venue_cut> cut_of(std::span<const std::byte> saved, std::size_t segments_count) {

@@ -54,7 +54,11 @@ struct load_failure {
 /// @pre  The parts are as newly made.
 [[nodiscard]] load_failure load_venue(const venue_parts& parts, std::span<const std::byte> saved);
 
-/// The moment of a snapshot that has the answers of a venue of so many segments; nothing if it is none.
+/// Bytes at the end of a snapshot that say of which moment of so many segments it is.
+[[nodiscard]] std::size_t cut_bytes(std::size_t segments_count) noexcept;
+
+/// The moment of a snapshot that has the answers of a venue of so many segments; nothing if it is none. Its last
+/// `cut_bytes` are enough.
 [[nodiscard]] std::optional<venue_cut> cut_of(std::span<const std::byte> saved, std::size_t segments_count);
 
 /// The header of the facility's part, which stands first; all zeros when there is no room for one.

@@ -29,8 +29,8 @@ enum class happening_kind : std::uint8_t {
     subscriber_left,     ///< number: subscribers now
     subscriber_cut,      ///< too slow; number: bytes behind
     events_lost,         ///< the log could not keep up; number: how many
-    snapshot_made,       ///< while the venue runs; number: the last command in it
-    snapshot_failed,     ///< number: the last command that it was to hold
+    snapshot_made,       ///< while the venue runs; number: commands in it, of all segments
+    snapshot_failed,     ///< number: commands that it was to hold
 };
 
 struct happening {

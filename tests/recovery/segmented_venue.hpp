@@ -1,7 +1,10 @@
 // Test support: a venue of two segments, with an instrument each.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "../system/exchange_under_test.hpp"
 #include "node/segmented_exchange.hpp"
@@ -26,5 +29,21 @@ namespace corro::testing {
     }
     return c;
 }
+
+/// What everybody outside can see, in numbers.
+struct venue_numbers {
+    std::vector<std::uint64_t> all;
+    explicit venue_numbers(const node::segmented_exchange& e) {
+        for (std::size_t k = 0; k < e.segments_count(); ++k) {
+            const node::segment& s = e.at(k);
+            all.push_back(s.host.sequence());
+            all.push_back(s.host.state().state_hash());
+            all.push_back(s.feed.distributor().next_sequence());
+            all.push_back(
+                s.feed.distributor().book(domain::instrument_id{static_cast<std::uint32_t>(k + 1)})->digest());
+        }
+    }
+    venue_numbers() = default;
+};
 
 }  // namespace corro::testing

@@ -26,6 +26,7 @@
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/timer.hpp"
+#include "journal/segment_format.hpp"
 #include "segmented_venue.hpp"
 #include "survivors.hpp"
 #include "venue_process.hpp"
@@ -168,10 +169,10 @@ io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
     }
 }
 
-io::task<void> until_killed(market* m, venue_process* venue) {
+io::task<void> until_killed(market* m, venue_process* venue, std::uint64_t microseconds_max) {
     io::task_scope clients(m->context);
     for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
-    static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(500 + m->random.below(60'000))));
+    static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(500 + m->random.below(microseconds_max))));
     venue->kill();
     co_await clients.join();
 }
@@ -210,18 +211,33 @@ io::task<void> settle(market* m, venue_process* venue) {
 class segments_crash : public ::testing::TestWithParam<testing::venue_mode> {};
 INSTANTIATE_TEST_SUITE_P(modes, segments_crash, ::testing::ValuesIn(testing::lasting_modes()), testing::name_of_mode());
 
-TEST_P(segments_crash, loses_nothing_that_was_acknowledged_and_leaves_nothing_in_doubt) {
+std::size_t remove_snapshots(const node::configuration& c) {
+    std::size_t count = 0;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(c.journal_directory)) {
+        if (each.path().extension() == ".snapshot" && std::filesystem::remove(each.path())) ++count;
+    }
+    return count;
+}
+
+void expect_the_same(const report& found, const report& expected) {
+    for (std::size_t k = 0; k < 2; ++k) {
+        EXPECT_EQ(found.commands_count[k], expected.commands_count[k]);
+        EXPECT_EQ(found.state_hash[k], expected.state_hash[k]) << "a replay ends where the venue ended";
+        EXPECT_EQ(found.feed_messages[k], expected.feed_messages[k]);
+    }
+}
+
+/// Crashes a venue again and again, and then looks at what everybody knows.
+/// @param journal_is_whole  None of its files was let go, so that it can be replayed from its beginning.
+void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t microseconds_max,
+                       bool journal_is_whole) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
-    const base::test_folder directory;
-    const node::configuration c = two_segments(GetParam().threading, directory.path(), GetParam().durability);
     market m(seed);
-    const char* wanted = std::getenv("CORRO_CRASHES");
-    const int crashes = wanted != nullptr ? std::atoi(wanted) : 6;
     for (int i = 0; i < crashes && m.failure.empty(); ++i) {
         venue_process venue(c);
         ASSERT_TRUE(venue.at_start().sound) << "after crash " << i;
-        io::block_on(m.context, until_killed(&m, &venue));
+        io::block_on(m.context, until_killed(&m, &venue, microseconds_max));
         ASSERT_EQ(m.failure, "") << "after crash " << i;
     }
     venue_process venue(c);
@@ -237,18 +253,47 @@ TEST_P(segments_crash, loses_nothing_that_was_acknowledged_and_leaves_nothing_in
     const report last = venue.close();
     EXPECT_EQ(last.commands_count[0] + last.commands_count[1] + m.lost_count, requests_count)
         << "every request stands in one journal once, or was said to be lost";
-    for (const auto& each : std::filesystem::recursive_directory_iterator(c.journal_directory)) {
-        if (each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
-    }
-    venue_process reference(c);
-    for (std::size_t k = 0; k < 2; ++k) {
-        EXPECT_EQ(reference.at_start().commands_count[k], last.commands_count[k]);
-        EXPECT_EQ(reference.at_start().state_hash[k], last.state_hash[k]) << "a replay ends where the venue ended";
-        EXPECT_EQ(reference.at_start().feed_messages[k], last.feed_messages[k]);
+    if (journal_is_whole) {
+        EXPECT_GT(remove_snapshots(c), 1U);
+        expect_the_same(venue_process(c).at_start(), last);
+    } else {
+        expect_the_same(venue_process(c).at_start(), last);
+        EXPECT_FALSE(std::filesystem::exists(c.journal_directory + "/FIRST/" + journal::segment_name(1)))
+            << "files of the journal were let go";
     }
     std::printf("%d crashes, %llu and %llu commands, %llu requests lost unacknowledged\n", crashes,
                 static_cast<unsigned long long>(last.commands_count[0]),
                 static_cast<unsigned long long>(last.commands_count[1]), static_cast<unsigned long long>(m.lost_count));
+}
+
+int crashes_wanted(int otherwise) {
+    const char* given = std::getenv("CORRO_CRASHES");
+    return given != nullptr ? std::atoi(given) : otherwise;
+}
+
+TEST_P(segments_crash, loses_nothing_that_was_acknowledged_and_leaves_nothing_in_doubt) {
+    const base::test_folder directory;
+    const node::configuration c = two_segments(GetParam().threading, directory.path(), GetParam().durability);
+    crash_and_recover(c, crashes_wanted(6), 60'000, true);
+}
+
+// The lives are so long, and snapshots so frequent, that most crashes meet one that is being made.
+TEST_P(segments_crash, in_the_middle_of_a_snapshot_loses_nothing_either) {
+    const base::test_folder directory;
+    node::configuration c = two_segments(GetParam().threading, directory.path(), GetParam().durability);
+    c.snapshot_every = 20;
+    crash_and_recover(c, crashes_wanted(5), 300'000, true);
+}
+
+// And so few of them and of the journals' files are kept that one which is missing would be noticed.
+TEST_P(segments_crash, while_files_of_the_journals_go_loses_nothing_either) {
+    const base::test_folder directory;
+    node::configuration c = two_segments(GetParam().threading, directory.path(), GetParam().durability);
+    c.snapshot_every = 20;
+    c.snapshots_kept = 1;
+    c.journal_segment_bytes = 16U * 1024;
+    c.journal_segments_kept = 0;
+    crash_and_recover(c, crashes_wanted(5), 300'000, false);
 }
 
 }  // namespace

@@ -260,23 +260,8 @@ TEST_P(segments, have_a_feed_each) {
 
 // --- Restarting ------------------------------------------------------------------------------------------------------
 
-/// What everybody outside can see, in numbers.
-struct venue_numbers {
-    std::vector<std::uint64_t> all;
-    explicit venue_numbers(const node::segmented_exchange& e) {
-        for (std::size_t k = 0; k < e.segments_count(); ++k) {
-            const node::segment& s = e.at(k);
-            all.push_back(s.host.sequence());
-            all.push_back(s.host.state().state_hash());
-            all.push_back(s.feed.distributor().next_sequence());
-            all.push_back(
-                s.feed.distributor().book(domain::instrument_id{static_cast<std::uint32_t>(k + 1)})->digest());
-        }
-    }
-    venue_numbers() = default;
-};
-
 using testing::lasting_client;
+using testing::venue_numbers;
 
 /// Sends so many requests and reads the answers of all but the last few.
 io::task<void> trade(node::segmented_exchange* exchange, lasting_client* c, std::uint64_t seed, int requests_count,

@@ -489,7 +489,7 @@ enum class snapshot_outcome : std::uint8_t {
     nothing_new = 2,
     /// The venue keeps no journal, and snapshots are made of it.
     no_journal = 3,
-    /// A venue of several segments writes snapshots when it ends, not while it runs.
+    /// The venue writes snapshots when it ends, not while it runs. Not sent any more.
     only_at_the_end = 4,
 };
 

@@ -1,0 +1,109 @@
+#include "node/journal_snapshots.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/tsc_clock.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "journal/snapshot_store.hpp"
+#include "node/event_outlet.hpp"
+#include "node/journal_replay.hpp"
+#include "node/silent_parts.hpp"
+
+namespace corro::node {
+namespace {
+
+/// Everything of a venue that a snapshot holds, and nobody to tell.
+class silent_venue final : private event_outlet {
+ public:
+    silent_venue(io::context& context, const configuration& c)
+        : answers_(c),
+          feed_(context, silent_feed_options(c), c.instruments),
+          host_(facility_options_of(c), c.instruments, clock_, *this) {
+        host_.throttle(throttle_options_of(c), answers_.sessions_count());
+    }
+
+    [[nodiscard]] venue_parts parts() noexcept { return {&host_, &answers_.log(), &feed_}; }
+
+ private:
+    std::size_t accept(std::span<const domain::event> events) noexcept override {
+        for (const domain::event& event : events) {
+            if (domain::is_public(event.kind)) {
+                feed_.publish(event);
+            } else {
+                answers_.deliver(event);
+            }
+        }
+        return events.size();
+    }
+
+    base::tsc_clock clock_;
+    silent_answers answers_;
+    market_data::distributor feed_;
+    matching_host host_;
+};
+
+/// What one snapshot is made of.
+struct order_of_work {
+    const configuration* venue = nullptr;
+    std::uint64_t until = 0;
+    std::uint64_t epoch = 0;
+    const std::atomic<bool>* stopping = nullptr;
+};
+
+/// What came of it, and the last command in the oldest snapshot that is kept.
+struct made_snapshot {
+    snapshot_outcome outcome;
+    std::uint64_t oldest = 0;
+};
+
+io::task<made_snapshot> make_snapshot(io::context* context, order_of_work work) {
+    const configuration& c = *work.venue;
+    made_snapshot made;
+    journal::disk_storage files(*context);
+    const journal::identity venue = identity_of(c);
+    const auto copy = std::make_unique<silent_venue>(*context, c);
+    journal_replay replay(&files, c.journal_directory, venue, may_lose_commands(c));
+    co_await replay.run(copy->parts(), work.stopping, work.until);
+    if (work.stopping->load(std::memory_order_relaxed)) {
+        made.outcome.problem = closing_problem;
+        co_return made;
+    }
+    if (replay.replayed_count() == 0) co_return made;
+    std::vector<std::byte> state = save_venue(copy->parts());
+    journal::snapshot_store store(&files, c.journal_directory, venue);
+    const auto kept = co_await store_snapshot(&store, context, std::move(state), work.epoch, c.snapshots_kept);
+    if (!kept) {
+        made.outcome.problem = kept.error().text;
+        co_return made;
+    }
+    made.outcome.commands = copy->parts().host->sequence();
+    made.outcome.is_new = true;
+    made.oldest = *kept;
+    co_return made;
+}
+
+}  // namespace
+
+// In mode `none` a command counts as durable before it is written.
+moment_state journal_snapshots::look_at_moment() {
+    // First: a journal that has failed goes no further.
+    const bool has_failed = journal_.failure() != nullptr;
+    if (journal_.writer().written_sequence() >= until_) return moment_state::ready;
+    return has_failed ? moment_state::never : moment_state::coming;
+}
+
+snapshot_outcome journal_snapshots::make(const std::atomic<bool>& stopping) {
+    io::context context;
+    const order_of_work work{&configuration_, until_, journal_.epoch(), &stopping};
+    made_snapshot made = io::block_on(context, make_snapshot(&context, work));
+    made_ = made.outcome.commands;
+    oldest_ = made.oldest;
+    return std::move(made.outcome);
+}
+
+}  // namespace corro::node

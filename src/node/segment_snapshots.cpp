@@ -1,0 +1,169 @@
+#include "node/segment_snapshots.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "base/tsc_clock.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "node/event_outlet.hpp"
+#include "node/segment_map.hpp"
+#include "node/segment_replay.hpp"
+#include "node/segment_store.hpp"
+#include "node/silent_parts.hpp"
+
+namespace corro::node {
+namespace {
+
+/// Everything of a segment that a snapshot holds but the answers, and nobody to tell.
+class silent_segment final : private event_outlet {
+ public:
+    silent_segment(io::context& context, journal::storage& files, const configuration& own, answer_merger& merger,
+                   std::uint32_t sessions_count)
+        : index_(own.shard),
+          merger_(merger),
+          feed_(context, silent_feed_options(own), own.instruments),
+          host_(facility_options_of(own), own.instruments, clock_, *this),
+          journal_(&files, own.journal_directory, identity_of(own), may_lose_commands(own)) {
+        host_.throttle(throttle_options_of(own), sessions_count);
+    }
+
+    [[nodiscard]] venue_parts parts(gateway::answer_log& answers) noexcept {
+        return {&host_, index_ == 0 ? &answers : nullptr, &feed_};
+    }
+    [[nodiscard]] journal_replay& journal() noexcept { return journal_; }
+
+ private:
+    std::size_t accept(std::span<const domain::event> events) noexcept override {
+        for (domain::event named : events) {
+            segment_map::leave_segment(named, index_);
+            if (domain::is_public(named.kind)) feed_.publish(named);
+            merger_.accept(index_, {&named, 1});
+        }
+        return events.size();
+    }
+
+    std::size_t index_;
+    answer_merger& merger_;
+    base::tsc_clock clock_;
+    market_data::distributor feed_;
+    matching_host host_;
+    journal_replay journal_;
+};
+
+std::uint64_t sum(std::span<const std::uint64_t> all) noexcept {
+    return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+segment_snapshots::segment_snapshots(const configuration& c, std::span<const std::unique_ptr<segment>> segments,
+                                     const answer_merger& merger)
+    : configuration_(c), segments_(segments), merger_(merger) {
+    for (const auto& s : segments) {
+        own_.push_back(s->own);
+        recovered_.push_back(s->host.sequence());
+        epochs_.push_back(s->journal->epoch());
+    }
+}
+
+std::uint64_t segment_snapshots::durable_count() const noexcept {
+    std::uint64_t count = 0;
+    for (const auto& s : segments_) count += s->journal->writer().durable_sequence();
+    return count;
+}
+
+std::uint64_t segment_snapshots::saved_count() const noexcept {
+    std::uint64_t count = 0;
+    for (const auto& s : segments_) count += s->journal->snapshot_sequence();
+    return count;
+}
+
+void segment_snapshots::choose_moment() {
+    wanted_.clear();
+    for (const auto& s : segments_) wanted_.push_back(s->journal->writer().durable_sequence());
+    take_moment();
+}
+
+// What is answered now.
+void segment_snapshots::take_moment() {
+    moment_.arrival = merger_.next_arrival() - 1;
+    moment_.sequences = recovered_;
+    for (std::size_t k = 0; k < segments_.size(); ++k) {
+        moment_.sequences[k] = std::max(moment_.sequences[k], merger_.answered_sequence(k));
+    }
+}
+
+moment_state segment_snapshots::look_at_moment() {
+    const auto is_short = [this](std::size_t k) { return moment_.sequences[k] < wanted_[k]; };
+    bool is_answered = true;
+    for (std::size_t k = 0; k < segments_.size(); ++k) is_answered = is_answered && !is_short(k);
+    if (!is_answered) take_moment();
+    moment_state state = moment_state::ready;
+    for (std::size_t k = 0; k < segments_.size(); ++k) {
+        const host_journal& journal = *segments_[k]->journal;
+        // First: a journal that has failed goes no further.
+        const bool has_failed = journal.failure() != nullptr;
+        const journal::writer& writer = journal.writer();
+        const std::uint64_t readable = std::min(writer.durable_sequence(), writer.written_sequence());
+        if (readable < moment_.sequences[k]) {
+            if (has_failed) return moment_state::never;
+            state = moment_state::coming;
+        }
+        if (is_short(k)) state = moment_state::coming;
+    }
+    return state;
+}
+
+snapshot_outcome segment_snapshots::make(const std::atomic<bool>& stopping) {
+    snapshot_outcome outcome;
+    io::context context;
+    journal::disk_storage files(context);
+    silent_answers answers(configuration_);
+    answer_merger merger(own_.size(), answers);
+    std::vector<std::unique_ptr<silent_segment>> copies;
+    std::vector<replayed_segment> to_replay;
+    for (const configuration& own : own_) {
+        copies.push_back(std::make_unique<silent_segment>(context, files, own, merger, answers.sessions_count()));
+        to_replay.push_back({&context, &copies.back()->journal(), copies.back()->parts(answers.log())});
+    }
+    segment_replay replay(std::move(to_replay), merger);
+    replay.load_newest();
+    replay.run_to(moment_, stopping);
+    if (stopping.load(std::memory_order_relaxed)) {
+        outcome.problem = closing_problem;
+        return outcome;
+    }
+    const bool is_there = std::ranges::all_of(copies, [](const auto& s) { return s->journal().replayed_count() == 0; });
+    if (is_there) return outcome;
+    std::vector<stored_segment> to_store;
+    for (std::size_t k = 0; k < copies.size(); ++k) {
+        to_store.emplace_back(&files, own_[k], copies[k]->parts(answers.log()), epochs_[k],
+                              copies[k]->journal().snapshot_sequence());
+    }
+    auto stored =
+        io::block_on(context, store_segments(&to_store, &context, moment_.arrival, configuration_.snapshots_kept));
+    if (!stored) {
+        outcome.problem = stored.error().text;
+        return outcome;
+    }
+    oldest_ = std::move(*stored);
+    outcome.commands = sum(moment_.sequences);
+    outcome.is_new = true;
+    return outcome;
+}
+
+void segment_snapshots::note_made() {
+    for (std::size_t k = 0; k < segments_.size(); ++k) {
+        segments_[k]->journal->note_snapshot(moment_.sequences[k], oldest_[k]);
+    }
+}
+
+void segment_snapshots::note(const std::string& notice) {
+    segments_.front()->journal->note(notice);
+}
+
+}  // namespace corro::node

@@ -1,0 +1,193 @@
+// The snapshots of two segments on a disk that fails: the newest moment that was whole stays whole.
+#include "node/segment_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/test_seed.hpp"
+#include "base/tsc_clock.hpp"
+#include "gateway/answer_log.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "journal/test_disk.hpp"
+#include "market_data/distributor.hpp"
+#include "node/event_outlet.hpp"
+#include "node/host_journal.hpp"
+#include "node/matching_host.hpp"
+
+namespace corro::node {
+namespace {
+
+using sequences = std::vector<std::uint64_t>;
+
+struct nobody final : event_outlet {
+    std::size_t accept(std::span<const domain::event> events) noexcept override { return events.size(); }
+};
+
+configuration of_segment(std::uint32_t index) {
+    configuration c;
+    c.shard = index;
+    c.journal_directory = index == 0 ? "FIRST" : "SECOND";
+    c.orders_max = 100;
+    domain::instrument i;
+    i.id = domain::instrument_id{index + 1};
+    i.name = domain::symbol{index == 0 ? "ONE" : "TWO"};
+    i.tick_size = domain::price_nano{1'000'000'000};
+    i.price_high = domain::price_ticks{1'000};
+    c.instruments.push_back(i);
+    return c;
+}
+
+/// A segment that executes commands, with nobody to tell.
+struct executing_segment {
+    executing_segment(io::context& context, std::uint32_t index)
+        : own(of_segment(index)),
+          feed(context, small_feed(), own.instruments),
+          host(facility_options_of(own), own.instruments, clock, outlet) {
+        host.throttle({}, 1);
+    }
+    static market_data::distributor_options small_feed() {
+        market_data::distributor_options options;
+        options.feed_log_bytes = std::size_t{1} << 16U;
+        return options;
+    }
+    void execute() {
+        domain::command c;
+        c.kind = domain::command_kind::enter_order;
+        c.instrument = own.instruments[0].id;
+        c.session = domain::session_id{1};
+        c.account = domain::account_id{1};
+        c.price = domain::price_ticks{10};
+        c.quantity = domain::quantity_lots{1};
+        EXPECT_TRUE(host.execute(c));
+    }
+
+    configuration own;
+    base::tsc_clock clock;
+    nobody outlet;
+    market_data::distributor feed;
+    matching_host host;
+    std::uint64_t newest = 0;
+};
+
+class two_stored_segments {
+ public:
+    explicit two_stored_segments(std::size_t snapshots_kept) : kept_(snapshots_kept) {
+        for (std::uint32_t k = 0; k < 2; ++k) segments_.push_back(std::make_unique<executing_segment>(context_, k));
+    }
+
+    /// Has so many commands executed in the segments and stores them. @return Of each the oldest that is kept, or
+    /// nothing: it failed.
+    std::optional<sequences> store(int first, int second) {
+        for (; first != 0; --first) segments_[0]->execute();
+        for (; second != 0; --second) segments_[1]->execute();
+        std::vector<stored_segment> all;
+        for (const auto& s : segments_) {
+            venue_parts parts{&s->host, s->own.shard == 0 ? &answers_ : nullptr, &s->feed};
+            all.emplace_back(&disk, s->own, parts, 1, s->newest);
+        }
+        const auto stored = io::block_on(context_, store_segments(&all, &context_, ++arrival_, kept_));
+        if (!stored) return std::nullopt;
+        for (const auto& s : segments_) s->newest = s->host.sequence();
+        return *stored;
+    }
+
+    [[nodiscard]] sequences now() const { return {segments_[0]->host.sequence(), segments_[1]->host.sequence()}; }
+    [[nodiscard]] sequences list(std::size_t segment) { return *store_of(segment).list(); }
+
+    /// The newest moment of which everything is there and sound.
+    std::optional<sequences> newest_whole() {
+        journal::snapshot_store first = store_of(0);
+        journal::snapshot_store second = store_of(1);
+        const sequences all = *first.list();
+        for (std::size_t i = all.size(); i-- != 0;) {
+            const auto loaded = io::block_on(context_, first.load(all[i]));
+            if (!loaded) continue;
+            const auto cut = cut_of(loaded->bytes, 2);
+            if (!cut || cut->sequences[0] != all[i]) continue;
+            if (io::block_on(context_, second.load(cut->sequences[1]))) return cut->sequences;
+        }
+        return std::nullopt;
+    }
+
+    journal::test_disk disk;
+
+ private:
+    journal::snapshot_store store_of(std::size_t segment) {
+        const configuration& own = segments_[segment]->own;
+        return {&disk, own.journal_directory, identity_of(own)};
+    }
+
+    io::context context_;
+    std::size_t kept_;
+    gateway::answer_log answers_{1};
+    std::vector<std::unique_ptr<executing_segment>> segments_;
+    std::uint64_t arrival_ = 0;
+};
+
+TEST(segment_store, leaves_a_whole_moment_at_whatever_call_the_power_fails) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    for (const std::size_t kept : {1U, 2U}) {
+        for (const int second : {0, 1}) {  // what the second segment has done
+            std::uint64_t call = 1;
+            for (bool is_done = false; !is_done; ++call) {
+                two_stored_segments venue(kept);
+                ASSERT_TRUE(venue.store(1, 1) && venue.store(1, 1));
+                const sequences before = venue.now();
+                venue.disk.fails_at = venue.disk.calls_count + call;
+                venue.disk.fails_on = true;
+                is_done = venue.store(1, second).has_value();
+                venue.disk.fails_at = 0;
+                venue.disk.fails_on = false;
+                if ((call & 1U) != 0) {
+                    venue.disk.lose_process();
+                } else {
+                    venue.disk.lose_power(seed + call);
+                }
+                const auto found = venue.newest_whole();
+                ASSERT_TRUE(found) << kept << " kept, call " << call;
+                EXPECT_TRUE(*found == before || *found == venue.now()) << kept << " kept, call " << call;
+                if (is_done) {
+                    EXPECT_EQ(*found, venue.now());
+                }
+            }
+            EXPECT_GT(call, 8U) << "a snapshot takes some calls";
+        }
+    }
+}
+
+TEST(segment_store, keeps_of_every_segment_what_the_kept_moments_need) {
+    two_stored_segments venue(2);
+    EXPECT_EQ(venue.store(1, 1), (sequences{1, 1}));
+    EXPECT_EQ(venue.store(1, 0), (sequences{1, 1})) << "both moments name the second segment's only one";
+    EXPECT_EQ(venue.list(0), (sequences{1, 2}));
+    EXPECT_EQ(venue.list(1), (sequences{1}));
+    EXPECT_EQ(venue.store(1, 0), (sequences{2, 1}));
+    EXPECT_EQ(venue.list(1), (sequences{1})) << "however old it is";
+    // The first segment's goes under the same name again, with another moment in it.
+    EXPECT_EQ(venue.store(0, 1), (sequences{2, 1}));
+    EXPECT_EQ(venue.list(1), (sequences{1, 2}));
+    EXPECT_EQ(venue.store(0, 1), (sequences{2, 1})) << "the older of the kept moments has the first one still";
+    EXPECT_EQ(venue.list(0), (sequences{2, 3}));
+    EXPECT_EQ(venue.list(1), (sequences{1, 3})) << "and what is between is nobody's any more";
+    EXPECT_EQ(venue.store(2, 2), (sequences{3, 3}));
+    EXPECT_EQ(venue.list(0), (sequences{3, 5}));
+    EXPECT_EQ(venue.list(1), (sequences{3, 5}));
+}
+
+TEST(segment_store, passes_over_a_first_segments_snapshot_that_names_nothing) {
+    two_stored_segments venue(2);
+    ASSERT_TRUE(venue.store(1, 1));
+    venue.disk.bytes_of("FIRST/" + journal::snapshot_name(1)).resize(4);
+    EXPECT_EQ(venue.store(1, 1), (sequences{2, 2})) << "what is damaged needs nothing";
+    EXPECT_EQ(venue.list(1), (sequences{2}));
+}
+
+}  // namespace
+}  // namespace corro::node

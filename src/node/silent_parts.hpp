@@ -1,0 +1,58 @@
+// Copies of a venue's parts from which a snapshot is made, with nobody to tell.
+//
+// Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "gateway/accounts.hpp"
+#include "gateway/answer_log.hpp"
+#include "gateway/order_entry_gateway.hpp"
+#include "market_data/distributor.hpp"
+#include "node/answer_outlet.hpp"
+#include "node/configuration.hpp"
+#include "node/limits.hpp"
+#include "node/order_entry_side.hpp"
+
+namespace corro::node {
+
+/// Why a snapshot that was under way is not made.
+inline constexpr std::string_view closing_problem = "the venue closes";
+
+/// Of the feed only the end goes into a snapshot.
+[[nodiscard]] inline market_data::distributor_options silent_feed_options(const configuration& c) {
+    market_data::distributor_options options;
+    options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
+    options.feed_log_bytes = 2 * snapshot_feed_bytes_max;
+    return options;
+}
+
+/// The answers to sessions that nobody is connected to.
+class silent_answers final : public answer_outlet {
+ public:
+    explicit silent_answers(const configuration& c)
+        : accounts_(account_directory_of(c)), log_(accounts_.sessions_count(), options_of(c)) {
+        gateway::set_copies(accounts_, log_);
+    }
+
+    [[nodiscard]] std::uint32_t sessions_count() const noexcept { return accounts_.sessions_count(); }
+    [[nodiscard]] gateway::answer_log& log() noexcept { return log_; }
+
+    void deliver(const domain::event& event) noexcept override { log_.append(event); }
+    void turn_away(const domain::command& /*command*/) noexcept override {}
+    void answered(std::uint64_t /*count*/) noexcept override {}
+
+ private:
+    /// Few pages of it may ever be written to.
+    static gateway::answer_log_options options_of(const configuration& c) {
+        gateway::answer_log_options options = answer_options_of(c);
+        options.touch = base::page_touch::no;
+        return options;
+    }
+
+    gateway::account_directory accounts_;
+    gateway::answer_log log_;
+};
+
+}  // namespace corro::node
