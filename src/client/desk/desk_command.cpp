@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <utility>
 
+#include "client/desk/vocabulary.hpp"
 #include "domain/decimal.hpp"
 #include "domain/definition.hpp"
 
@@ -17,73 +17,6 @@ namespace {
 using domain::command;
 using domain::order_type;
 using domain::time_in_force;
-
-[[nodiscard]] char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-[[nodiscard]] bool equal(std::string_view a, std::string_view b) noexcept {
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
-}
-
-[[nodiscard]] bool begins(std::string_view word, std::string_view with) noexcept {
-    return word.size() >= with.size() && equal(word.substr(0, with.size()), with);
-}
-
-[[nodiscard]] std::vector<std::string_view> words_of(std::string_view line) {
-    std::vector<std::string_view> words;
-    while (!line.empty()) {
-        const std::size_t begin = line.find_first_not_of(" \t");
-        if (begin == std::string_view::npos) break;
-        line.remove_prefix(begin);
-        const std::size_t size = std::min(line.find_first_of(" \t"), line.size());
-        words.push_back(line.substr(0, size));
-        line.remove_prefix(size);
-    }
-    return words;
-}
-
-struct verb {
-    std::string_view word;
-    std::string_view usage;
-    std::string_view meaning;
-};
-
-constexpr std::array<verb, 15> verbs{{
-    {"amend", "amend NUMBER [quantity UNITS] [price PRICE]",
-     "Changes an order. Less quantity keeps its place in the queue; more, or another price, gives it up."},
-    {"buy", "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
-     "Enters an order to buy. Without a symbol it is for the instrument that is shown. With \"stay\" it outlives a "
-     "lost connection."},
-    {"cancel", "cancel NUMBER | cancel all [SYMBOL]", "Cancels an order, or all, or all in one instrument."},
-    {"define",
-     "define ID SYMBOL like SYMBOL [expiry YYYY-MM-DD] [call STRIKE|put STRIKE] [low PRICE] [high PRICE] [legs "
-     "SYMBOL...]",
-     "Defines an instrument like another one, which begins closed. For operators."},
-    {"fills", "fills", "Lists the last fills."},
-    {"help", "help [WORD]", "Explains a word, or lists them all."},
-    {"orders", "orders", "Lists the open orders."},
-    {"phase", "phase PHASE [SYMBOL]", "Moves an instrument, or all, to another phase. For operators."},
-    {"positions", "positions", "Lists what has been bought and sold since the desk was opened."},
-    {"quit", "quit", "Leaves; the venue cancels the open orders if the session was opened so."},
-    {"sell", "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
-     "Enters an order to sell."},
-    {"show", "show SYMBOL", "Shows another instrument."},
-    {"snapshot", "snapshot", "For operators: has the venue write a snapshot beside its journal while trading goes on."},
-    {"status", "status [SYMBOL]",
-     "For operators: how far the venue and its journal are, what waits, who is there, and an instrument's phase."},
-    {"use", "use SYMBOL", "The same as show."},
-}};
-
-constexpr std::array<std::string_view, 10> order_words{"day", "fok",  "gtc",  "ioc",  "market",
-                                                       "min", "post", "show", "stay", "stop"};
-
-/// In the order of domain::trading_phase.
-constexpr std::array<std::string_view, 7> phase_words{
-    "continuous", "halted", "pre_open", "opening_auction", "volatility_auction", "closing_auction", "closed"};
-
-constexpr std::array<std::string_view, 7> definition_words{"call", "expiry", "high", "legs", "like", "low", "put"};
 
 using problem = std::unexpected<std::string>;
 
@@ -424,80 +357,6 @@ std::expected<request, std::string> parse(std::string_view line, std::span<const
     auto result = parse_rest(word, words, instruments, selected);
     if (result && !words.ended()) return problem(fmt::format("\"{}\" is too much; see: help {}", words.peek(), word));
     return result;
-}
-
-std::vector<std::string> completions(std::string_view line, std::span<const domain::instrument> instruments) {
-    const auto words = words_of(line);
-    const bool is_new_word = line.empty() || line.back() == ' ' || line.back() == '\t';
-    const std::string_view begun = is_new_word || words.empty() ? std::string_view{} : words.back();
-    const std::size_t position = words.size() - (is_new_word ? 0 : 1);
-    std::vector<std::string> found;
-    const auto offer = [&](std::string_view word) {
-        if (begins(word, begun)) found.emplace_back(word);
-    };
-    const auto offer_symbols = [&] {
-        for (const domain::instrument& i : instruments) offer(i.name.view());
-    };
-    if (position == 0 || (position == 1 && equal(words[0], "help"))) {
-        for (const verb& v : verbs) offer(v.word);
-    } else if (equal(words[0], "buy") || equal(words[0], "sell")) {
-        if (position == 2) offer_symbols();
-        if (position >= 2) {
-            for (const std::string_view word : order_words) offer(word);
-        }
-    } else if (equal(words[0], "define")) {
-        if (position >= 3) {
-            for (const std::string_view word : definition_words) offer(word);
-            offer_symbols();
-        }
-    } else if (equal(words[0], "phase")) {
-        if (position == 1) {
-            for (const std::string_view word : phase_words) offer(word);
-        }
-        if (position == 2) offer_symbols();
-    } else if (equal(words[0], "amend")) {
-        if (position >= 2) {
-            offer("price");
-            offer("quantity");
-        }
-    } else if (equal(words[0], "cancel")) {
-        if (position == 1) offer("all");
-        if (position == 2 && equal(words[1], "all")) offer_symbols();
-    } else if (position == 1 && (equal(words[0], "show") || equal(words[0], "use") || equal(words[0], "status"))) {
-        offer_symbols();
-    }
-    std::sort(found.begin(), found.end());
-    return found;
-}
-
-std::string complete(std::string_view line, std::span<const domain::instrument> instruments) {
-    const auto found = completions(line, instruments);
-    std::string result(line);
-    if (found.empty()) return result;
-    std::string_view common = found.front();
-    for (const std::string& word : found) {
-        std::size_t same = 0;
-        while (same < common.size() && same < word.size() && lower(common[same]) == lower(word[same])) ++same;
-        common = common.substr(0, same);
-    }
-    const std::size_t begun = line.find_last_of(" \t");
-    result.resize(begun == std::string_view::npos ? 0 : begun + 1);
-    result += common;
-    if (found.size() == 1) result += ' ';
-    return result;
-}
-
-std::vector<std::string> help(std::string_view topic) {
-    std::vector<std::string> lines;
-    for (const verb& v : verbs) {
-        if (topic.empty()) {
-            lines.emplace_back(v.usage);
-        } else if (equal(v.word, topic)) {
-            lines.emplace_back(v.usage);
-            lines.emplace_back(v.meaning);
-        }
-    }
-    return lines;
 }
 
 }  // namespace corro::client::desk
