@@ -66,6 +66,8 @@ class feed_session {
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return image_.next_sequence(); }
     /// The last command whose events are all applied; of the snapshot at first.
     [[nodiscard]] std::uint64_t last_command() const noexcept { return image_.last_command(); }
+    /// The events so far of a definition whose last one has not come yet; empty but in the middle of one.
+    [[nodiscard]] std::span<const domain::event> begun_definition() const noexcept { return image_.begun_definition(); }
 
  private:
     explicit feed_session(io::tcp_stream stream) : stream_(std::move(stream)), input_(input_bytes) {}

@@ -67,7 +67,9 @@ std::expected<domain::event, std::error_code> market_image::take(std::span<const
 
 std::error_code market_image::apply(const domain::event& event) {
     if (domain::is_definition(event.kind)) {
+        begun_definition_.push_back(event);
         if (!definitions_.take(event)) return {};
+        begun_definition_.clear();
         if (instruments_.define(definitions_.get()) == nullptr)
             return make_error_code(session_errc::feed_contradiction);
         if (event.instrument.value >= books_.size()) books_.resize(event.instrument.value + 1);

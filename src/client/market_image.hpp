@@ -40,12 +40,15 @@ class market_image {
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
     /// The last command whose events are all applied; of the snapshot at first.
     [[nodiscard]] std::uint64_t last_command() const noexcept { return last_command_; }
+    /// The events so far of a definition whose last one has not come yet; empty but in the middle of one.
+    [[nodiscard]] std::span<const domain::event> begun_definition() const noexcept { return begun_definition_; }
 
  private:
     [[nodiscard]] std::error_code apply(const domain::event& event);
 
     wire::instrument_table instruments_;
     domain::definition_reader definitions_;
+    std::vector<domain::event> begun_definition_;
     std::vector<market_data::book_image> books_;  ///< by instrument id
     std::uint64_t next_sequence_ = 0;
     std::uint64_t last_command_ = 0;

@@ -40,6 +40,10 @@ void distributor::begin_at(std::uint64_t next_sequence, std::uint64_t last_comma
     last_command_ = last_command;
 }
 
+void distributor::begin_definition(std::span<const domain::event> events) {
+    for (const domain::event& event : events) take_definition(event);
+}
+
 bool distributor::adopt(domain::instrument_id id, const book_image& book) {
     if (instruments_.find(id) == nullptr) return false;
     books_[id.value] = book;

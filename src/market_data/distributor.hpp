@@ -81,6 +81,8 @@ class distributor {
     void begin_at(std::uint64_t next_sequence, std::uint64_t last_command) noexcept;
     /// For set-up: an instrument that an operator has defined in another life of the venue.
     void define(const domain::instrument& instrument);
+    /// For set-up: the events so far of a definition in whose middle the feed begins; the rest will be published.
+    void begin_definition(std::span<const domain::event> events);
     /// The book of an instrument as it is at that moment. False for an unknown instrument.
     [[nodiscard]] bool adopt(domain::instrument_id id, const book_image& book);
 

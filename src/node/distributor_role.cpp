@@ -89,6 +89,7 @@ io::task<void> distributor_role::join() {
     }
     if (closing_) co_return;
     feed_.distributor().begin_at(upstream_->next_sequence(), upstream_->last_command());
+    feed_.distributor().begin_definition(upstream_->begun_definition());
     bool same_instruments = true;
     upstream_->instruments().for_each([&](const domain::instrument& i) {
         // One that an operator has defined; what the feed does not say of it is of no use here.

@@ -9,12 +9,15 @@
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
+#include "domain/definition.hpp"
 #include "exchange_under_test.hpp"
+#include "facility/facility.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/test_require.hpp"
 #include "io/timer.hpp"
+#include "market_data/distributor.hpp"
 #include "node/distributor_role.hpp"
 #include "node/exchange.hpp"
 
@@ -93,6 +96,79 @@ TEST(distributor_role, publishes_the_venues_feed_under_the_venues_numbers) {
     io::context context;
     node::exchange venue(context, testing::small_venue());
     io::block_on(context, one_life(&context, &venue));
+}
+
+/// What the venue's feed says of a new instrument.
+class definition_messages final : private facility::event_consumer {
+ public:
+    explicit definition_messages(const node::configuration& venue) {
+        facility::facility_options options;
+        options.orders_max = 100;
+        options.accounts_max = 4;
+        options.positions_max = 64;
+        options.instruments_reserved = venue.instruments_reserved;
+        facility::facility maker(options, venue.instruments, *this);
+        domain::definition d;
+        d.id = domain::instrument_id{9};
+        d.like = domain::instrument_id{1};
+        d.name = domain::symbol{"NEW"};
+        domain::command command = domain::command_of(d);
+        command.sequence = domain::sequence_number{1};
+        command.account = domain::account_id{1};
+        command.is_operator = 1;
+        maker.apply(command);
+    }
+    [[nodiscard]] const std::vector<domain::event>& all() const noexcept { return all_; }
+
+ private:
+    void consume(std::span<const domain::event> events) noexcept override {
+        for (const domain::event& event : events) {
+            if (domain::is_definition(event.kind)) all_.push_back(event);
+        }
+    }
+    std::vector<domain::event> all_;
+};
+
+io::task<void> join_in_a_definition(io::context* context, const node::configuration* configuration) {
+    const definition_messages said(*configuration);
+    const std::span<const domain::event> messages(said.all());
+    CORRO_REQUIRE(messages.size() > 1);
+    market_data::distributor_options options;
+    options.session_name = configuration->venue_name;
+    market_data::distributor upstream(*context, options, configuration->instruments);
+    auto feed_port = io::tcp_acceptor::open(*context, io::endpoint::loopback(0));
+    auto snapshot_port = io::tcp_acceptor::open(*context, io::endpoint::loopback(0));
+    CORRO_REQUIRE(feed_port && snapshot_port);
+    const io::endpoint feed_at = *feed_port->local_endpoint();
+    const io::endpoint snapshots_at = *snapshot_port->local_endpoint();
+    io::task_scope serving(*context);
+    serving.spawn(upstream.serve_feed(std::move(*feed_port)));
+    serving.spawn(upstream.serve_snapshots(std::move(*snapshot_port)));
+    for (const domain::event& event : messages.first(messages.size() - 1)) upstream.publish(event);
+
+    node::distributor_role role(*context, *configuration, feed_at, snapshots_at);
+    serving.spawn(role.run());
+    auto feed = co_await client::feed_session::join(role.feed_endpoint(), role.snapshot_endpoint());
+    CORRO_REQUIRE(feed);
+    EXPECT_EQ((*feed)->begun_definition().size(), messages.size() - 1);
+    upstream.publish(messages.back());
+    upstream.flush();
+    CORRO_REQUIRE(co_await read_up_to(feed->get(), messages.size()));
+    EXPECT_EQ((*feed)->begun_definition().size(), 0U);
+    const domain::instrument* const made = (*feed)->instruments().find(domain::instrument_id{9});
+    CORRO_REQUIRE(made != nullptr);
+    EXPECT_EQ(made->name.view(), "NEW");
+    (*feed)->abandon();
+    role.close();
+    upstream.close();
+    co_await serving.join();
+}
+
+TEST(distributor_role, joins_in_the_middle_of_a_definition) {
+    io::context context;
+    node::configuration configuration = testing::small_venue();
+    configuration.instruments_reserved = 2;
+    io::block_on(context, join_in_a_definition(&context, &configuration));
 }
 
 }  // namespace
