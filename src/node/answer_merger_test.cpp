@@ -41,7 +41,7 @@ class answer_merger_ : public ::testing::Test {
         emitted[segment] += events;
         domain::command c;
         set_arrival(c, arrival, copies);
-        c.sequence = domain::sequence_number{sequences[segment]};
+        c.sequence = domain::sequence_number{sequences[segment] + (refused ? 1 : 0)};
         c.session = session;
         c.request = static_cast<std::uint32_t>(arrival);
         merger.executed(segment, executed_command(c, emitted[segment], refused));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/test_seed.hpp"
@@ -134,7 +135,8 @@ TEST(segment_store, leaves_a_whole_moment_at_whatever_call_the_power_fails) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     for (const std::size_t kept : {1U, 2U}) {
-        for (const int second : {0, 1}) {  // what the second segment has done
+        // What the segments have done since: where the first has nothing to do, its file gets another moment.
+        for (const auto& [first, second] : {std::pair{1, 0}, std::pair{1, 1}, std::pair{0, 1}}) {
             std::uint64_t call = 1;
             for (bool is_done = false; !is_done; ++call) {
                 two_stored_segments venue(kept);
@@ -142,7 +144,7 @@ TEST(segment_store, leaves_a_whole_moment_at_whatever_call_the_power_fails) {
                 const sequences before = venue.now();
                 venue.disk.fails_at = venue.disk.calls_count + call;
                 venue.disk.fails_on = true;
-                is_done = venue.store(1, second).has_value();
+                is_done = venue.store(first, second).has_value();
                 venue.disk.fails_at = 0;
                 venue.disk.fails_on = false;
                 if ((call & 1U) != 0) {

@@ -213,7 +213,7 @@ TEST_P(snapshots_of_segments, let_files_of_the_journals_go_that_none_of_them_nee
     node::configuration c = venue();
     c.journal_segment_bytes = 16U * 1024;
     c.snapshots_kept = 2;
-    c.journal_segments_kept = 1;
+    c.journal_segments_kept = 0;
     listener l;
     std::vector<std::uint64_t> before;
     {

@@ -227,6 +227,20 @@ void expect_the_same(const report& found, const report& expected) {
     }
 }
 
+/// Whether a venue that was killed could start from the moment before the newest, if it has one.
+void expect_start_from_the_moment_before(node::configuration c, const std::string& directory) {
+    std::filesystem::remove_all(directory);
+    std::filesystem::copy(c.journal_directory, directory, std::filesystem::copy_options::recursive);
+    c.journal_directory = directory;
+    std::set<std::filesystem::path> moments;
+    for (const auto& each : std::filesystem::directory_iterator(directory + "/FIRST")) {
+        if (each.path().extension() == ".snapshot") moments.insert(each.path());
+    }
+    if (moments.size() < 2) return;
+    std::filesystem::remove(*moments.rbegin());
+    EXPECT_TRUE(venue_process(c).at_start().sound) << "the older moment that is kept has its files too";
+}
+
 /// Crashes a venue again and again, and then looks at what everybody knows.
 /// @param journal_is_whole  None of its files was let go, so that it can be replayed from its beginning.
 void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t microseconds_max,
@@ -239,6 +253,7 @@ void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t 
         ASSERT_TRUE(venue.at_start().sound) << "after crash " << i;
         io::block_on(m.context, until_killed(&m, &venue, microseconds_max));
         ASSERT_EQ(m.failure, "") << "after crash " << i;
+        if (!journal_is_whole) expect_start_from_the_moment_before(c, c.journal_directory + ".before");
     }
     venue_process venue(c);
     ASSERT_TRUE(venue.at_start().sound);
@@ -290,7 +305,7 @@ TEST_P(segments_crash, while_files_of_the_journals_go_loses_nothing_either) {
     const base::test_folder directory;
     node::configuration c = two_segments(GetParam().threading, directory.path(), GetParam().durability);
     c.snapshot_every = 20;
-    c.snapshots_kept = 1;
+    c.snapshots_kept = 2;
     c.journal_segment_bytes = 16U * 1024;
     c.journal_segments_kept = 0;
     crash_and_recover(c, crashes_wanted(5), 300'000, false);

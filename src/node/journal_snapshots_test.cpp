@@ -1,0 +1,98 @@
+#include "node/journal_snapshots.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/test_folder.hpp"
+#include "base/tsc_clock.hpp"
+#include "gateway/answer_log.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/yield.hpp"
+#include "market_data/distributor.hpp"
+#include "node/event_outlet.hpp"
+#include "node/host_journal.hpp"
+#include "node/matching_host.hpp"
+
+namespace corro::node {
+namespace {
+
+struct nobody final : event_outlet {
+    std::size_t accept(std::span<const domain::event> events) noexcept override { return events.size(); }
+};
+
+configuration forgetful_venue(const std::string& directory) {
+    configuration c;
+    c.journal_directory = directory;
+    c.durability = journal::durability::none;
+    c.journal_segment_bytes = 64U * 1024;
+    c.orders_max = 100;
+    domain::instrument i;
+    i.id = domain::instrument_id{1};
+    i.name = domain::symbol{"ONE"};
+    i.tick_size = domain::price_nano{1'000'000'000};
+    i.price_high = domain::price_ticks{1'000};
+    c.instruments.push_back(i);
+    gateway::account a;
+    a.id = domain::account_id{1};
+    c.accounts.push_back(a);
+    return c;
+}
+
+domain::command order() {
+    domain::command c;
+    c.kind = domain::command_kind::enter_order;
+    c.instrument = domain::instrument_id{1};
+    c.session = domain::session_id{1};
+    c.account = domain::account_id{1};
+    c.price = domain::price_ticks{10};
+    c.quantity = domain::quantity_lots{1};
+    return c;
+}
+
+/// Runs the journal until the moment is there, and then to its end.
+io::task<void> write_until_ready(io::context* context, host_journal* journal, journal_snapshots* snapshots) {
+    io::task_scope journaling(*context);
+    journaling.spawn(journal->run());
+    while (snapshots->look_at_moment() != moment_state::ready) co_await io::yield();
+    EXPECT_EQ(journal->writer().written_sequence(), 3U);
+    journal->close();
+    co_await journaling.join();
+}
+
+TEST(journal_snapshots, wait_in_mode_none_until_what_counts_as_durable_is_written) {
+    const base::test_folder directory;
+    const configuration c = forgetful_venue(directory.path() + "/journal");
+    io::context context;
+    const base::tsc_clock clock;
+    nobody outlet;
+    market_data::distributor feed(context, market_data::distributor_options(), c.instruments);
+    gateway::answer_log answers(1);
+    matching_host host(facility_options_of(c), c.instruments, clock, outlet);
+    host.throttle(throttle_options_of(c), 1);
+    host_journal journal(context, context, c);
+    io::block_on(context, journal.recover({&host, &answers, &feed}));
+    for (int i = 0; i < 3; ++i) {
+        domain::command command = order();
+        ASSERT_TRUE(host.execute(command));
+    }
+    journal_snapshots snapshots(c, journal);
+    EXPECT_EQ(snapshots.durable_count(), 3U);
+    EXPECT_EQ(snapshots.saved_count(), 0U);
+    snapshots.choose_moment();
+    EXPECT_EQ(snapshots.look_at_moment(), moment_state::coming) << "nobody writes yet";
+    io::block_on(context, write_until_ready(&context, &journal, &snapshots));
+    const std::atomic<bool> stopping{false};
+    const snapshot_outcome made = snapshots.make(stopping);
+    EXPECT_TRUE(made.is_new) << made.problem;
+    EXPECT_EQ(made.commands, 3U);
+    snapshots.note_made();
+    EXPECT_EQ(snapshots.saved_count(), 3U);
+    EXPECT_FALSE(snapshots.make(stopping).is_new) << "nothing has happened since";
+}
+
+}  // namespace
+}  // namespace corro::node
