@@ -70,9 +70,7 @@ io::task<bool> snapshot_maker::moment_is_there() {
         const moment_state state = source_->look_at_moment();
         if (state == moment_state::ready) co_return true;
         if (state == moment_state::never) {
-            outcome_.problem =
-                "no snapshot can be made any more: a journal has failed before everything was in it that had been "
-                "executed";
+            outcome_.problem = "a journal has failed before everything was in it that had been executed";
             co_return false;
         }
         const std::error_code stopped = co_await io::sleep_for(snapshot_look_interval);
@@ -88,7 +86,7 @@ void snapshot_maker::take_outcome(std::chrono::nanoseconds duration) {
         say(telemetry::happening_kind::snapshot_made, outcome_.commands);
     } else if (!outcome_.problem.empty()) {
         ++statistics_.failed;
-        source_->note(outcome_.problem);
+        source_->note("no snapshot was made: " + outcome_.problem);
         say(telemetry::happening_kind::snapshot_failed, last_count_);
     }
 }
