@@ -5,7 +5,7 @@
 
 namespace corro::lab {
 
-/// Three hundred rows by four subjects: a quarter of an hour.
+/// Four hundred rows by four subjects: twenty minutes.
 constexpr int repeats_count = 3;
 
 void declare_facility(registry& into) {
