@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-from capture import Capture, Conversation
+from capture import Capture, Conversation, WebSocket, send_datagram
 from dissect import differences, messages_shown, read_schema, run_tshark, split, tshark_path
 
 ORDER_ENTRY_PORT, FEED_PORT = 7001, 7002
@@ -27,6 +27,15 @@ def sample_stream(count, seed):
 
 def soup(kind, payload=b""):
     return struct.pack(">Hc", 1 + len(payload), kind) + payload
+
+
+def mold(sequence, messages, count=None):
+    header = struct.pack(">10sQH", b"CORRO00001", sequence, len(messages) if count is None else count)
+    return header + b"".join(struct.pack(">H", len(each)) + each for each in messages)
+
+
+def values_of(pdml, name):
+    return [field.get("show") for field in pdml.iter("field") if field.get("name") == name]
 
 
 def show(fill, *options):
@@ -109,6 +118,51 @@ class DissectorTest(unittest.TestCase):
             Conversation(capture, 40001, 50001).send("server", b"".join(sent))
             Conversation(capture, 40002, 50002).send("server", b"".join(soup(b"S", each) for each in sent))
         self.assertEqual(differences(DESCRIPTION, sent + sent, messages_shown(show(fill))), [])
+
+    def test_shows_the_messages_inside_mold_udp_packets(self):
+        sent = split(sample_stream(2, 5))
+        packets = [sent[at:at + 3] for at in range(0, len(sent), 3)]
+
+        def fill(capture):
+            sequence = 1
+            for messages in packets:
+                send_datagram(capture, 26400, mold(sequence, messages))
+                sequence += len(messages)
+            send_datagram(capture, 26400, mold(sequence, []))
+            send_datagram(capture, 26400, mold(sequence, [], count=0xffff))
+        for options in ((), ("-o", "corro_lines.ports:26400")):
+            with self.subTest(options=options):
+                pdml = show(fill, *options)
+                self.assertEqual(differences(DESCRIPTION, sent, messages_shown(pdml)), [])
+                self.assertEqual(values_of(pdml, "corro_lines.count"),
+                                 [str(len(messages)) for messages in packets] + ["0", "65535"])
+                self.assertEqual(values_of(pdml, "corro_lines.sequence")[-1], str(len(sent) + 1))
+
+    def test_shows_a_request_for_lost_packets(self):
+        pdml = show(lambda c: send_datagram(c, 26401, mold(7, [], count=30)), "-o", "corro_lines.ports:26401")
+        self.assertEqual(values_of(pdml, "corro_lines.count"), ["30"])
+        self.assertEqual(values_of(pdml, "corro.fault"), [])
+
+    def test_points_at_a_mold_udp_packet_that_counts_wrongly(self):
+        sent = split(sample_stream(1, 6))[:2]
+        pdml = show(lambda c: send_datagram(c, 26402, mold(1, sent, count=3)), "-o", "corro_lines.ports:26402")
+        self.assertTrue(any("as many messages" in (field.get("showname") or "") for field in pdml.iter("field")))
+        self.assertEqual(messages_shown(pdml), [])
+
+    def test_shows_order_entry_over_a_web_socket_however_the_stream_is_cut(self):
+        sent = split(sample_stream(2, 7))
+        stream = b"".join(sent)
+        for frame_bytes, segment_bytes in ((60_000, 1448), (1000, 1448), (37, 1448), (100, 33)):
+            for options in ((), ("-o", "corro.websocket_ports:7011"), ("-2",)):
+                with self.subTest(frame_bytes=frame_bytes, segment_bytes=segment_bytes, options=options):
+                    frames = [stream[at:at + frame_bytes] for at in range(0, len(stream), frame_bytes)]
+
+                    def fill(capture):
+                        for side, port in (("server", 40003), ("client", 40004)):
+                            socket = WebSocket(capture, port, 7011, segment_bytes)
+                            for at in range(0, len(frames), 4):
+                                socket.send(side, *frames[at:at + 4])
+                    self.assertEqual(differences(DESCRIPTION, sent + sent, messages_shown(show(fill, *options))), [])
 
     def test_listens_on_the_ports_of_its_preferences(self):
         login = soup(b"L", b"user  " + b"password  " + b" " * 10 + b"1".rjust(20))

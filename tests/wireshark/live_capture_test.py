@@ -91,6 +91,11 @@ class LiveCapture(unittest.TestCase):
             self.assertEqual(kinds[16] + kinds[17] + kinds[18], REQUESTS, "every request, once")
             self.assertGreater(kinds[33] + kinds[36] + kinds[37], REQUESTS // 3, "and their answers")
 
+            lines = run_tshark(path, "-o", f"corro_lines.ports:{line_port}", "-o", "corro_feed.ports:", "-Y", f"udp.port == {line_port}")
+            on_lines = messages_shown(lines)
+            self.assertEqual([fault for each in on_lines for fault in each["faults"]], [])
+            self.assertGreater(len(on_lines), REQUESTS, "the lines carry what the feed carries")
+
             tree = own_dissectors(path, "-d", f"tcp.port=={feed},soupbintcp", "-d", f"udp.port=={line_port},moldudp64")
             protocols = collections.Counter(proto.get("name") for proto in tree.iter("proto"))
             self.assertEqual(protocols["_ws.malformed"], 0)
