@@ -242,6 +242,49 @@ TEST_F(journal_faults, d2_what_was_acknowledged_survives_a_power_cut_in_group_an
     }
 }
 
+/// A journal whose process is killed several times, at calls that the seed chooses, each life building on what the one
+/// before has left; then the power fails.
+cut_result kill_then_cut_power(io::context& ctx, durability mode, std::uint64_t seed, std::uint64_t segment_bytes) {
+    test_disk disk;
+    base::prng random(seed);
+    cut_result result;
+    for (std::uint64_t kills = 1 + random.below(4); kills != 0 && result.problem.empty(); --kills) {
+        disk.fails_at = 1 + random.below(90);
+        disk.fails_on = true;
+        disk.tears_failing_write = random.below(2) == 0;
+        const std::uint64_t most = result.found + 300;
+        const std::uint64_t durable =
+            io::block_on(ctx, live(&disk, small_options(mode, segment_bytes), most, random()));
+        result.acknowledged = std::max(result.acknowledged, durable);
+        if (kills == 1) {
+            disk.lose_power(random());
+        } else {
+            disk.lose_process();
+        }
+        const reading after = io::block_on(ctx, read_all(&disk, "j", 1));
+        result.problem = after.error.text;
+        result.found = after.last;
+        if (result.found < result.acknowledged) break;
+    }
+    return result;
+}
+
+TEST_F(journal_faults, d9_what_was_acknowledged_survives_kills_and_then_a_power_cut) {
+    const std::uint64_t seed = base::test_seed();
+    for (const durability mode : {durability::group, durability::each}) {
+        for (const std::uint64_t segment_bytes : {segment_bytes_min, std::uint64_t{16 * 1024}}) {
+            std::uint64_t acknowledged_count = 0;
+            for (std::uint64_t i = 0; i < 200; ++i) {
+                const cut_result result = kill_then_cut_power(ctx, mode, seed + i, segment_bytes);
+                EXPECT_EQ(result.problem, "") << name_of(mode) << ", CORRO_SEED=" << seed + i;
+                EXPECT_GE(result.found, result.acknowledged) << name_of(mode) << ", CORRO_SEED=" << seed + i;
+                acknowledged_count += result.acknowledged;
+            }
+            EXPECT_GT(acknowledged_count, 200U * 10);
+        }
+    }
+}
+
 TEST_F(journal_faults, d2_control_a_disk_that_ignores_syncs_loses_what_was_acknowledged) {
     const std::uint64_t seed = base::test_seed();
     std::uint64_t lost_count = 0;

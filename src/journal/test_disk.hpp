@@ -117,15 +117,11 @@ class test_disk final : public storage {
         }
         restart(names);
     }
-    /// The process is killed: what was written is there.
-    void lose_process() {
-        auto names = names_;
-        for (auto& [name, file] : names) {
-            auto survivor = std::make_shared<node>();
-            survivor->now = survivor->durable = file->now;
-            file = std::move(survivor);
-        }
-        restart(names);
+    /// The process is killed. What it wrote is there, and what it did not sync is still not on the disk: a power cut
+    /// that comes later, in another life, can take it.
+    void lose_process() noexcept {
+        calls_count = fails_at = 0;
+        calls_after_failure_count = 0;
     }
 
     [[nodiscard]] contents& bytes_of(const std::string& path) { return names_.at(path)->now; }

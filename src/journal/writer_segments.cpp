@@ -48,7 +48,9 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     co_return made;
 }
 
-/// Gives back what the last writer held when it went away: the room behind its last block, and its spare.
+/// Gives back what the last writer held when it went away: the room behind its last block, and its spare. Makes sure
+/// that the last segment is on the disk: its writer may have been killed between a write and its sync, and what the
+/// reader found there is the ground on which everything from now on stands.
 io::task<writer::outcome> writer::tidy_up() {
     std::error_code error = co_await files_->remove(path_of(spare_name));
     if (error && error != std::errc::no_such_file_or_directory) {
@@ -56,14 +58,13 @@ io::task<writer::outcome> writer::tidy_up() {
     }
     if (segments_.empty()) co_return outcome();
     segment_summary& last = segments_.back();
-    if (last.used_bytes >= last.bytes) co_return outcome();
     const std::string path = path_of(segment_name(last.header.number));
     auto file = co_await files_->open(path, io::file_mode::write);
     error = file ? std::error_code() : file.error();
-    if (!error) error = co_await (*file)->truncate(last.used_bytes);
+    if (!error && last.used_bytes < last.bytes) error = co_await (*file)->truncate(last.used_bytes);
     if (!error) error = co_await (*file)->sync_data();
     if (error) co_return std::unexpected(system_said(error, path, "cannot be cut off behind its last command"));
-    last.bytes = last.used_bytes;
+    last.bytes = std::min(last.bytes, last.used_bytes);
     co_return outcome();
 }
 
