@@ -150,7 +150,7 @@ int serve_segments(const serve_options& options, const node::configuration& conf
     std::fflush(stdout);
     io::block_on(context, serve_until_closed(&exchange, &context));
     print_segments_report(exchange, true);
-    return 0;
+    return exchange.failure() == nullptr ? 0 : 1;
 }
 
 /// What the command line says instead of the file.

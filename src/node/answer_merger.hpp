@@ -4,7 +4,8 @@
 // their own pace, so neither the order in which their events arrive nor any clock will do. But every command carries
 // its arrival, in the journals too. So answers wait here until all commands that arrived earlier are answered, by
 // whatever segment, and a recovery that merges the journals by arrival tells the sessions the same under the same
-// numbers.
+// numbers. Nothing is passed over: what waits for a journal that has failed may be in its file or not, and answers
+// behind it would have other numbers after a restart.
 //
 // A request that concerned every segment has one answer: what the segments have to say, one after the other, and its
 // completion once. A segment that refuses it counts only if all do.
@@ -17,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "domain/command.hpp"
@@ -37,10 +37,6 @@ class answer_merger {
     void accept(std::size_t segment, std::span<const domain::event> events);
     /// The next command of a segment. Its events may come before or after this.
     void executed(std::size_t segment, const executed_command& what);
-    /// The segment's journal has failed: events that are not here by now never come.
-    /// @return  Whether this is news, so that others' answers may have their turn now.
-    bool give_up(std::size_t segment) noexcept { return !std::exchange(lanes_[segment].given_up, true); }
-
     /// Whether more events of the segment may be taken. Always true of the one whose turn it is.
     [[nodiscard]] bool has_room(std::size_t segment) const noexcept;
 
@@ -71,7 +67,6 @@ class answer_merger {
         std::size_t done_begin = 0;
         std::uint64_t received_count = 0;  ///< events, public ones too
         std::uint64_t answered_sequence = 0;
-        bool given_up = false;
 
         [[nodiscard]] const executed_command* front() const noexcept {
             return done_begin == done.size() ? nullptr : &done[done_begin];
@@ -79,9 +74,7 @@ class answer_merger {
         void pop_front() noexcept;
     };
 
-    [[nodiscard]] bool is_complete(const lane& l) const noexcept {
-        return l.given_up || l.received_count >= l.front()->emitted;
-    }
+    [[nodiscard]] static bool is_complete(const lane& l) noexcept { return l.received_count >= l.front()->emitted; }
     [[nodiscard]] bool has_turn(const lane& l) const noexcept {
         return l.front() != nullptr && l.front()->arrival == next_;
     }

@@ -47,6 +47,7 @@ struct segment_configuration {
     std::string depth_listen;  ///< as in `configuration`, and so are the next two
     std::vector<std::string> lines;
     std::string retransmission_listen;
+    io::file_faults* journal_faults = nullptr;
 };
 
 struct configuration {
@@ -104,6 +105,8 @@ struct configuration {
     /// the venue's name.
     std::uint32_t shard = 0;
     std::string feed_session;
+    /// Breaks calls on the journal's files, in tests; outlives the venue. Nothing in a file sets it.
+    io::file_faults* journal_faults = nullptr;
 };
 
 /// Which of the segments an instrument belongs to; the number of segments for one of none. An instrument that is named

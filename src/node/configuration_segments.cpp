@@ -119,6 +119,7 @@ configuration configuration_of_segment(const configuration& c, std::size_t index
     own.depth_listen = s.depth_listen;
     own.lines = s.lines;
     own.retransmission_listen = s.retransmission_listen;
+    own.journal_faults = s.journal_faults;
     if (!c.journal_directory.empty()) own.journal_directory = c.journal_directory + "/" + s.name;
     std::erase_if(own.instruments, [&](const domain::instrument& i) { return segment_of(c, i) != index; });
     return own;

@@ -35,7 +35,7 @@ bool may_lose_commands(const configuration& c) noexcept {
 }
 
 host_journal::host_journal(io::context& context, io::context& edge, const configuration& c)
-    : files_(context),
+    : files_(context, c.journal_faults),
       snapshot_files_(edge),
       edge_(edge),
       directory_(c.journal_directory),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "base/tsc_clock.hpp"
 #include "gateway/command_queue.hpp"
@@ -35,13 +36,16 @@ class segment_edge final : public command_outlet {
     std::size_t accept(std::span<const domain::event> events) noexcept override;
     void executed(const executed_command& what) override { merger_.executed(index_, what); }
     [[nodiscard]] bool has_room() const noexcept override { return merger_.has_room(index_); }
-    bool give_up() noexcept override { return merger_.give_up(index_); }
+    bool give_up() noexcept override { return !std::exchange(has_failed_, true); }
+    /// Split: the segment's journal has failed, and everything that could leave is here.
+    [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
 
  private:
     std::size_t index_;
     market_data_side& feed_;
     answer_merger& merger_;
     telemetry::producer* log_ = nullptr;
+    bool has_failed_ = false;
 };
 
 struct segment {

@@ -118,8 +118,12 @@ io::task<void> segmented_exchange::route_all() {
     domain::command command;
     bool has_command = false;
     while (true) {
+        if (failed_ != nullptr) {
+            forget_commands();
+            has_command = false;
+        }
         bool is_stuck = false;
-        for (std::size_t i = 0; i < commands_batch_max && !is_stuck; ++i) {
+        for (std::size_t i = 0; i < commands_batch_max && !is_stuck && failed_ == nullptr; ++i) {
             if (!has_command && !commands.try_pop(command)) break;
             has_command = !route(command);
             is_stuck = has_command;
@@ -127,7 +131,7 @@ io::task<void> segmented_exchange::route_all() {
         for (const auto& s : segments_) {
             if (s->thread == nullptr) publish_progress(*s);
         }
-        merger_.advance();
+        advance();
         flush();
         if (!is_stuck && !commands.empty()) {
             co_await io::yield();
@@ -170,13 +174,34 @@ void segmented_exchange::pass_on(domain::command command, std::size_t index) {
     }
     const bool taken = s.host.execute(command);
     merger_.executed(index, executed_command(command, s.host.emitted_count(), !taken));
-    merger_.advance();
+    advance();
 }
 
-// Inline: what the journal vouches for may leave.
+// Inline: what the journal has made durable may leave.
 void segmented_exchange::publish_progress(segment& s) {
     s.host.release();
-    if (s.host.failed()) merger_.give_up(s.index());
+    if (s.host.failed()) end_by_failure(s);
+}
+
+void segmented_exchange::advance() {
+    if (failed_ == nullptr) merger_.advance();
+}
+
+// What waited for the journal that has failed may be in its file all the same, and only the next start can find out.
+// Any answer behind it would have another number then, so none leaves any more, and the venue ends. Sessions that leave
+// wait for nothing: the next start has the answers, and knows which requests were lost.
+void segmented_exchange::end_by_failure(const segment& s) noexcept {
+    if (failed_ != nullptr) return;
+    failed_ = &s;
+    orders_.close();
+    orders_.commands().filled().set();
+}
+
+void segmented_exchange::forget_commands() noexcept {
+    gateway::command_queue& commands = orders_.commands();
+    domain::command command;
+    while (commands.try_pop(command)) continue;
+    orders_.answered(commands.pushed_count());
 }
 
 // Inline: what the journal has made durable may leave, and commands that found no room may come.
@@ -186,7 +211,7 @@ io::task<void> segmented_exchange::follow_journal(segment* s) {
         if (stopped) co_return;
         s->journal->forget_old_segments();
         publish_progress(*s);
-        merger_.advance();
+        advance();
         flush();
         orders_.commands().filled().set();
     }
@@ -196,7 +221,8 @@ io::task<void> segmented_exchange::follow_journal(segment* s) {
 io::task<void> segmented_exchange::follow_thread(segment* s) {
     while (true) {
         const bool any = s->thread->drain(s->edge);
-        merger_.advance();
+        if (s->edge.has_failed()) end_by_failure(*s);
+        advance();
         s->is_held_back = !merger_.has_room(s->index());
         if (any) {
             for (const auto& other : segments_) {

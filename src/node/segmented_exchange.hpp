@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/tsc_clock.hpp"
@@ -51,6 +52,11 @@ class segmented_exchange final : private gateway::operator_desk {
     /// Begins to leave.
     void close() noexcept { orders_.close(); }
 
+    /// Why the venue ended by itself, as a sentence: the journal of a segment has failed. nullptr while none has.
+    [[nodiscard]] const std::string* failure() const noexcept {
+        return failed_ == nullptr ? nullptr : failed_->journal->failure();
+    }
+
     /// Has a snapshot of all segments written soon, while trading goes on. Nothing without journals.
     void write_snapshot() noexcept {
         if (snapshots_ != nullptr) snapshots_->ask();
@@ -73,6 +79,9 @@ class segmented_exchange final : private gateway::operator_desk {
     io::task<void> follow_thread(segment* s);
     io::task<void> follow_journal(segment* s);
     void publish_progress(segment& s);
+    void advance();
+    void end_by_failure(const segment& s) noexcept;
+    void forget_commands() noexcept;
     void flush() noexcept;
     [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
     io::task<void> save_last_snapshot();
@@ -88,6 +97,7 @@ class segmented_exchange final : private gateway::operator_desk {
     answer_merger merger_;
     std::vector<std::unique_ptr<segment>> segments_;
     std::uint64_t next_arrival_ = 1;
+    const segment* failed_ = nullptr;            ///< the first one whose journal has failed
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with journals
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;

@@ -310,51 +310,5 @@ TEST(snapshots_of_an_idle_segment, stay_as_long_as_a_kept_moment_needs_them) {
     }
 }
 
-// --- A journal that fails --------------------------------------------------------------------------------------------
-
-/// Sends to both segments and hears the second one's answer.
-io::task<void> ask_both(client::order_session* session, std::uint64_t name) {
-    CORRO_REQUIRE(session->send(order(1, name)) != 0 && session->send(order(2, name)) != 0);
-    for (bool is_heard = false; !is_heard;) {
-        const auto answer = co_await session->next();
-        CORRO_REQUIRE(answer);
-        is_heard = !answer->reject && answer->event.instrument.value == 2;
-    }
-}
-
-io::task<void> wish_without_a_journal(io::context* context, node::segmented_exchange* exchange, std::string journal) {
-    io::task_scope serving(*context);
-    serving.spawn(exchange->run());
-    auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
-    EXPECT_TRUE(session);
-    std::uint64_t name = 1;
-    if (session) {
-        std::filesystem::rename(journal + "/FIRST", journal + "/gone");
-        while (!exchange->at(0).journal->ended()) co_await ask_both(session->get(), name++);
-        const std::vector<std::string>& notices = exchange->at(0).journal->notices();
-        while (notices.empty()) {
-            exchange->write_snapshot();
-            static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(5)));
-        }
-        EXPECT_NE(notices.back().find("no snapshot was made: "), std::string::npos) << notices.back();
-        co_await ask_both(session->get(), name++);  // the venue goes on
-        (*session)->abandon();
-    }
-    exchange->close();
-    co_await serving.join();
-}
-
-TEST(snapshots_of_segments_that_fail, are_given_up_with_a_notice_and_the_venue_goes_on) {
-    for (const auto threading : {node::threading_mode::inline_, node::threading_mode::split}) {
-        const base::test_folder directory;
-        node::configuration c = two_segments(threading, directory.path(), journal::durability::async);
-        c.journal_segment_bytes = journal::segment_bytes_min;
-        io::context context;
-        node::segmented_exchange exchange(context, c);
-        io::block_on(context, wish_without_a_journal(&context, &exchange, c.journal_directory));
-        EXPECT_EQ(exchange.at(1).journal->snapshot_sequence(), 0U);
-    }
-}
-
 }  // namespace
 }  // namespace corro

@@ -28,39 +28,16 @@
 #include "io/timer.hpp"
 #include "journal/segment_format.hpp"
 #include "segmented_venue.hpp"
+#include "segments_process.hpp"
 #include "survivors.hpp"
-#include "venue_process.hpp"
 
 namespace corro {
 namespace {
 
 using testing::two_segments;
 
-/// What the process says of itself, at its start and at its end.
-struct report {
-    std::uint64_t commands_count[2] = {0, 0};
-    std::uint64_t state_hash[2] = {0, 0};
-    std::uint64_t feed_messages[2] = {0, 0};
-    std::uint16_t order_entry_port = 0;
-    std::uint16_t snapshot_port[2] = {0, 0};
-    bool sound = false;
-};
-
-report report_of(const node::segmented_exchange& exchange) {
-    report r;
-    for (std::size_t k = 0; k < 2; ++k) {
-        const node::segment& s = exchange.at(k);
-        r.commands_count[k] = s.host.sequence();
-        r.state_hash[k] = s.host.state().state_hash();
-        r.feed_messages[k] = s.feed.distributor().next_sequence();
-        r.snapshot_port[k] = s.feed.snapshot_endpoint().port();
-    }
-    r.order_entry_port = exchange.order_entry_endpoint().port();
-    r.sound = true;
-    return r;
-}
-
-using venue_process = testing::forked_venue<node::segmented_exchange, report_of>;
+using report = testing::segments_report;
+using venue_process = testing::segments_process;
 
 /// A trader who outlives the crashes. He knows of each request that is not answered yet what it was.
 struct survivor {

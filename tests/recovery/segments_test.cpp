@@ -14,13 +14,13 @@
 #include "base/test_seed.hpp"
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
+#include "client/session_errors.hpp"
 #include "client/trader.hpp"
 #include "domain/private_event.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/test_require.hpp"
-#include "io/with_timeout.hpp"
 #include "journal/segment_format.hpp"
 #include "segmented_venue.hpp"
 #include "survivors.hpp"
@@ -425,35 +425,34 @@ TEST(segments_recovery, tells_that_a_request_to_all_did_not_happen_everywhere) {
     io::block_on(context, come_back(&context, &exchange));
 }
 
-// --- A journal that fails
-// ----------------------------------------------------------------------------------------------
+// --- A journal that fails --------------------------------------------------------------------------------------------
 
-io::task<bool> hears_of(asker* a, std::uint32_t instrument) {
-    for (;;) {
-        const auto answer = co_await a->session->next();
-        if (!answer) co_return false;
-        if (!answer->reject && answer->event.instrument.value == instrument) co_return true;
-    }
-}
-
-/// Asks both segments at once until the first one's journal has failed, which then answers no more.
-io::task<void> outlive_a_journal(const std::string* directory, node::segmented_exchange* exchange, asker* a) {
+/// Asks both segments at once until the venue ends the session.
+io::task<void> ask_until_the_end(const std::string* directory, asker* a) {
     std::filesystem::rename(*directory + "/FIRST", *directory + "/gone");
-    for (std::uint64_t name = 1; !exchange->at(0).journal->ended(); ++name) {
+    std::error_code end;
+    for (std::uint64_t name = 1; !end; ++name) {
         CORRO_REQUIRE(a->session->send(buy(1, name)) != 0 && a->session->send(buy(2, name)) != 0);
-        const auto heard = co_await io::with_timeout(std::chrono::seconds(10), hears_of(a, 2));
-        CORRO_REQUIRE(heard && *heard);
+        const auto answer = co_await a->session->next();
+        if (!answer) end = answer.error();
     }
+    EXPECT_EQ(end, client::logged_out(wire::logout_reason::shutting_down));
 }
 
-TEST_P(segments, are_answered_for_when_the_journal_of_another_fails) {
+TEST_P(segments, D9_end_when_the_journal_of_one_fails) {
     const base::test_folder directory;
     node::configuration c = two_segments(GetParam(), directory.path(), journal::durability::async);
     c.journal_segment_bytes = journal::segment_bytes_min;
     io::context context;
     node::segmented_exchange exchange(context, c);
-    script what = [&](node::segmented_exchange* e, asker* a) { return outlive_a_journal(&c.journal_directory, e, a); };
+    EXPECT_EQ(exchange.failure(), nullptr);
+    script what = [&](node::segmented_exchange*, asker* a) { return ask_until_the_end(&c.journal_directory, a); };
     io::block_on(context, play(&context, &exchange, &what));
+    ASSERT_NE(exchange.failure(), nullptr);
+    EXPECT_NE(exchange.failure()->find("/FIRST"), std::string::npos) << *exchange.failure();
+    for (std::size_t k = 0; k < 2; ++k) {
+        EXPECT_EQ(exchange.at(k).journal->snapshot_sequence(), 0U) << "its state is in no journal";
+    }
 }
 
 }  // namespace

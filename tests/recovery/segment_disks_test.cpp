@@ -1,0 +1,194 @@
+// D9: a venue of several segments, and the disk of one of them fails. What was said stays said, under its number.
+//
+// The venue is a process of its own; a file of one segment's journal breaks at a call that the seed chooses. The
+// clients keep every answer that they hear, and ask for all of them again at the next start.
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "../system/venue_modes.hpp"
+#include "base/random.hpp"
+#include "base/test_folder.hpp"
+#include "base/test_seed.hpp"
+#include "client/order_session.hpp"
+#include "domain/private_event.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/file_operation.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "io/with_timeout.hpp"
+#include "segmented_venue.hpp"
+#include "segments_process.hpp"
+
+namespace corro {
+namespace {
+
+using testing::segments_process;
+using testing::two_segments;
+
+/// Fails a sync or a write, once so many have been made.
+class breaks_later final : public io::file_faults {
+ public:
+    breaks_later(io::file_call call, std::uint64_t calls_before) noexcept : call_(call), left_(calls_before) {}
+
+    [[nodiscard]] io::file_fault before(io::file_call what, const char*, std::uint64_t, std::size_t) noexcept override {
+        if (what != call_ || left_-- != 0) return io::file_fault();
+        return io::file_fault(EIO);
+    }
+
+ private:
+    io::file_call call_;
+    std::uint64_t left_;
+};
+
+/// What one answer says.
+using told = std::tuple<int, int, std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t, int>;
+
+told told_by(const domain::event& e) {
+    return {static_cast<int>(e.kind),   static_cast<int>(e.flags), e.instrument.value,        e.order.order.value,
+            e.order.client_order.value, domain::request_of(e),     static_cast<int>(e.reason)};
+}
+
+/// A client that keeps what it was told.
+struct rememberer {
+    std::unique_ptr<client::order_session> session;
+    std::map<std::uint64_t, told> heard;  ///< by the answers' numbers
+    std::set<std::uint32_t> outstanding;  ///< requests without an answer
+    std::uint64_t changed_count = 0;      ///< answers that were told otherwise before
+};
+
+struct market {
+    explicit market(std::uint64_t seed) : random(seed) {}
+
+    io::context context;
+    base::prng random;
+    std::vector<rememberer> clients = std::vector<rememberer>(2);
+    std::uint64_t next_name = 1;
+    bool asks = true;
+};
+
+void take(rememberer& r, const client::answer& a) {
+    if (a.reject) {
+        r.outstanding.erase(static_cast<std::uint32_t>(a.reject->refused_sequence.value));
+        return;
+    }
+    const auto [at, is_new] = r.heard.emplace(a.sequence, told_by(a.event));
+    if (!is_new && at->second != told_by(a.event)) ++r.changed_count;
+    // A session's requests are answered in their order.
+    if (is_new && domain::completes_request(a.event) && !r.outstanding.empty()) {
+        r.outstanding.erase(r.outstanding.begin());
+    }
+}
+
+/// An order that rests or trades, in either segment.
+domain::command next_request(market* m) {
+    domain::command c;
+    c.kind = domain::command_kind::enter_order;
+    c.instrument = domain::instrument_id{static_cast<std::uint32_t>(1 + m->random.below(2))};
+    c.side = m->random.below(2) == 0 ? domain::side::buy : domain::side::sell;
+    c.client_order = domain::client_order_id{m->next_name++};
+    c.price = domain::price_ticks{static_cast<std::int64_t>(9'000 + m->random.below(8))};
+    c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + m->random.below(5))};
+    c.time_in_force = domain::time_in_force::gtc;
+    return c;
+}
+
+/// Logs on, asks for everything that was ever said, and trades until the connection ends or until all is answered.
+io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
+    rememberer& r = m->clients[index];
+    client::credentials who = testing::who(1 + index, 1);
+    who.cancel_on_disconnect = false;
+    who.next_answer = 1;
+    auto session = co_await client::order_session::log_on(venue, who);
+    CORRO_REQUIRE(session);
+    r.session = std::move(*session);
+    // What the venue never took is not in doubt: the welcome says so.
+    const std::uint32_t next = r.session->next_request();
+    r.outstanding.erase(r.outstanding.lower_bound(next), r.outstanding.end());
+    if (!m->asks) static_cast<void>(r.session->send_test(4711));
+    while (true) {
+        while (true) {
+            const auto answer = r.session->poll();
+            if (!answer) co_return;
+            if (!*answer) break;
+            take(r, **answer);
+        }
+        if (!m->asks && r.session->last_echo() == 4711 && r.outstanding.empty()) break;
+        while (m->asks && r.outstanding.size() < 16) r.outstanding.insert(r.session->send(next_request(m)));
+        const std::error_code written = co_await r.session->flush();
+        if (written) co_return;
+        const std::error_code read = co_await r.session->fill();
+        if (read) co_return;
+    }
+    static_cast<void>(co_await r.session->log_out());
+}
+
+/// Lets the clients do what they do until all have ended, or until the time is over and the venue is killed.
+io::task<void> play(market* m, segments_process* venue, std::chrono::milliseconds limit) {
+    io::task_scope clients(m->context);
+    for (std::uint32_t i = 0; i < m->clients.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
+    static_cast<void>(co_await io::with_timeout(limit, clients.join()));
+    venue->kill();
+    clients.request_stop();
+    co_await clients.join();
+}
+
+class segment_disks : public ::testing::TestWithParam<testing::venue_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, segment_disks, ::testing::ValuesIn(testing::lasting_modes()), testing::name_of_mode());
+
+int rounds_wanted() {
+    const char* given = std::getenv("CORRO_CRASHES");
+    return given != nullptr ? std::atoi(given) : 2;
+}
+
+void break_and_recover(const testing::venue_mode& mode, io::file_call call, std::uint64_t seed) {
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    market m(seed);
+    const base::test_folder directory;
+    const node::configuration sound = two_segments(mode.threading, directory.path(), mode.durability);
+    node::configuration broken = sound;
+    breaks_later faults(call, 20 + m.random.below(40));
+    const std::size_t segment = m.random.below(2);
+    broken.segments[segment].journal_faults = &faults;
+    {
+        segments_process venue(broken);
+        ASSERT_TRUE(venue.at_start().sound);
+        io::block_on(m.context, play(&m, &venue, std::chrono::seconds(10)));
+    }
+    segments_process venue(sound);
+    ASSERT_TRUE(venue.at_start().sound) << "a failed disk that works again hinders no start";
+    m.asks = false;
+    io::block_on(m.context, play(&m, &venue, std::chrono::seconds(10)));
+    for (std::size_t i = 0; i < m.clients.size(); ++i) {
+        EXPECT_GT(m.clients[i].heard.size(), 10U);
+        EXPECT_EQ(m.clients[i].changed_count, 0U) << "answers of session " << i + 1 << " were told otherwise before";
+        EXPECT_TRUE(m.clients[i].outstanding.empty()) << m.clients[i].outstanding.size() << " requests are in doubt";
+        EXPECT_EQ(m.clients[i].heard.rbegin()->first, m.clients[i].heard.size()) << "an answer is missing";
+    }
+}
+
+TEST_P(segment_disks, D9_a_failed_sync_of_one_changes_no_answer) {
+    for (int i = 0; i < rounds_wanted(); ++i) {
+        break_and_recover(GetParam(), io::file_call::sync_data, base::test_seed() + static_cast<std::uint64_t>(i));
+    }
+}
+
+TEST_P(segment_disks, D9_a_failed_write_of_one_changes_no_answer) {
+    for (int i = 0; i < rounds_wanted(); ++i) {
+        break_and_recover(GetParam(), io::file_call::write, base::test_seed() + static_cast<std::uint64_t>(i));
+    }
+}
+
+}  // namespace
+}  // namespace corro

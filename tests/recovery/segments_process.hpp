@@ -1,0 +1,38 @@
+// Test support: a venue of two segments in a process of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "segmented_venue.hpp"
+#include "venue_process.hpp"
+
+namespace corro::testing {
+
+/// What the process reports of itself, at its start and at its end.
+struct segments_report {
+    std::uint64_t commands_count[2] = {0, 0};
+    std::uint64_t state_hash[2] = {0, 0};
+    std::uint64_t feed_messages[2] = {0, 0};
+    std::uint16_t order_entry_port = 0;
+    std::uint16_t snapshot_port[2] = {0, 0};
+    bool sound = false;
+};
+
+inline segments_report segments_report_of(const node::segmented_exchange& exchange) {
+    segments_report r;
+    for (std::size_t k = 0; k < 2; ++k) {
+        const node::segment& s = exchange.at(k);
+        r.commands_count[k] = s.host.sequence();
+        r.state_hash[k] = s.host.state().state_hash();
+        r.feed_messages[k] = s.feed.distributor().next_sequence();
+        r.snapshot_port[k] = s.feed.snapshot_endpoint().port();
+    }
+    r.order_entry_port = exchange.order_entry_endpoint().port();
+    r.sound = true;
+    return r;
+}
+
+using segments_process = forked_venue<node::segmented_exchange, segments_report_of>;
+
+}  // namespace corro::testing
