@@ -105,7 +105,8 @@ class operation : public ready_item, public stop_callback {
     descriptor* target;
     /// What is to be done.
     operation_kind kind;
-    bool parked = false;  // the backend holds a pointer to this operation
+    bool parked = false;            // the backend holds a pointer to this operation
+    std::uint8_t backend_note = 0;  // the backend's own
     /// The buffer: filled by a receive, read by a send.
     std::byte* data = nullptr;
     /// Bytes in the buffer.

@@ -39,18 +39,37 @@ struct uring_descriptor final : descriptor {
     bool closed = false;
     // Acceptors: armed once, the ring reports connection after connection; those that nobody awaits yet are kept here.
     bool accepting = false;
-    bool pausing = false;  // asked to stop accepting, because too many are kept
+    bool pausing = false;  // the ring is asked to stop accepting: too many are kept, or the socket is closed
     std::vector<int> kept;
 };
 
 static_assert(sizeof(uring_descriptor) <= backend::socket_bytes_max);
 
 /// What an answer from the ring is about, in the low bits of its user data; the rest is a pointer.
-enum class subject : std::uint64_t { nobody = 0, operation_done = 1, accepted = 2, wake_up = 3, file_done = 4 };
+enum class subject : std::uint64_t {
+    nobody = 0,
+    operation_done = 1,
+    accepted = 2,
+    wake_up = 3,
+    file_done = 4,
+    operation_cancel = 5,
+    accept_cancel = 6
+};
 constexpr std::uint64_t subject_mask = 7;
 constexpr mode_t file_rights = 0666;  // of a new file, less the process's umask
 static_assert(alignof(operation) > subject_mask && alignof(uring_descriptor) > subject_mask &&
               alignof(file_operation) > subject_mask);
+
+// `operation::backend_note`. An operation that is asked to end completes when both its own answer and that of the
+// cancel have come, so that nothing in the ring names it any longer.
+constexpr std::uint8_t cancel_unanswered = 1;  // the ring has a cancel of this operation
+constexpr std::uint8_t ended = 2;              // its own answer has come, and waits for the cancel's
+
+/// Whether a cancel that was answered so has found nothing to end at that moment. The kernel reports this of an
+/// operation that is on its way from one attempt to the next, too: with MSG_WAITALL it may then wait for ever.
+constexpr bool missed(int result) noexcept {
+    return result == -ENOENT || result == -EALREADY;
+}
 
 class uring_backend final : public kernel::kernel_backend {
  public:
@@ -75,6 +94,7 @@ class uring_backend final : public kernel::kernel_backend {
     static constexpr unsigned submissions_max = 256;
     static constexpr unsigned completions_max = 4096;
     static constexpr std::size_t kept_connections_max = 64;
+    static constexpr long tear_down_pause_ns = 1'000'000;  // between two times of asking what cannot be ended yet
 
     static uring_descriptor& own(descriptor& on) noexcept { return static_cast<uring_descriptor&>(on); }
     [[nodiscard]] int file_of(descriptor& on) const noexcept override { return own(on).state.file; }
@@ -91,12 +111,19 @@ class uring_backend final : public kernel::kernel_backend {
     void release(uring_descriptor& gone) noexcept;
     void submit_transfer(uring_descriptor& on, operation& what) noexcept;
     void submit_accept(uring_descriptor& on) noexcept;
-    void submit_cancel(std::uint64_t about) noexcept;
+    void submit_cancel(operation& what) noexcept;
+    void pause_accepting(uring_descriptor& on) noexcept;
+    void submit_cancel(std::uint64_t about, std::uint64_t answer_to) noexcept;
+    void submit_cancel_of_all() noexcept;
     void arm_wake_up() noexcept;
     void park(operation& what, operation*& place) noexcept;
     void on_operation(operation& what, int result, std::uint32_t flags) noexcept;
+    void on_cancel_answered(operation& what, int result) noexcept;
+    void on_accept_cancel_answered(uring_descriptor& on, int result) noexcept;
+    void finish(operation& what) noexcept;
     void on_accepted(uring_descriptor& on, int result, std::uint32_t flags) noexcept;
     void answered(uring_descriptor& on) noexcept;
+    void dispatch_all() noexcept;
 
     io_uring ring_{};
     int wake_ = -1;
@@ -106,7 +133,8 @@ class uring_backend final : public kernel::kernel_backend {
     std::thread::id thread_;
     const uring_descriptor* last_sender_ = nullptr;  // since the last event; compared, never looked into
     std::size_t open_count_ = 0;
-    std::size_t unanswered_count_ = 0;  // submissions of operations and acceptors that the ring still has
+    std::size_t unanswered_count_ =
+        0;  // submissions of operations, acceptors and their cancels that the ring still has
 };
 
 // The system gives the memory of a ring that one thread has closed to the next ring, perhaps of another thread. Its own
@@ -217,7 +245,7 @@ void uring_backend::close(descriptor& on) noexcept {
     }
     if (closed.accepting) {
         if (closed.reader != nullptr) cancel(*closed.reader);
-        submit_cancel(tagged(&closed, subject::accepted));
+        pause_accepting(closed);
     }
     for (operation* parked : {closed.reader, closed.writer}) {
         if (parked != nullptr) cancel(*parked);
@@ -368,9 +396,31 @@ void uring_backend::submit_accept(uring_descriptor& on) noexcept {
     ++unanswered_count_;
 }
 
-void uring_backend::submit_cancel(std::uint64_t about) noexcept {
+void uring_backend::submit_cancel(operation& what) noexcept {
+    uring_descriptor& on = own(*what.target);
+    submit_cancel(tagged(&what, subject::operation_done), tagged(&what, subject::operation_cancel));
+    what.backend_note |= cancel_unanswered;
+    ++on.unanswered_count;
+    ++unanswered_count_;
+}
+
+void uring_backend::pause_accepting(uring_descriptor& on) noexcept {
+    if (on.pausing) return;
+    on.pausing = true;
+    submit_cancel(tagged(&on, subject::accepted), tagged(&on, subject::accept_cancel));
+    ++on.unanswered_count;
+    ++unanswered_count_;
+}
+
+void uring_backend::submit_cancel(std::uint64_t about, std::uint64_t answer_to) noexcept {
     io_uring_sqe& slot = next_submission();
     ::io_uring_prep_cancel64(&slot, about, 0);
+    slot.user_data = answer_to;
+}
+
+void uring_backend::submit_cancel_of_all() noexcept {
+    io_uring_sqe& slot = next_submission();
+    ::io_uring_prep_cancel64(&slot, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
     slot.user_data = tagged(nullptr, subject::nobody);
 }
 
@@ -387,7 +437,7 @@ void uring_backend::cancel(operation& what) noexcept {
     }
     // If it ends short of what it wanted, this is why.
     what.status = ECANCELED;
-    submit_cancel(tagged(&what, subject::operation_done));
+    if ((what.backend_note & cancel_unanswered) == 0) submit_cancel(what);
 }
 
 void uring_backend::wait(std::chrono::nanoseconds timeout) noexcept {
@@ -439,6 +489,12 @@ void uring_backend::dispatch_one() noexcept {
         case subject::accepted:
             on_accepted(*reinterpret_cast<uring_descriptor*>(about & ~subject_mask), result, flags);
             return;
+        case subject::operation_cancel:
+            on_cancel_answered(*reinterpret_cast<operation*>(about & ~subject_mask), result);
+            return;
+        case subject::accept_cancel:
+            on_accept_cancel_answered(*reinterpret_cast<uring_descriptor*>(about & ~subject_mask), result);
+            return;
     }
 }
 
@@ -485,9 +541,38 @@ void uring_backend::on_operation(operation& what, int result, std::uint32_t flag
         return;
     }
     if (!complete) what.status = ECANCELED;
+    if ((what.backend_note & cancel_unanswered) != 0) {
+        what.backend_note |= ended;
+    } else {
+        finish(what);
+    }
+    answered(on);
+}
+
+void uring_backend::finish(operation& what) noexcept {
+    uring_descriptor& on = own(*what.target);
     (on.reader == &what ? on.reader : on.writer) = nullptr;
     --parked_count_;
     owner().complete(what);
+}
+
+void uring_backend::on_cancel_answered(operation& what, int result) noexcept {
+    uring_descriptor& on = own(*what.target);
+    what.backend_note &= static_cast<std::uint8_t>(~cancel_unanswered);
+    if ((what.backend_note & ended) != 0) {
+        finish(what);
+    } else if (missed(result) && !tearing_down_) {
+        submit_cancel(what);
+    }
+    answered(on);
+}
+
+void uring_backend::on_accept_cancel_answered(uring_descriptor& on, int result) noexcept {
+    // An acceptor that has been armed again since then is not meant.
+    if (on.accepting && on.pausing && missed(result) && !tearing_down_) {
+        on.pausing = false;
+        pause_accepting(on);
+    }
     answered(on);
 }
 
@@ -499,10 +584,7 @@ void uring_backend::on_accepted(uring_descriptor& on, int result, std::uint32_t 
     } else if (result >= 0 && on.reader == nullptr) {
         on.kept.push_back(result);
         // Nobody takes them: let the others wait in the kernel's queue, which is what its limit is for.
-        if (on.kept.size() >= kept_connections_max && on.accepting && !on.pausing) {
-            on.pausing = true;
-            submit_cancel(tagged(&on, subject::accepted));
-        }
+        if (on.kept.size() >= kept_connections_max && on.accepting) pause_accepting(on);
     } else if (on.reader != nullptr) {
         operation& what = *on.reader;
         const bool passing = result < 0 && (kernel::is_passing_accept_error(-result) || result == -ECANCELED);
@@ -537,16 +619,24 @@ void uring_backend::tear_down() noexcept {
         orphaned_ = true;
         return;
     }
-    if (unanswered_count_ != 0) {
-        io_uring_sqe& slot = next_submission();
-        ::io_uring_prep_cancel64(&slot, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
-        slot.user_data = tagged(nullptr, subject::nobody);
-    }
     while (unanswered_count_ != 0) {
+        // One time of asking is not enough: see `missed`. What cannot be ended, such as a sync, is waited for.
+        const std::size_t before_count = unanswered_count_;
+        submit_cancel_of_all();
         ::io_uring_submit_and_wait(&ring_, 1);
-        collected_count_ = ::io_uring_cq_ready(&ring_);
-        while (collected_count_ != 0) dispatch_one();
+        dispatch_all();
+        if (unanswered_count_ != before_count) continue;
+        __kernel_timespec pause{};
+        pause.tv_nsec = tear_down_pause_ns;
+        io_uring_cqe* first = nullptr;
+        ::io_uring_submit_and_wait_timeout(&ring_, &first, 1, &pause, nullptr);
+        dispatch_all();
     }
+}
+
+void uring_backend::dispatch_all() noexcept {
+    collected_count_ = ::io_uring_cq_ready(&ring_);
+    while (collected_count_ != 0) dispatch_one();
 }
 
 }  // namespace
