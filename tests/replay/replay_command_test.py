@@ -59,7 +59,7 @@ with tempfile.TemporaryDirectory() as folder:
     wrong = folder / "mini_orderbook_2.csv"
     wrong.write_text(books.read_text().replace("100200,60,100000,60,", "100200,61,100000,60,", 1))
     code, out, err = run(messages, wrong)
-    expect("a wrong quote is found out", code == 1 and "best quotes differ" in out, (code, out, err))
+    expect("a wrong quote is found out", code == 1 and "levels differ" in out, (code, out, err))
 
     whole = (DATA / "mini.v3.mbo.dbn").read_bytes()
     cut = folder / "cut.dbn"

@@ -23,7 +23,7 @@ std::string_view to_string(cause c) noexcept {
         case cause::unexpected_fill: return "unexplained: traded, but not in the recording";
         case cause::request_refused: return "unexplained: refused by the venue";
         case cause::book_differs: return "unexplained: book differs";
-        case cause::quotes_differ: return "unexplained: best quotes differ";
+        case cause::quotes_differ: return "unexplained: levels differ";
         case cause::record_names_nobody: return "unexplained: record of an unknown order";
         case cause::feed_contradicts: return "unexplained: public feed contradicts itself";
         case cause::count: break;

@@ -35,7 +35,7 @@ enum class cause : std::uint8_t {
     unexpected_fill,      ///< an order traded that did not trade in the recording
     request_refused,      ///< the venue refused what the recording shows accepted
     book_differs,         ///< orders, quantities or queue order of the book
-    quotes_differ,        ///< best price or quantity
+    quotes_differ,        ///< price or quantity of a level in view
     record_names_nobody,  ///< a record changes an order that is not in the recorded book
     feed_contradicts,     ///< the public feed contradicts itself
 

@@ -27,6 +27,9 @@ inline constexpr std::size_t recorded_orders_max = 1U << 22U;
 /// told by later rows.
 inline constexpr std::size_t quote_rows_max = 1U << 24U;
 
+/// Quotes of a LOBSTER recording: 2 GiB. A day of 270,000 messages at 200 levels has 108 million.
+inline constexpr std::size_t quotes_max = 1U << 27U;
+
 /// Examples kept of one cause of differences; all are counted.
 inline constexpr std::size_t difference_examples_max = 10'000;
 

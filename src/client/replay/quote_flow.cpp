@@ -14,6 +14,13 @@ bool is_better(domain::side side, domain::price_ticks a, domain::price_ticks b) 
     return side == domain::side::buy ? a > b : a < b;
 }
 
+bool contains(quote_levels levels, domain::side side, domain::price_ticks price) {
+    const auto at = std::ranges::lower_bound(
+        levels, price, [&](domain::price_ticks a, domain::price_ticks b) { return is_better(side, a, b); },
+        &quote::price);
+    return at != levels.end() && at->price == price;
+}
+
 std::string row_name(std::size_t row) {
     return row == SIZE_MAX ? std::string("the quotes at the start") : fmt::format("row {}", row);
 }
@@ -21,7 +28,7 @@ std::string row_name(std::size_t row) {
 }  // namespace
 
 quote_flow::quote_flow(const quote_recording& recording, difference_log& log) : recording_(recording), log_(log) {
-    CORRO_ASSERT(!recording.messages.empty() && recording.messages.size() == recording.rows.size());
+    CORRO_ASSERT(!recording.messages.empty() && recording.messages.size() == recording.rows_count());
     for (std::size_t row = 0; row < recording.messages.size(); ++row) {
         const quote_record& m = recording.messages[row];
         if (m.is_visible()) visible_[static_cast<int>(m.side)].push_back(row);
@@ -38,6 +45,7 @@ plan_status quote_flow::plan(step& next) {
         start();
     } else if (std::exchange(must_bring_into_view_, false)) {
         row_.row = next_row_ - 1;
+        row_.is_uncovering = true;
         bring_into_view();
     } else if (next_row_ < recording_.messages.size()) {
         row_.row = next_row_++;
@@ -54,28 +62,34 @@ plan_status quote_flow::plan(step& next) {
 }
 
 void quote_flow::start() {
-    const quote_row quotes = quotes_before_first();
-    for (const domain::side side : {domain::side::buy, domain::side::sell}) place(side, quotes.of(side), before_first);
+    for (const domain::side side : {domain::side::buy, domain::side::sell}) {
+        initial_[static_cast<int>(side)] = levels_before_first(side);
+        for (const quote& q : initial_[static_cast<int>(side)]) {
+            place(side, q, named_while_in_view(side, q.price, before_first));
+        }
+    }
 }
 
-/// The book file shows the quotes after the first message; what that message did is undone.
-quote_row quote_flow::quotes_before_first() const {
-    quote_row quotes = recording_.rows.front();
+/// The book file shows the levels after the first message; what that message did is undone.
+std::vector<quote> quote_flow::levels_before_first(domain::side side) const {
+    const quote_levels after = recording_.levels(0, side);
+    std::vector<quote> levels(after.begin(), after.end());
     const quote_record& m = recording_.messages.front();
-    if (!m.is_visible()) return quotes;
-    quote& q = m.side == domain::side::buy ? quotes.bid : quotes.offer;
-    if (m.action == quote_action::enter) {
-        if (q.price == m.price && q.size > m.size) {
-            q.size -= m.size;
-        } else if (q.price == m.price) {
-            q = {};
+    if (!m.is_visible() || m.side != side) return levels;
+    const auto at = std::ranges::find_if(levels, [&](const quote& q) { return !is_better(side, q.price, m.price); });
+    const bool is_there = at != levels.end() && at->price == m.price;
+    if (m.action != quote_action::enter) {
+        if (is_there) {
+            at->size += m.size;
+        } else {
+            levels.insert(at, {m.price, m.size});
         }
-    } else if (q.price == m.price) {
-        q.size += m.size;
-    } else {
-        q = {m.price, m.size};
+    } else if (is_there && at->size > m.size) {
+        at->size -= m.size;
+    } else if (is_there) {
+        levels.erase(at);
     }
-    return quotes;
+    return levels;
 }
 
 void quote_flow::plan_row(const quote_record& m) {
@@ -92,7 +106,7 @@ void quote_flow::plan_row(const quote_record& m) {
         case quote_action::reduce:
         case quote_action::remove:
             plan_change(m);
-            if (level_is_gone(m)) bring_into_view();
+            if (something_comes_into_view(row_.row)) bring_into_view();
             break;
         case quote_action::execute: plan_execution(m); break;
         case quote_action::execute_hidden:
@@ -160,46 +174,96 @@ void quote_flow::plan_execution(const quote_record& m) {
     awaits_execution_ = true;
 }
 
-bool quote_flow::level_is_gone(const quote_record& m) const {
-    return ledger_.at(m.side, m.price) == nullptr;
-}
-
 // --- What comes into view --------------------------------------------------------------------------------------------
 
-void quote_flow::bring_into_view() {
-    const domain::side side = recording_.messages[row_.row].side;
-    const quote& q = recording_.rows[row_.row].of(side);
-    ++facts_.taken_rows;
-    row_.taken = side;
-    count_memory(side, q);
-    for (quote best = ledger_.best(side); best.price != domain::no_price; best = ledger_.best(side)) {
-        if (q.price != domain::no_price && !is_better(side, best.price, q.price)) break;
-        clear_level(side, best.price);
-    }
-    if (q.price == domain::no_price) return;
-    clear_level(side, q.price);
-    place(side, q, row_.row);
+quote_levels quote_flow::levels_before(std::size_t row, domain::side side) const {
+    return row == 0 ? quote_levels(initial_[static_cast<int>(side)]) : recording_.levels(row - 1, side);
 }
 
-void quote_flow::count_memory(domain::side side, const quote& q) {
-    const quote best = ledger_.best(side);
-    if (best == q) {
-        ++facts_.remembered;
-    } else if (best.price == q.price) {
-        ++facts_.remembered_price;
-    } else if (best.price != domain::no_price &&
-               (q.price == domain::no_price || is_better(side, best.price, q.price))) {
+/// Whether a removal or execution uncovers a level: one that the row before did not show, or that of the message itself
+/// where the venue has nothing left and the record has.
+bool quote_flow::something_comes_into_view(std::size_t row) const {
+    const quote_record& m = recording_.messages[row];
+    if (ledger_.at(m.side, m.price) == nullptr) return true;
+    const quote_levels before = levels_before(row, m.side);
+    return std::ranges::any_of(recording_.levels(row, m.side), [&](const quote& q) {
+        return q.price != m.price && !contains(before, m.side, q.price);
+    });
+}
+
+void quote_flow::bring_into_view() {
+    const quote_record& m = recording_.messages[row_.row];
+    const quote_levels before = levels_before(row_.row, m.side);
+    const quote_levels now = recording_.levels(row_.row, m.side);
+    // What stood out of view, and would stand in view now, but is not shown, went while it was not seen.
+    bool vanished = false;
+    if (before.size() >= recording_.depth) {
+        const domain::price_ticks end = now.size() < recording_.depth ? domain::no_price : now.back().price;
+        for (const domain::price_ticks price : ledger_.prices_between(m.side, before.back().price, end)) {
+            if (contains(now, m.side, price)) continue;
+            clear_level(m.side, price);
+            row_.taken = m.side;
+            vanished = true;
+        }
+    }
+    bool came = vanished;
+    for (const quote& q : now) {
+        const bool is_lost = q.price == m.price && ledger_.at(m.side, m.price) == nullptr;
+        if (!is_lost && contains(before, m.side, q.price)) continue;
+        bring_level_into_view(m.side, q, vanished);
+        came = true;
+    }
+    if (came) ++facts_.taken_rows;
+}
+
+void quote_flow::bring_level_into_view(domain::side side, const quote& q, bool vanished) {
+    count_memory(ledger_.size_at(side, q.price), q, vanished);
+    const later_uses named = named_while_in_view(side, q.price, row_.row);
+    if (may_stay(side, q, named)) {
+        ++facts_.kept;
+        return;
+    }
+    row_.taken = side;
+    clear_level(side, q.price);
+    place(side, q, named);
+}
+
+/// Whether the orders that the venue has at a level may be those of the record: they add up to its size, those that
+/// later messages name are among them with enough lots, and none that is not named stands before one that is executed.
+bool quote_flow::may_stay(domain::side side, const quote& q, const later_uses& named) const {
+    const quote_ledger::level* const at = ledger_.at(side, q.price);
+    if (at == nullptr || ledger_.size_at(side, q.price) != q.size) return false;
+    std::size_t found = 0;
+    bool unnamed_before = false;
+    for (const domain::client_order_id id : *at) {
+        const quote_ledger::order& o = *ledger_.find(id);
+        const auto use = named.find(o.name);
+        if (use == named.end()) {
+            unnamed_before = true;
+            continue;
+        }
+        if (o.open < use->second.lots || (use->second.is_executed && unnamed_before)) return false;
+        ++found;
+    }
+    return found == named.size();
+}
+
+void quote_flow::count_memory(std::uint64_t size_there, const quote& q, bool vanished) {
+    if (vanished) {
         ++facts_.vanished_better;
+    } else if (size_there == q.size) {
+        ++facts_.remembered;
+    } else if (size_there != 0) {
+        ++facts_.remembered_price;
     } else {
         ++facts_.unknown_price;
     }
 }
 
-void quote_flow::place(domain::side side, const quote& q, std::size_t from) {
-    if (q.price == domain::no_price) return;
+void quote_flow::place(domain::side side, const quote& q, const later_uses& named) {
     std::uint64_t rest = q.size;
-    for (const auto& [name, lots] : named_while_best(side, q.price, from)) {
-        const std::uint64_t placed = std::min(lots, rest);
+    for (const auto& [name, use] : named) {
+        const std::uint64_t placed = std::min(use.lots, rest);
         if (placed == 0) break;
         enter(name, side, q.price, static_cast<std::uint32_t>(placed));
         left_.try_emplace(name, static_cast<std::int64_t>(placed));
@@ -211,22 +275,25 @@ void quote_flow::place(domain::side side, const quote& q, std::size_t from) {
     ++facts_.placed_anonymous;
 }
 
-/// The unannounced orders that messages after row `from` name at a price, for as long as it is the best: name to lots.
-std::map<std::uint64_t, std::uint64_t> quote_flow::named_while_best(domain::side side, domain::price_ticks price,
-                                                                    std::size_t from) const {
-    std::map<std::uint64_t, std::uint64_t> named;
+/// The orders that rest at a price after row `from` and that messages name, for as long as the level stays in view.
+quote_flow::later_uses quote_flow::named_while_in_view(domain::side side, domain::price_ticks price,
+                                                       std::size_t from) const {
+    later_uses named;
     std::vector<std::uint64_t> announced;
     const std::vector<std::size_t>& rows = visible_[static_cast<int>(side)];
     auto at = from == before_first ? rows.begin() : std::ranges::upper_bound(rows, from);
     for (; at != rows.end(); ++at) {
         const quote_record& m = recording_.messages[*at];
-        if (m.price != price) break;
-        if (m.action == quote_action::enter) {
-            announced.push_back(m.order);
-        } else if (std::ranges::find(announced, m.order) == announced.end()) {
-            named[m.order] += m.size;
+        if (m.price == price) {
+            if (m.action == quote_action::enter) {
+                announced.push_back(m.order);
+            } else if (std::ranges::find(announced, m.order) == announced.end()) {
+                later_use& use = named[m.order];
+                use.lots += m.size;
+                use.is_executed |= m.action == quote_action::execute;
+            }
         }
-        if (recording_.rows[*at].of(side).price != price) break;
+        if (!contains(recording_.levels(*at, side), side, price)) break;
     }
     return named;
 }

@@ -1,14 +1,17 @@
-// A recording of quotes (LOBSTER, level 1) as a flow.
+// A recording of quotes (LOBSTER, any number of levels) as a flow.
 //
-// Such a recording names every order that is entered, changed or executed at the best price, but not those behind it.
-// When an event empties the best level, the next level comes into view with orders that nobody announced. Only then,
-// and at the very start, something is taken from the book file: price and size of the level that comes into view (what
-// rests there at the venue already is replaced). Which orders make up the level, as far as later messages name them
-// while it is the best, is taken from those messages; the rest is anonymous. Order names ascend in the order of entry,
-// so they tell the priority of unannounced orders.
+// Such a recording names every order that is entered, changed or executed at the levels that its book file shows, the
+// best one or the best 5, 10, 50, and none behind them. When an event empties a level, the next one behind them comes
+// into view, with orders that no message announced, or that changed while they were out of view. Only then, and at the
+// very start, something is taken from the book file: price and size of the level that comes into view. Orders that
+// rest there at the venue stay if they add up to that size and no later message contradicts them; otherwise they are
+// replaced. Which orders make up the level then, as far as later messages name them while it is in view, is taken from
+// those messages; the rest is anonymous. Order names ascend in the order of entry, so they give the priority of
+// unannounced orders.
 //
-// What is tested, because the venue decides it: which resting order each execution meets; the best price and size of
-// both sides after every row, except the side that has just come into view; and whether a level is empty.
+// What is tested, because the venue decides it: which resting order each execution meets; price and size of every level
+// in view on both sides after every row, except the side on which something was taken from the book file; and whether a
+// level is empty.
 //
 // Hidden executions meet orders that are in no book: they are counted, not replayed.
 //
@@ -38,7 +41,8 @@ struct quote_flow_facts {
     std::uint64_t executed_lots = 0;
     std::uint64_t hidden_lots = 0;
     std::uint64_t taken_rows = 0;  ///< in which a level came into view
-    // What the venue's book had there before anything was taken.
+    std::uint64_t kept = 0;        ///< levels that came into view with all their orders at the venue
+    // What the venue's book had there before anything was taken, per level.
     std::uint64_t remembered = 0;        ///< the right price and size
     std::uint64_t remembered_price = 0;  ///< the right price, another size
     std::uint64_t vanished_better = 0;   ///< a better level, gone without a message
@@ -78,6 +82,7 @@ class quote_flow final : public flow {
     struct row_step {
         std::size_t row = before_first;
         bool completes_row = true;
+        bool is_uncovering = false;         ///< follows an execution that uncovered a level
         std::optional<domain::side> taken;  ///< whose best quote comes from the book file
         std::vector<std::uint32_t> rests;   ///< expected open quantity, per request
     };
@@ -103,12 +108,20 @@ class quote_flow final : public flow {
     void check_request(const row_step& s, const request& r, std::uint32_t rests, const outcome& o);
     void check_quotes(const row_step& s, const market_data::book_image& book);
     void bring_into_view();
-    void place(domain::side side, const quote& q, std::size_t from);
-    [[nodiscard]] std::map<std::uint64_t, std::uint64_t> named_while_best(domain::side side, domain::price_ticks price,
-                                                                          std::size_t from) const;
-    [[nodiscard]] quote_row quotes_before_first() const;
-    [[nodiscard]] bool level_is_gone(const quote_record& m) const;
-    void count_memory(domain::side side, const quote& q);
+    void bring_level_into_view(domain::side side, const quote& q, bool vanished);
+    /// What later messages take from an order that rests now.
+    struct later_use {
+        std::uint64_t lots = 0;
+        bool is_executed = false;
+    };
+    using later_uses = std::map<std::uint64_t, later_use>;  ///< by name
+    void place(domain::side side, const quote& q, const later_uses& named);
+    [[nodiscard]] later_uses named_while_in_view(domain::side side, domain::price_ticks price, std::size_t from) const;
+    [[nodiscard]] bool may_stay(domain::side side, const quote& q, const later_uses& named) const;
+    [[nodiscard]] std::vector<quote> levels_before_first(domain::side side) const;
+    [[nodiscard]] quote_levels levels_before(std::size_t row, domain::side side) const;
+    [[nodiscard]] bool something_comes_into_view(std::size_t row) const;
+    void count_memory(std::uint64_t size_there, const quote& q, bool vanished);
     void close_bursts();
 
     void enter(std::uint64_t name, domain::side side, domain::price_ticks price, std::uint32_t size);
@@ -119,6 +132,7 @@ class quote_flow final : public flow {
     const quote_recording& recording_;
     difference_log& log_;
     quote_ledger ledger_;
+    std::vector<quote> initial_[2];                         ///< levels before the first message, per side
     std::vector<std::size_t> visible_[2];                   ///< rows of visible messages, per side
     std::unordered_map<std::uint64_t, std::int64_t> left_;  ///< named orders: what the messages leave of them
     std::size_t next_row_ = 0;

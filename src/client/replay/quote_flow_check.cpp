@@ -21,7 +21,7 @@ std::string text_of(const quote& q, const difference_log& log) {
     return q.price == domain::no_price ? std::string("nothing") : fmt::format("{} at {}", q.size, log.price(q.price));
 }
 
-/// The best quote of a side, as all three views of the public book have it; nothing where they contradict each other.
+/// The best level of a side, as all three views of the public book have it; nothing where they contradict each other.
 std::optional<quote> best_quote(const market_data::book_image& book, domain::side side) {
     const bool buys = side == domain::side::buy;
     const quote top{buys ? book.top().bid_price : book.top().ask_price,
@@ -33,19 +33,46 @@ std::optional<quote> best_quote(const market_data::book_image& book, domain::sid
     return top;
 }
 
+/// The best levels of a side, at most `depth`; nothing where the views of the public book contradict each other.
+std::optional<std::vector<quote>> best_levels(const market_data::book_image& book, domain::side side,
+                                              std::size_t depth) {
+    const std::optional<quote> best = best_quote(book, side);
+    if (!best) return std::nullopt;
+    std::vector<quote> levels;
+    if (depth == 1) {
+        if (best->price != domain::no_price) levels.push_back(*best);
+        return levels;
+    }
+    for (const market_data::image_level& l : book.levels(side, depth)) levels.push_back({l.price, l.quantity.value});
+    if ((levels.empty() ? quote{} : levels.front()) != *best) return std::nullopt;
+    return levels;
+}
+
+/// The first level in which two sides differ.
+struct level_difference {
+    std::size_t level = 0;  ///< from 1, the best
+    quote venue, recorded;
+};
+level_difference first_difference(quote_levels venue, quote_levels recorded) {
+    const auto [ours, theirs] = std::ranges::mismatch(venue, recorded);
+    return {static_cast<std::size_t>(ours - venue.begin()) + 1, ours == venue.end() ? quote{} : *ours,
+            theirs == recorded.end() ? quote{} : *theirs};
+}
+
 }  // namespace
 
 // --- Executions ------------------------------------------------------------------------------------------------------
 
 void quote_flow::answered(const step& of, std::span<const outcome> outcomes) {
     const row_step& s = steps_[static_cast<std::size_t>(of.number - first_step_)];
-    if (s.row == before_first || recording_.messages[s.row].action != quote_action::execute || s.taken) return;
+    if (s.row == before_first || recording_.messages[s.row].action != quote_action::execute) return;
+    if (s.is_uncovering) return;
     const quote_record& m = recording_.messages[s.row];
     CORRO_ASSERT(awaits_execution_ && outcomes.size() == 1);
     check_execution(m, outcomes.front());
     for (const fill& f : outcomes.front().fills) ledger_.fill(f.resting, f.quantity.value);
     awaits_execution_ = false;
-    must_bring_into_view_ = level_is_gone(m);
+    must_bring_into_view_ = something_comes_into_view(s.row);
     steps_.back().completes_row = !must_bring_into_view_;
 }
 
@@ -125,9 +152,9 @@ void quote_flow::check_request(const row_step& s, const request& r, std::uint32_
 void quote_flow::check_quotes(const row_step& s, const market_data::book_image& book) {
     bool equal = true;
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
-        const quote& recorded = recording_.rows[s.row].of(side);
-        const std::optional<quote> venue = best_quote(book, side);
-        const bool same = venue == recorded;
+        const quote_levels recorded = recording_.levels(s.row, side);
+        const std::optional<std::vector<quote>> venue = best_levels(book, side, recording_.depth);
+        const bool same = venue && std::ranges::equal(*venue, recorded);
         const bool is_taken = s.row == 0 || s.taken == side;
         if (is_taken) {
             ++result_.sides_taken;
@@ -137,10 +164,12 @@ void quote_flow::check_quotes(const row_step& s, const market_data::book_image& 
         if (same) continue;
         equal = false;
         log_.add(cause::quotes_differ, 0, [&] {
-            return difference{
-                where(s.row),
-                fmt::format("{}: venue {}, record {}", side == domain::side::buy ? "bid" : "offer",
-                            venue ? text_of(*venue, log_) : "contradicts itself", text_of(recorded, log_))};
+            const std::string_view name = side == domain::side::buy ? "bid" : "offer";
+            if (!venue) return difference{where(s.row), fmt::format("{}: the venue's feed contradicts itself", name)};
+            const level_difference d = first_difference(*venue, recorded);
+            const std::string level = d.level == 1 ? "" : fmt::format(" {}", d.level);
+            return difference{where(s.row), fmt::format("{}{}: venue {}, record {}", name, level,
+                                                        text_of(d.venue, log_), text_of(d.recorded, log_))};
         });
     }
     result_.rows.count(equal);

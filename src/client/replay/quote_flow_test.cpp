@@ -70,9 +70,10 @@ TEST(quote_flow, entries_changes_and_executions_of_announced_orders_are_reproduc
                                {"34200.7,3,11,5,1000000,1", "1001000,35,1000000,30"}});
     EXPECT_EQ(replay.differences(), "");
     EXPECT_EQ(replay.result().rows, (agreement{7, 7}));
-    EXPECT_EQ(replay.result().rows_untaken, (agreement{5, 5})) << "the first row, and the one that uncovers 100.00";
-    EXPECT_EQ(replay.result().sides, (agreement{11, 11}));
-    EXPECT_EQ(replay.result().sides_taken, 3U);
+    EXPECT_EQ(replay.result().rows_untaken, (agreement{6, 6})) << "all but the first row";
+    EXPECT_EQ(replay.result().sides, (agreement{12, 12}));
+    EXPECT_EQ(replay.result().sides_taken, 2U);
+    EXPECT_EQ(replay.facts().kept, 1U) << "the orders at 100.00, which comes into view again";
     EXPECT_EQ(replay.result().executions, (agreement{1, 1}));
     EXPECT_EQ(replay.facts().remembered, 1U);
     EXPECT_EQ(replay.counts.amended, 1U);
@@ -86,7 +87,7 @@ TEST(quote_flow, what_the_first_message_did_is_undone_to_find_the_quotes_before_
     EXPECT_EQ(executed.facts().placed_anonymous, 2U);
     const quote_replay emptied({line{"34200.1,3,9,5,1000300,1", "1001000,30,1000000,20"}});
     EXPECT_EQ(emptied.differences(), "");
-    EXPECT_EQ(emptied.facts().taken_rows, 1U);
+    EXPECT_EQ(emptied.facts().taken_rows, 0U) << "both levels stood there at the start";
     const quote_replay entered({line{"34200.1,1,9,5,1000000,1", "9999999999,0,1000000,5"}});
     EXPECT_EQ(entered.differences(), "");
     EXPECT_EQ(entered.facts().placed_anonymous, 0U) << "both sides were empty";

@@ -49,10 +49,27 @@ const quote_ledger::level* quote_ledger::at(domain::side side, domain::price_tic
 quote quote_ledger::best(domain::side side) const {
     const auto& side_levels = levels_[static_cast<int>(side)];
     if (side_levels.empty()) return {};
-    const level& first = side_levels.begin()->second;
-    quote q{find(first.front())->price, 0};
-    for (const domain::client_order_id id : first) q.size += find(id)->open;
-    return q;
+    const domain::price_ticks price = find(side_levels.begin()->second.front())->price;
+    return {price, size_at(side, price)};
+}
+
+std::uint64_t quote_ledger::size_at(domain::side side, domain::price_ticks price) const {
+    std::uint64_t size = 0;
+    if (const level* const found = at(side, price)) {
+        for (const domain::client_order_id id : *found) size += find(id)->open;
+    }
+    return size;
+}
+
+std::vector<domain::price_ticks> quote_ledger::prices_between(domain::side side, domain::price_ticks from,
+                                                              domain::price_ticks to) const {
+    if (from != domain::no_price && to != domain::no_price && rank(side, from) >= rank(side, to)) return {};
+    const auto& side_levels = levels_[static_cast<int>(side)];
+    auto next = from == domain::no_price ? side_levels.begin() : side_levels.upper_bound(rank(side, from));
+    const auto end = to == domain::no_price ? side_levels.end() : side_levels.lower_bound(rank(side, to));
+    std::vector<domain::price_ticks> prices;
+    for (; next != end; ++next) prices.push_back(find(next->second.front())->price);
+    return prices;
 }
 
 }  // namespace corro::client::replay

@@ -40,6 +40,12 @@ class quote_ledger {
     /// The orders at a price, first in priority first; null when there are none.
     [[nodiscard]] const level* at(domain::side side, domain::price_ticks price) const;
     [[nodiscard]] quote best(domain::side side) const;
+    /// The sum of the open quantities at a price.
+    [[nodiscard]] std::uint64_t size_at(domain::side side, domain::price_ticks price) const;
+    /// The prices of a side that are worse than `from` and better than `to`, best first; no_price: from the best, to
+    /// the worst.
+    [[nodiscard]] std::vector<domain::price_ticks> prices_between(domain::side side, domain::price_ticks from,
+                                                                  domain::price_ticks to) const;
 
  private:
     [[nodiscard]] static std::int64_t rank(domain::side side, domain::price_ticks price) noexcept {

@@ -1,10 +1,12 @@
-// A recording of what happened at the best quotes, and of the best quotes: LOBSTER's messages and book rows in the
-// venue's units.
+// A recording of what happened at the best levels of a book, and of these levels: LOBSTER's messages and book rows in
+// the venue's units.
 //
 // Source: LOBSTER, output structure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "domain/types.hpp"
@@ -40,19 +42,24 @@ struct quote {
     friend bool operator==(const quote&, const quote&) = default;
 };
 
-/// The best quotes after a message.
-struct quote_row {
-    quote bid;
-    quote offer;
+/// The levels of one side that a row of the book file shows, best first; fewer than the file's depth when the side has
+/// no more. A view into the recording.
+using quote_levels = std::span<const quote>;
 
-    [[nodiscard]] const quote& of(domain::side side) const noexcept { return side == domain::side::buy ? bid : offer; }
-    friend bool operator==(const quote_row&, const quote_row&) = default;
-};
-
-/// Messages and rows of equal number, in order.
+/// Messages in order, and for each the best levels of both sides after it.
 struct quote_recording {
     std::vector<quote_record> messages;
-    std::vector<quote_row> rows;
+    std::size_t depth = 1;      ///< levels of a side in a row
+    std::vector<quote> quotes;  ///< for each row `depth` bids, then `depth` offers, each best first, empty ones last
+
+    [[nodiscard]] std::size_t rows_count() const noexcept { return quotes.size() / (2 * depth); }
+    /// The levels of a side after message `row`, which is less than rows_count() (not checked).
+    [[nodiscard]] quote_levels levels(std::size_t row, domain::side side) const noexcept {
+        const std::size_t first = (2 * row + (side == domain::side::buy ? 0 : 1)) * depth;
+        std::size_t count = depth;
+        while (count != 0 && quotes[first + count - 1].price == domain::no_price) --count;
+        return quote_levels(quotes).subspan(first, count);
+    }
 };
 
 }  // namespace corro::client::replay

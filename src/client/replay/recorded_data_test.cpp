@@ -128,10 +128,10 @@ TEST(recorded_replay, the_amazon_day_is_reproduced_row_by_row) {
     ASSERT_TRUE(run.finished());
 
     const run_counts& counts = run.counts();
-    EXPECT_EQ(counts.entered_gtc, 45'216U);
+    EXPECT_EQ(counts.entered_gtc, 39'540U);
     EXPECT_EQ(counts.entered_ioc, 8'974U);
     EXPECT_EQ(counts.amended, 16U);
-    EXPECT_EQ(counts.cancelled, 38'016U);
+    EXPECT_EQ(counts.cancelled, 32'322U);
 
     const quote_flow_facts& facts = flow.facts();
     EXPECT_EQ(facts.of(quote_action::enter), 27'845U);
@@ -141,18 +141,19 @@ TEST(recorded_replay, the_amazon_day_is_reproduced_row_by_row) {
     EXPECT_EQ(facts.of(quote_action::execute_hidden), 2'445U);
     EXPECT_EQ(facts.executed_lots, 613'248U);
     EXPECT_EQ(facts.taken_rows, 13'953U);
+    EXPECT_EQ(facts.kept, 5'185U);
     EXPECT_EQ(facts.remembered, 5'786U);
     EXPECT_EQ(facts.remembered_price, 2'953U);
     EXPECT_EQ(facts.vanished_better, 2'115U);
     EXPECT_EQ(facts.unknown_price, 3'099U);
-    EXPECT_EQ(facts.placed_named, 9'356U);
-    EXPECT_EQ(facts.placed_anonymous, 8'014U);
+    EXPECT_EQ(facts.placed_named, 8'113U);
+    EXPECT_EQ(facts.placed_anonymous, 3'581U);
 
     const quote_flow_agreement& result = flow.result();
     EXPECT_EQ(result.rows, (agreement{57'515, 57'515}));
-    EXPECT_EQ(result.rows_untaken, (agreement{43'561, 43'561}));
-    EXPECT_EQ(result.sides, (agreement{101'075, 101'075}));
-    EXPECT_EQ(result.sides_taken, 13'955U);
+    EXPECT_EQ(result.rows_untaken, (agreement{48'389, 48'389}));
+    EXPECT_EQ(result.sides, (agreement{105'903, 105'903}));
+    EXPECT_EQ(result.sides_taken, 9'127U);
     EXPECT_EQ(result.executions, (agreement{8'962, 8'974}));
     EXPECT_EQ(result.executed_lots, (agreement{612'842, 613'248}));
 

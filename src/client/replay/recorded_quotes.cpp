@@ -51,6 +51,17 @@ void for_each_row(const std::filesystem::path& messages, const std::filesystem::
     }
 }
 
+/// Best first, no price twice, and nothing behind an empty level.
+bool is_sorted_side(quote_levels levels, domain::side side) {
+    for (std::size_t i = 1; i < levels.size(); ++i) {
+        const domain::price_ticks better = levels[i - 1].price, worse = levels[i].price;
+        if (worse == domain::no_price) continue;
+        if (better == domain::no_price) return false;
+        if (side == domain::side::buy ? better <= worse : better >= worse) return false;
+    }
+    return true;
+}
+
 class converter {
  public:
     converter(const std::filesystem::path& messages, const std::filesystem::path& books,
@@ -116,8 +127,11 @@ quote_survey survey_quotes(const std::filesystem::path& messages, const std::fil
     for_each_row(messages, books, [&](const lobster::message& m, const lobster::book& book) {
         ++s.rows;
         if (m.type <= lobster::event_type::visible_execution) count_price(m.price);
-        count_price(book.levels.front().ask.price);
-        count_price(book.levels.front().bid.price);
+        s.depth = book.levels.size();
+        for (const lobster::level& l : book.levels) {
+            count_price(l.ask.price);
+            count_price(l.bid.price);
+        }
     });
     if (s.price_step.value == 0) s.price_step = domain::price_nano{1'000'000'000};  // no price at all
     return s;
@@ -129,8 +143,17 @@ quote_recording load_quotes(const std::filesystem::path& messages, const std::fi
     quote_recording recording;
     for_each_row(messages, books, [&](const lobster::message& m, const lobster::book& book) {
         recording.messages.push_back(convert.convert(m));
-        const lobster::level& best = book.levels.front();
-        recording.rows.push_back({convert.convert(book.line, best.bid), convert.convert(book.line, best.ask)});
+        recording.depth = book.levels.size();
+        if (recording.quotes.size() + 2 * recording.depth > quotes_max) {
+            fail(books, book.line, fmt::format("more than {} quotes", quotes_max));
+        }
+        for (const lobster::level& l : book.levels) recording.quotes.push_back(convert.convert(book.line, l.bid));
+        for (const lobster::level& l : book.levels) recording.quotes.push_back(convert.convert(book.line, l.ask));
+        const quote_levels row = quote_levels(recording.quotes).last(2 * recording.depth);
+        if (!is_sorted_side(row.first(recording.depth), domain::side::buy) ||
+            !is_sorted_side(row.last(recording.depth), domain::side::sell)) {
+            fail(books, book.line, "the levels of a side are not in order, best first");
+        }
     });
     return recording;
 }

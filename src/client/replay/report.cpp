@@ -207,8 +207,9 @@ std::vector<report_section> sections_of(const quote_flow& flow) {
           row("hidden_lots", "  lots", f.hidden_lots), row("cross", "crosses", f.of(quote_action::cross)),
           row("halt", "halts", f.of(quote_action::halt))}},
         {"taken",
-         "Taken from the book file: one side when a level comes into view",
-         {row("rows", "rows", f.taken_rows), row("sides", "sides, with those of the first row", a.sides_taken),
+         "Levels that came into view: their orders stay, or are taken from the book file",
+         {row("rows", "rows", f.taken_rows), row("kept", "levels whose orders stay", f.kept),
+          row("sides", "sides taken, with those of the first row", a.sides_taken),
           row("remembered", "  the venue had price and size right before", f.remembered),
           row("remembered_price", "  the venue had the price right", f.remembered_price),
           row("vanished_better", "  the venue still had a better level", f.vanished_better),
@@ -220,8 +221,8 @@ std::vector<report_section> sections_of(const quote_flow& flow) {
          {row("exact", "that met exactly the recorded order", a.executions),
           row("lots", "lots on the recorded order", a.executed_lots)}},
         {"quotes",
-         "Best quotes, tested",
-         {row("rows", "rows with both sides right", a.rows),
+         "Levels of the book file, tested",
+         {row("rows", "rows with all levels right", a.rows),
           row("rows_untaken", "  of those for which nothing was taken", a.rows_untaken),
           row("sides", "sides that were not taken", a.sides)}}};
 }
