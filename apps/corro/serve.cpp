@@ -299,10 +299,12 @@ int serve_gateway(const serve_options& options) {
                                         ": link.connect: a gateway is told where its facility is; add [link] with "
                                         "listen, or with connect");
     io::context context(io::context_options(backend_named(options.io)));
-    node::gateway_role gateway(context, configuration, [](io::endpoint where) {
+    const auto opened = [](io::endpoint where) {
         fmt::print("  order entry  {}\n", where.to_string());
         std::fflush(stdout);
-    });
+    };
+    const auto noticed = [](const std::string& what) { fmt::print(stderr, "corro serve: {}; trying again\n", what); };
+    node::gateway_role gateway(context, configuration, opened, noticed);
     const std::string& name = configuration.link_gateway;
     fmt::print("corro {} is {} of venue {} on {}, for the facility at {}\n", CORRO_VERSION,
                name.empty() ? "a gateway" : "gateway " + name, configuration.venue_name, context.backend_name(),

@@ -13,6 +13,7 @@ std::string account_directory::add(account a) {
     if (!index_.try_insert(a.id.value, place).second) return "the account id is used twice";
     a.first_session = domain::session_id{sessions_count_ + 1};
     sessions_count_ += a.sessions_count;
+    owners_.resize(std::size_t{sessions_count_} + 1, place);
     accounts_.push_back(std::move(a));
     return {};
 }

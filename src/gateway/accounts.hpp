@@ -38,6 +38,10 @@ class account_directory {
     [[nodiscard]] std::string add(account a);
 
     [[nodiscard]] const account* find(domain::account_id id) const noexcept;
+    /// Whose session it is. @pre 1 to sessions_count().
+    [[nodiscard]] const account* owner_of(domain::session_id id) const noexcept {
+        return &accounts_[owners_[id.value]];
+    }
     [[nodiscard]] const std::vector<account>& accounts() const noexcept { return accounts_; }
 
     /// Session ids are 1 to this number.
@@ -46,6 +50,7 @@ class account_directory {
  private:
     std::vector<account> accounts_;
     base::flat_map<std::uint32_t> index_;
+    std::vector<std::uint32_t> owners_{0};  ///< places in accounts_, by session
     std::uint32_t sessions_count_ = 0;
 };
 

@@ -8,6 +8,18 @@
 
 namespace corro::gateway {
 
+/// What cancels everything of a session but for the orders that stay.
+[[nodiscard]] inline domain::command cancel_on_disconnect(domain::session_id session,
+                                                          domain::account_id account) noexcept {
+    domain::command cancel;
+    cancel.kind = domain::command_kind::cancel_orders;
+    cancel.scope = domain::cancel_scope::session;
+    cancel.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::all_but_staying;
+    cancel.session = session;
+    cancel.account = account;
+    return cancel;
+}
+
 struct last_wills {
     /// A session has opened: `cancel` is what is to be executed when the gateway can no longer say anything. It stands
     /// before every command that the session puts into the queue from now on.

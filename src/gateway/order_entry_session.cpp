@@ -9,15 +9,8 @@
 
 namespace corro::gateway {
 
-// What cancels everything of a connection's session but for the orders that stay.
 domain::command order_entry_gateway::cancel_of(const connection& c) noexcept {
-    domain::command cancel;
-    cancel.kind = domain::command_kind::cancel_orders;
-    cancel.scope = domain::cancel_scope::session;
-    cancel.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::all_but_staying;
-    cancel.session = c.session_id;
-    cancel.account = c.account;
-    return cancel;
+    return cancel_on_disconnect(c.session_id, c.account);
 }
 
 // One connection, from accept to the end.

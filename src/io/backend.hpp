@@ -56,6 +56,7 @@ enum class socket_option : std::uint8_t {
     multicast_loop,
     multicast_hops,
     multicast_interface,  // the index of the interface that multicast leaves by
+    peer_user,            // only read: the user id of the process that connected a Unix socket
 };
 
 /// A socket as its backend knows it. Each backend derives its own.

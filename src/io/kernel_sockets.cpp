@@ -37,6 +37,7 @@ kernel_option place_of(socket_option option) noexcept {
         case socket_option::reuse_port: return {SOL_SOCKET, SO_REUSEPORT};
         case socket_option::send_buffer_bytes: return {SOL_SOCKET, SO_SNDBUF};
         case socket_option::receive_buffer_bytes: return {SOL_SOCKET, SO_RCVBUF};
+        case socket_option::peer_user: return {SOL_SOCKET, SO_PEERCRED};
         case socket_option::ipv6_only: return {IPPROTO_IPV6, IPV6_V6ONLY};
         case socket_option::busy_poll_us: return {SOL_SOCKET, SO_BUSY_POLL};
         case socket_option::broadcast: return {SOL_SOCKET, SO_BROADCAST};
@@ -197,6 +198,14 @@ std::expected<int, std::error_code> get_socket_option(int file, socket_option op
         socklen_t size = sizeof how;
         if (::getsockopt(file, place.level, place.name, &how, &size) != 0) return std::unexpected(system_code(errno));
         return how.l_onoff != 0 ? how.l_linger : -1;
+    }
+    if (option == socket_option::peer_user) {
+        ucred who{};
+        socklen_t size = sizeof who;
+        if (::getsockopt(file, place.level, place.name, &who, &size) != 0) return std::unexpected(system_code(errno));
+        // What is no Unix socket, or is not connected, has no process at its other end.
+        if (who.pid == 0) return std::unexpected(std::make_error_code(std::errc::not_connected));
+        return static_cast<int>(who.uid);
     }
     int value = 0;
     socklen_t size = sizeof value;

@@ -51,6 +51,8 @@ using reuse_port = switch_option<socket_option::reuse_port>;
 using send_buffer = number_option<socket_option::send_buffer_bytes>;
 /// Bytes; the kernel doubles the value for its own bookkeeping.
 using receive_buffer = number_option<socket_option::receive_buffer_bytes>;
+/// Only to be read, of a Unix socket: the user id of the process at the other end when it connected or listened.
+using peer_user = number_option<socket_option::peer_user>;
 /// Refuse IPv4 peers on an IPv6 socket.
 using ipv6_only = switch_option<socket_option::ipv6_only>;
 

@@ -1,8 +1,14 @@
 #include "io/unix_socket.hpp"
 
+#include <unistd.h>
+
 #include "io/socket_tasks.hpp"
 
 namespace corro::io {
+
+std::uint32_t current_user() noexcept {
+    return static_cast<std::uint32_t>(::geteuid());
+}
 
 task<std::expected<unix_stream, std::error_code>> unix_stream::connect_on(context* on, unix_endpoint peer) {
     const auto connected = co_await detail::connect_socket(on, transport::unix_stream, peer);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <span>
 #include <system_error>
@@ -16,6 +17,9 @@
 #include "io/unix_endpoint.hpp"
 
 namespace corro::io {
+
+/// The user id that this process acts as; `peer_user` is the same at the other end of a stream.
+[[nodiscard]] std::uint32_t current_user() noexcept;
 
 /// A connection between two processes of one machine.
 class unix_stream : public stream_socket {

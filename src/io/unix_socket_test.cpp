@@ -64,6 +64,18 @@ TEST_P(unix_streams, pair_is_connected) {
     block_on(ctx, exchange(&both->first, &both->second));
 }
 
+TEST_P(unix_streams, know_the_user_at_the_other_end) {
+    const auto both = unix_stream::pair(ctx);
+    ASSERT_TRUE(both);
+    const auto user = both->first.get_option<peer_user>();
+    ASSERT_TRUE(user) << user.error().message();
+    EXPECT_EQ(*user, static_cast<int>(current_user()));
+    EXPECT_TRUE(both->first.set_option(peer_user(0))) << "who it is cannot be chosen";
+    const auto port = tcp_acceptor::open(ctx, endpoint::loopback(0));
+    ASSERT_TRUE(port);
+    EXPECT_FALSE(port->get_option<peer_user>());
+}
+
 TEST_P(resolving, figures_need_no_lookup) {
     EXPECT_EQ(block_on(ctx, resolve("127.0.0.1", 80))->front(), endpoint::loopback(80));
     EXPECT_EQ(block_on(ctx, resolve("::1", 80))->front(), endpoint::loopback_ipv6(80));

@@ -104,6 +104,10 @@ void read_link(table_reader& r, configuration& c) {
     c.link_listen = r.text("listen", "");
     c.link_connect = r.text("connect", c.link_listen);
     c.link_gateway = read_gateway_name(r);
+    if (r.has("secret")) c.link_secret = read_key(r, "secret");
+    for (const std::uint64_t user : r.numbers("users", 0, UINT32_MAX)) {
+        c.link_users.push_back(static_cast<std::uint32_t>(user));
+    }
 }
 
 void check_reserved(const toml::table& root, const std::string& file, const configuration& c) {

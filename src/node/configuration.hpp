@@ -98,6 +98,8 @@ struct configuration {
     std::string link_listen;                 ///< where a facility's process awaits its gateways
     std::string link_connect;                ///< where a gateway's process finds its facility
     std::string link_gateway;                ///< which of the accounts' gateways this process is
+    wire::api_key link_secret{};             ///< both ends prove that they have it; zeros: there is no secret
+    std::vector<std::uint32_t> link_users;   ///< who may come over a Unix socket, beside the own user and root
     std::vector<domain::instrument> instruments;
     std::vector<gateway::account> accounts;
     std::vector<segment_configuration> segments;  ///< empty: the venue is one facility

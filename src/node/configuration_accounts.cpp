@@ -43,9 +43,7 @@ gateway::account read_account(table_reader& r, const account_groups& groups) {
     gateway::account a;
     a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, gateway::account_id_max))};
     a.name = r.text("name", fmt::format("account-{}", a.id.value));
-    const auto key = wire::parse_api_key(r.text("key"));
-    if (!key) r.fail("key", "expected 64 hexadecimal digits");
-    a.key = *key;
+    a.key = read_key(r, "key");
     a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));
     a.is_operator = r.flag("operator", false);
     a.gateway = read_gateway_name(r);
@@ -62,6 +60,13 @@ gateway::account read_account(table_reader& r, const account_groups& groups) {
 }
 
 }  // namespace
+
+wire::api_key read_key(table_reader& r, std::string_view name) {
+    const auto key = wire::parse_api_key(r.text(name));
+    if (!key) r.fail(name, "expected 64 hexadecimal digits");
+    if (*key == wire::api_key{}) r.fail(name, "64 zeros are no key; openssl rand -hex 32 makes one");
+    return *key;
+}
 
 std::string read_gateway_name(table_reader& r) {
     std::string name = r.text("gateway", "");

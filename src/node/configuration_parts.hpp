@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "node/configuration.hpp"
 #include "node/configuration_table.hpp"
@@ -14,6 +15,9 @@ void read_instruments(const toml::table& root, const std::string& file, configur
 void read_segments(const toml::table& root, const std::string& file, configuration& c);
 /// Every [[account]] and [[account_group]].
 void read_accounts(const toml::table& root, const std::string& file, configuration& c);
+
+/// 64 hexadecimal digits, not all of them zeros.
+[[nodiscard]] wire::api_key read_key(table_reader& r, std::string_view name);
 
 /// Of a gateway among several; empty is the name of the only one.
 [[nodiscard]] std::string read_gateway_name(table_reader& r);

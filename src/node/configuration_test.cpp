@@ -367,6 +367,8 @@ files_max = 2
 listen = "127.0.0.1:10"
 [link]
 listen = "@link"
+users = [1001, 0]
+secret = "0011223344556677889900112233445566778899001122334455667788990011"
 )";
     const configuration c = parse_configuration(said + sound, "corro.toml");
     EXPECT_EQ(c.feed_listen, "127.0.0.1:4");
@@ -385,6 +387,12 @@ listen = "@link"
     EXPECT_EQ(c.metrics_listen, "127.0.0.1:10");
     EXPECT_EQ(c.link_listen, "@link");
     EXPECT_EQ(c.link_connect, "@link") << "both ends read the same file";
+    EXPECT_EQ(c.link_users, (std::vector<std::uint32_t>{1'001, 0}));
+    EXPECT_EQ(c.link_secret[1], std::byte{0x11});
+    EXPECT_TRUE(error_of(with(said, "secret = \"0", "secret = \"") + sound)
+                    .ends_with("link.secret: expected 64 hexadecimal digits"));
+    EXPECT_TRUE(error_of(sound + "[link]\nsecret = \"" + std::string(64, '0') + "\"\n")
+                    .ends_with("link.secret: 64 zeros are no key; openssl rand -hex 32 makes one"));
     EXPECT_TRUE(error_of(with(said, "lines = [\"239.1.1.1:6\", \"239.1.1.2:6\"]\n", "") + sound)
                     .ends_with("retransmission_listen: there are no lines whose packets could be lost"));
     EXPECT_TRUE(error_of(with(said, "directory = \"log\"\n", "") + sound).ends_with("event_log.directory: is missing"));

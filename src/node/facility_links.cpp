@@ -28,7 +28,10 @@ io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
     const auto link = std::make_unique<gateway_link>(std::move(stream));
     io::task_scope writing(context_);
     writing.spawn(link->channel.write());
+    if (strangers_.size() == link_strangers_max) strangers_.front()->close();
+    strangers_.push_back(&link->channel);
     const bool fits = co_await greet(link.get());
+    std::erase(strangers_, &link->channel);
     if (fits) {
         io::task_scope living(context_);
         living.spawn(link->channel.keep_alive());
@@ -53,14 +56,48 @@ io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
     co_await writing.join();
 }
 
-// Exchanges greetings; true: the gateway is ours, and has been told what was answered so far.
+// Hears the gateway's proof and its greeting; true: the gateway is ours, and has been told what was answered so far.
 io::task<bool> facility_role::greet(gateway_link* link) {
     link_frame frame;
     const auto came = co_await io::with_timeout(link_patience, link->channel.read(&frame));
+    if (!came || !*came) co_return false;
+    link_hello theirs;
+    // An end of another version may say something else first. It begins with the same magic.
+    if (frame.payload.size() >= sizeof theirs) theirs = frame.record<link_hello>(0);
+    std::string problem = mismatch(theirs);
+    if (problem.empty() && frame.kind != link_message::hello)
+        problem = "the two ends of the link are of different versions of Corro";
+    if (!problem.empty()) {
+        turn_away(*link, link_message::refusal, problem);
+        co_return false;
+    }
+    const link_hello ours = make_link_hello();
+    link->channel.put_record(link_message::hello, ours);
+    link->channel.flush();
+    const link_proofs proofs(configuration_.link_secret, theirs.nonce, ours.nonce);
+    const auto greeted = co_await io::with_timeout(link_patience, link->channel.read(&frame));
+    if (!greeted || !*greeted) co_return false;
+    proven_greeting greeting;
+    if (frame.kind == link_message::greeting && frame.count<proven_greeting>() == 1)
+        greeting = frame.record<proven_greeting>(0);
+    if (!proofs.check(link_claim::gateway_greets, greeting)) {
+        turn_away(*link, link_message::stranger, "the gateway has not proved that it has this facility's link.secret");
+        co_return false;
+    }
+    link->channel.trust();
+    co_return admit(*link, greeting.greeting, proofs);
+}
+
+// Nothing that it hears is of use to somebody without the secret.
+void facility_role::turn_away(gateway_link& link, link_message how, std::string_view why) {
+    ++links_refused_;
+    link.channel.put(how, std::as_bytes(std::span(why)));
+    link.channel.flush();
+}
+
+// A gateway that has proved the secret: ours, or refused by name.
+bool facility_role::admit(gateway_link& link, link_greeting theirs, const link_proofs& proofs) {
     const link_greeting ours = greeting_of(configuration_);
-    link_greeting theirs;
-    if (came && *came && frame.kind == link_message::greeting && frame.count<link_greeting>() == 1)
-        theirs = frame.record<link_greeting>(0);
     theirs.gateway.back() = 0;
     const std::string name = theirs.gateway.data();
     const std::optional<std::size_t> gateway = shares_.find(name);
@@ -68,21 +105,22 @@ io::task<bool> facility_role::greet(gateway_link* link) {
     if (problem.empty() && !gateway) problem = fmt::format("no account is served by a gateway named \"{}\"", name);
     bool fits = false;
     if (!problem.empty()) {
-        link->channel.put(link_message::refusal, std::as_bytes(std::span(problem)));
+        const std::string refusal = proofs.sign_refusal(problem);
+        link.channel.put(link_message::refusal, std::as_bytes(std::span(refusal)));
     } else if (gateways_[*gateway] != nullptr || closing_) {
         const std::string_view busy = "another gateway of this name is connected to this facility";
-        link->channel.put(link_message::busy, std::as_bytes(std::span(busy)));
+        link.channel.put(link_message::busy, std::as_bytes(std::span(busy)));
     } else {
-        link->gateway = *gateway;
-        welcome(*link);
+        link.gateway = *gateway;
+        link.channel.put_record(link_message::greeting, proofs.sign(link_claim::facility_greets, ours));
+        welcome(link);
         fits = true;
     }
-    link->channel.flush();
-    co_return fits;
+    link.channel.flush();
+    return fits;
 }
 
 void facility_role::welcome(gateway_link& link) {
-    link.channel.put_record(link_message::greeting, greeting_of(configuration_));
     for (const domain::instrument& i : defined_) link.channel.put_record(link_message::definition, i);
     std::vector<std::byte> answers;
     answers_.save(answers, shares_.sessions_of(link.gateway));
@@ -120,11 +158,13 @@ io::task<void> facility_role::take_commands(gateway_link* link) {
 
 void facility_role::keep_wills(gateway_link& link, const link_frame& frame) {
     for (std::size_t i = 0; i < frame.count<domain::command>(); ++i) {
-        const auto will = frame.record<domain::command>(i);
+        const domain::session_id session = frame.record<domain::command>(i).session;
+        if (!shares_.serves(link.gateway, session)) continue;
         if (frame.kind == link_message::will_revoked) {
-            link.wills.erase(will.session.value);
-        } else if (shares_.serves(link.gateway, will.session)) {
-            link.wills.insert_or_assign(will.session.value, will);
+            link.wills.erase(session.value);
+        } else {
+            link.wills.insert_or_assign(session.value,
+                                        gateway::cancel_on_disconnect(session, accounts_.owner_of(session)->id));
         }
     }
 }
@@ -135,6 +175,7 @@ bool facility_role::answer_questions(gateway_link& link, const link_frame& frame
     for (std::size_t i = 0; i < frame.count<gateway::operator_question>(); ++i) {
         const auto question = frame.record<gateway::operator_question>(i);
         if (!shares_.serves(link.gateway, question.session)) return false;
+        if (!accounts_.owner_of(question.session)->is_operator) return false;
         link.channel.put_record(link_message::reply, answer_of(question, asked));
     }
     link.channel.flush();
@@ -145,8 +186,8 @@ bool facility_role::answer_questions(gateway_link& link, const link_frame& frame
 io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) {
     const std::size_t count = frame.count<domain::command>();
     for (std::size_t i = 0; i < count; ++i) {
-        const auto command = frame.record<domain::command>(i);
-        if (!shares_.serves(link->gateway, command.session)) co_return false;
+        auto command = frame.record<domain::command>(i);
+        if (!take_over(*link, command)) co_return false;
         while (!takes_commands()) {
             const bool room = co_await wait_for_room();
             if (!room) co_return false;
@@ -162,6 +203,17 @@ io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) 
         }
     }
     co_return true;
+}
+
+// What a session may do is known here, and what the peer says of it is not believed. False: the session is none of this
+// gateway's, or may enter nothing.
+bool facility_role::take_over(const gateway_link& link, domain::command& command) const noexcept {
+    if (!shares_.serves(link.gateway, command.session)) return false;
+    const gateway::account& owner = *accounts_.owner_of(command.session);
+    if (!owner.copies_of.empty()) return false;
+    command.account = owner.id;
+    command.is_operator = owner.is_operator ? 1 : 0;
+    return true;
 }
 
 bool facility_role::takes_commands() noexcept {

@@ -23,6 +23,12 @@ std::unique_ptr<facility_thread> thread_of(io::context& context, const configura
     return std::make_unique<facility_thread>(context, commands, c.busy_poll, segment_queue_capacity);
 }
 
+// Without a secret any local process could bring commands.
+const configuration& listening_link(const configuration& c) {
+    require_link_secret(c);
+    return c;
+}
+
 }  // namespace
 
 facility_role::facility_role(io::context& context, const configuration& c)
@@ -35,7 +41,7 @@ facility_role::facility_role(io::context& context, const configuration& c)
       shares_(accounts_),
       answers_(accounts_.sessions_count(), answer_options_of(c)),
       feed_(context, c, events_log_),
-      links_(context, c.link_listen),
+      links_(context, listening_link(c).link_listen, c.link_users),
       commands_(segment_queue_capacity),
       thread_(thread_of(context, c, commands_)),
       host_(facility_options_of(c), c.instruments, clock_, *this),
@@ -120,6 +126,9 @@ void facility_role::collect(telemetry::metrics_page& page) const {
     page.gauge("corro_gateways_linked", "Gateways that are linked.",
                static_cast<double>(gateways_.size() - static_cast<std::size_t>(absent)));
     page.counter("corro_links_cut_total", "Links to gateways that fell silent or did not read.", links_cut_);
+    page.counter("corro_links_refused_total",
+                 "Connections to the link of another user, or without a proof of its secret.",
+                 links_refused_ + links_.refused_count());
     page.counter("corro_wills_executed_total", "Sessions cancelled for because their gateway had gone.",
                  wills_executed_);
 }
@@ -127,6 +136,7 @@ void facility_role::collect(telemetry::metrics_page& page) const {
 void facility_role::close() noexcept {
     closing_ = true;
     links_.close();
+    for (link_channel* stranger : strangers_) stranger->close();
     for (gateway_link* link : gateways_) {
         if (link != nullptr && link->taking != nullptr) link->taking->request_stop();
     }

@@ -1,6 +1,9 @@
 // The facility in a process of its own: host, journal and market data, and links over which the processes of gateways
 // bring commands and take private events.
 //
+// A peer that has not proved the link's secret hears nothing and does nothing. From one that has, a command's session
+// is believed if the gateway serves it; account and rights are those of the session's account here.
+//
 // It keeps the answer log, which is a function of the journal like the feed; a gateway that connects gets what was said
 // to its sessions, and then everything for them from there on, so that gateways can die and come back. When one dies,
 // the facility cancels for those of its sessions that had asked for that, before it serves the next of that name. The
@@ -22,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +45,7 @@
 #include "node/gateway_shares.hpp"
 #include "node/host_journal.hpp"
 #include "node/link_channel.hpp"
+#include "node/link_handshake.hpp"
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
 #include "node/snapshot_maker.hpp"
@@ -121,11 +126,14 @@ class facility_role final : private command_outlet {
     io::task<void> serve_links();
     io::task<void> serve_link(gateway::transport_stream stream);
     io::task<bool> greet(gateway_link* link);
+    void turn_away(gateway_link& link, link_message how, std::string_view why);
+    [[nodiscard]] bool admit(gateway_link& link, link_greeting theirs, const link_proofs& proofs);
     void welcome(gateway_link& link);
     io::task<void> take_commands(gateway_link* link);
     void keep_wills(gateway_link& link, const link_frame& frame);
     [[nodiscard]] bool answer_questions(gateway_link& link, const link_frame& frame);
     io::task<bool> execute_all(gateway_link* link, link_frame frame);
+    [[nodiscard]] bool take_over(const gateway_link& link, domain::command& command) const noexcept;
     [[nodiscard]] bool takes_commands() noexcept;
     void pass_on(gateway_link& link, const domain::command& command, bool is_will);
     io::task<bool> wait_for_room();
@@ -161,9 +169,11 @@ class facility_role final : private command_outlet {
     wire::instrument_table instruments_;       ///< all, as far as they have been told
     std::vector<domain::instrument> defined_;  ///< those of them that were defined while the venue ran
     domain::definition_reader definitions_;
-    std::vector<gateway_link*> gateways_;  ///< by their numbers; nullptr: not there
+    std::vector<gateway_link*> gateways_;   ///< by their numbers; nullptr: not there
+    std::vector<link_channel*> strangers_;  ///< have not proved the secret yet; the oldest first
     std::uint64_t wills_executed_ = 0;
     std::uint64_t links_cut_ = 0;        ///< because they fell silent or did not read
+    std::uint64_t links_refused_ = 0;    ///< because they did not prove the secret
     std::deque<source> under_way_;       ///< of the commands that are not done, oldest first
     std::uint64_t delivered_count_ = 0;  ///< events that have come here from the host
     io::manual_event progressed_;        ///< the journal has, or the facility's thread

@@ -12,7 +12,8 @@
 
 namespace corro::node {
 
-gateway_role::gateway_role(io::context& context, const configuration& c, std::function<void(io::endpoint)> opened)
+gateway_role::gateway_role(io::context& context, const configuration& c, std::function<void(io::endpoint)> opened,
+                           std::function<void(const std::string&)> noticed)
     : context_(context),
       configuration_(c),
       log_(c.event_log.directory.empty() ? nullptr
@@ -20,7 +21,9 @@ gateway_role::gateway_role(io::context& context, const configuration& c, std::fu
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       facility_(link_address_of(c.link_connect, "link.connect")),
       opened_(std::move(opened)),
+      noticed_(std::move(noticed)),
       metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+    require_link_secret(c);
     for (gateway::account& a : configuration_.accounts) a.is_elsewhere = a.gateway != c.link_gateway;
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
@@ -120,23 +123,45 @@ std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers)
     return nullptr;
 }
 
-// Exchanges greetings and collects what the facility has answered so far.
+// Proves the secret, hears the facility's proof, and collects what it has answered so far. What somebody says who has
+// not proved the secret ends the link and never the gateway: it may be anyone who has taken the address. Nor is it
+// shown.
 io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>* answers) {
     const link_greeting ours = greeting_of(configuration_);
+    const link_hello hello = make_link_hello();
     defined_.clear();
-    channel->put_record(link_message::greeting, ours);
+    channel->put_record(link_message::hello, hello);
     channel->flush();
     link_frame frame;
+    std::optional<link_proofs> proofs;
     bool greeted = false;
     while (true) {
         const auto came = co_await io::with_timeout(link_patience, channel->read(&frame));
         if (!came || !*came) co_return false;
-        if (frame.kind == link_message::greeting && frame.count<link_greeting>() == 1) {
-            failure_ = mismatch(ours, frame.record<link_greeting>(0));
+        if (!proofs) {
+            if (frame.kind == link_message::refusal) note_problem("the facility is of another version of Corro");
+            if (frame.kind != link_message::hello || frame.count<link_hello>() != 1) co_return false;
+            const auto theirs = frame.record<link_hello>(0);
+            if (!mismatch(theirs).empty()) co_return false;
+            proofs.emplace(configuration_.link_secret, hello.nonce, theirs.nonce);
+            channel->put_record(link_message::greeting, proofs->sign(link_claim::gateway_greets, ours));
+            channel->flush();
+        } else if (frame.kind == link_message::stranger) {
+            note_problem("the facility has another link.secret than this gateway");
+            co_return false;
+        } else if (!greeted && frame.kind == link_message::greeting && frame.count<proven_greeting>() == 1) {
+            const auto theirs = frame.record<proven_greeting>(0);
+            if (!proofs->check(link_claim::facility_greets, theirs)) {
+                note_problem("the facility has not proved that it has this gateway's link.secret");
+                co_return false;
+            }
+            failure_ = mismatch(ours, theirs.greeting);
             if (!failure_.empty()) co_return false;
+            channel->trust();
             greeted = true;
-        } else if (frame.kind == link_message::refusal) {
-            failure_ = "the facility refuses this gateway: " + frame.text();
+        } else if (!greeted && frame.kind == link_message::refusal) {
+            const std::string sentence = proofs->check_refusal(frame.payload);
+            if (!sentence.empty()) failure_ = "the facility refuses this gateway: " + sentence;
             co_return false;
         } else if (greeted && frame.kind == link_message::definition) {
             for (std::size_t i = 0; i < frame.count<domain::instrument>(); ++i) {
@@ -148,6 +173,13 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
             co_return greeted&& frame.kind == link_message::answers_end;
         }
     }
+}
+
+// Reports each problem once, however often the gateway tries again.
+void gateway_role::note_problem(std::string problem) {
+    if (problem == problem_) return;
+    problem_ = std::move(problem);
+    if (noticed_) noticed_(problem_);
 }
 
 io::task<void> gateway_role::serve_sessions(link_channel* channel) {

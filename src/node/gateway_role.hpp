@@ -29,6 +29,7 @@
 #include "io/task.hpp"
 #include "node/configuration.hpp"
 #include "node/link_channel.hpp"
+#include "node/link_handshake.hpp"
 #include "node/order_entry_side.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
@@ -37,9 +38,13 @@ namespace corro::node {
 
 class gateway_role final : public gateway::last_wills, private gateway::operator_desk {
  public:
-    /// Opens nothing yet. @param opened  Called with the TCP address whenever the ports are opened.
+    /// Opens nothing yet.
+    /// @param opened   Called with the TCP address whenever the ports are opened.
+    /// @param noticed  Called with a sentence when a link fails for a reason that may pass, such as a facility that
+    ///                 does not prove the secret; once for each reason.
     /// @throws configuration_error
-    gateway_role(io::context& context, const configuration& configuration, std::function<void(io::endpoint)> opened);
+    gateway_role(io::context& context, const configuration& configuration, std::function<void(io::endpoint)> opened,
+                 std::function<void(const std::string&)> noticed = {});
     gateway_role(const gateway_role&) = delete;
     gateway_role& operator=(const gateway_role&) = delete;
 
@@ -74,6 +79,7 @@ class gateway_role final : public gateway::last_wills, private gateway::operator
     io::task<void> serve_link(gateway::transport_stream stream);
     [[nodiscard]] std::exception_ptr open_orders(std::span<const std::byte> answers);
     io::task<bool> greet(link_channel* channel, std::vector<std::byte>* answers);
+    void note_problem(std::string problem);
     io::task<void> serve_sessions(link_channel* channel);
     io::task<void> send_commands(link_channel* channel);
     io::task<void> receive(link_channel* channel);
@@ -89,6 +95,8 @@ class gateway_role final : public gateway::last_wills, private gateway::operator
     telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
     link_address facility_;
     std::function<void(io::endpoint)> opened_;
+    std::function<void(const std::string&)> noticed_;
+    std::string problem_;                       ///< the last one that was reported
     std::unique_ptr<order_entry_side> orders_;  ///< while the link stands
     link_channel* channel_ = nullptr;           ///< while sessions are served
     std::deque<told_will> wills_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -9,12 +10,18 @@
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
 #include "io/timer.hpp"
+#include "io/yield.hpp"
 #include "node/ports.hpp"
 
 namespace corro::node {
 
 link_channel::link_channel(gateway::transport_stream stream)
-    : stream_(std::move(stream)), input_(link_head_bytes + 2 * link_frame_bytes_max) {}
+    : stream_(std::move(stream)), input_(2 * (link_head_bytes + link_stranger_frame_bytes_max)) {}
+
+void link_channel::trust() {
+    frame_bytes_max_ = link_frame_bytes_max;
+    input_.resize(link_head_bytes + 2 * link_frame_bytes_max);
+}
 
 void link_channel::put(link_message kind, std::span<const std::byte> record) {
     CORRO_ASSERT(record.size() <= link_frame_bytes_max);
@@ -138,7 +145,7 @@ bool link_channel::seems_gone() const noexcept {
 
 io::task<bool> link_channel::read(link_frame* into) {
     while (!next_frame(*into)) {
-        if (buffered_frame_bytes() > link_head_bytes + link_frame_bytes_max) co_return false;
+        if (buffered_frame_bytes() > link_head_bytes + frame_bytes_max_) co_return false;
         if (input_begin_ != 0) {
             std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
             input_end_ -= std::exchange(input_begin_, 0);
@@ -176,7 +183,8 @@ io::unix_acceptor open_unix(io::context& context, const io::unix_endpoint& where
 
 }  // namespace
 
-link_acceptor::link_acceptor(io::context& context, const std::string& address) : text_(address) {
+link_acceptor::link_acceptor(io::context& context, const std::string& address, std::vector<std::uint32_t> users)
+    : text_(address), users_(std::move(users)) {
     const link_address where = link_address_of(address, "link.listen");
     if (const auto* const path = std::get_if<io::unix_endpoint>(&where)) {
         held_ = open_unix(context, *path);
@@ -194,9 +202,22 @@ io::task<std::expected<gateway::transport_stream, std::error_code>> link_accepto
         static_cast<void>(accepted->set_option(io::no_delay(true)));
         co_return gateway::transport_stream(std::move(*accepted));
     }
-    auto accepted = co_await std::get_if<io::unix_acceptor>(&held_)->accept();
-    if (!accepted) co_return std::unexpected(accepted.error());
-    co_return gateway::transport_stream(std::move(*accepted));
+    while (true) {
+        auto accepted = co_await std::get_if<io::unix_acceptor>(&held_)->accept();
+        if (!accepted) co_return std::unexpected(accepted.error());
+        if (may_come(*accepted)) co_return gateway::transport_stream(std::move(*accepted));
+        ++refused_count_;
+        accepted->close();
+        co_await io::yield();
+    }
+}
+
+// A name in the abstract space has no permissions, and a path's are easily too wide.
+bool link_acceptor::may_come(const io::unix_stream& from) const noexcept {
+    const auto user = from.get_option<io::peer_user>();
+    if (!user) return false;
+    const auto id = static_cast<std::uint32_t>(*user);
+    return id == 0 || id == io::current_user() || std::find(users_.begin(), users_.end(), id) != users_.end();
 }
 
 void link_acceptor::close() noexcept {

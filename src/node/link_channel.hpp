@@ -84,6 +84,10 @@ class link_channel {
     /// Whether a whole frame is there, so that `read` will not wait.
     [[nodiscard]] bool has_frame() noexcept;
 
+    /// From now on frames of link_frame_bytes_max are read. Before, at most link_stranger_frame_bytes_max: a stranger
+    /// costs no more memory.
+    void trust();
+
     /// Ends it at once.
     void close() noexcept;
 
@@ -110,6 +114,7 @@ class link_channel {
     bool awaits_ = false;  ///< `read` waits for the peer
     bool sends_ = false;   ///< `write` waits for the kernel
     bool fell_silent_ = false;
+    std::size_t frame_bytes_max_ = link_stranger_frame_bytes_max;
     std::vector<std::byte> input_;
     std::size_t input_begin_ = 0;
     std::size_t input_end_ = 0;
@@ -126,17 +131,25 @@ using link_address = std::variant<io::endpoint, io::unix_endpoint>;
 class link_acceptor {
  public:
     /// A path that a dead process left behind is taken over.
+    /// @param users  Who may come over a Unix socket beside the process's own user and root, by their ids.
     /// @throws configuration_error; std::system_error when the address cannot be listened on.
-    link_acceptor(io::context& context, const std::string& address);
+    link_acceptor(io::context& context, const std::string& address, std::vector<std::uint32_t> users);
 
+    /// A connection of a user who may come; others are closed at once.
     [[nodiscard]] io::task<std::expected<gateway::transport_stream, std::error_code>> accept();
     void close() noexcept;
+    /// Connections that were closed because of their user.
+    [[nodiscard]] std::uint64_t refused_count() const noexcept { return refused_count_; }
     /// Where; with the port that the system chose.
     [[nodiscard]] std::string address() const;
 
  private:
+    [[nodiscard]] bool may_come(const io::unix_stream& from) const noexcept;
+
     std::variant<io::tcp_acceptor, io::unix_acceptor> held_;
     std::string text_;
+    std::vector<std::uint32_t> users_;
+    std::uint64_t refused_count_ = 0;
 };
 
 [[nodiscard]] io::task<std::expected<gateway::transport_stream, std::error_code>> connect_link(io::context* context,

@@ -23,7 +23,10 @@ namespace {
 struct linked {
     explicit linked(std::pair<io::unix_stream, io::unix_stream> both)
         : here(gateway::transport_stream(std::move(both.first))),
-          there(gateway::transport_stream(std::move(both.second))) {}
+          there(gateway::transport_stream(std::move(both.second))) {
+        here.trust();
+        there.trust();
+    }
 
     link_channel here;
     link_channel there;

@@ -11,9 +11,6 @@
 namespace corro::node {
 namespace {
 
-constexpr std::uint64_t magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
-constexpr std::uint32_t version = 5;
-
 std::uint64_t layout_of_records() noexcept {
     base::hasher hasher;
     hasher.add(sizeof(domain::command)).add(sizeof(domain::event)).add(sizeof(domain::instrument));
@@ -37,10 +34,17 @@ std::uint64_t fingerprint_of(const std::vector<gateway::account>& accounts) noex
 
 }  // namespace
 
+void require_link_secret(const configuration& c) {
+    if (c.link_secret != wire::api_key{}) return;
+    throw configuration_error(
+        "link.secret: is missing; facility and gateway prove to each other that they have it. Add secret = \"...\" to "
+        "[link] in both files, with 64 hexadecimal digits from openssl rand -hex 32");
+}
+
 link_greeting greeting_of(const configuration& c) {
     link_greeting greeting;
-    greeting.magic = magic;
-    greeting.version = version;
+    greeting.magic = link_magic;
+    greeting.version = link_version;
     for (const gateway::account& a : c.accounts) greeting.sessions_count += a.sessions_count;
     greeting.layout = layout_of_records();
     greeting.instruments = domain::fingerprint_of(c.instruments);

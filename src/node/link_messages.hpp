@@ -1,7 +1,8 @@
 // What the processes of a facility and of a gateway say to each other over their link.
 //
 // Both run on one machine and are of one build, or they refuse each other: records are what they are in memory, and
-// the greeting says how that is laid out, for which venue, instruments and sessions.
+// the greeting says how that is laid out, for which venue, instruments and sessions. Before the greetings both ends
+// prove that they have the link's secret: node/link_handshake.hpp.
 //
 // Layout: a frame is its payload's size (4 bytes) and kind (4 bytes), little-endian, and the payload: any number of
 //         records of that kind.
@@ -12,15 +13,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "node/configuration.hpp"
 #include "node/limits.hpp"
+#include "wire/authentication.hpp"
 
 namespace corro::node {
 
 enum class link_message : std::uint32_t {
-    greeting = 1,      ///< link_greeting; the first in both directions, the gateway's before the facility's
-    refusal = 2,       ///< a sentence; the link ends. The configurations do not fit
+    greeting = 1,      ///< proven_greeting; the second in both directions, the gateway's before the facility's
+    refusal = 2,       ///< a proof and a sentence; the link ends. The configurations do not fit. Without the proof: the
+                       ///< versions differ
     busy = 3,          ///< a sentence; the link ends. Another gateway of this name is there; try again
     answers = 4,       ///< to the gateway: a piece of gateway::answer_log, saved; that of its sessions
     answers_end = 5,   ///< to the gateway: that was all of it; what follows comes after it
@@ -34,9 +38,20 @@ enum class link_message : std::uint32_t {
     definition = 13,   ///< to the gateway: domain::instrument, one that was defined while the venue ran
     question = 14,     ///< to the facility: gateway::operator_question
     reply = 15,        ///< to the gateway: gateway::operator_answer
+    hello = 16,        ///< link_hello; the first in both directions, the gateway's before the facility's
+    stranger = 17,     ///< to the gateway: a sentence; the link ends. The gateway has not proved the secret
 };
 
+inline constexpr std::uint64_t link_magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
+inline constexpr std::uint32_t link_version = 6;
+
 inline constexpr std::size_t link_head_bytes = 8;
+
+/// The largest payload that is read from a peer that has not proved the link's secret.
+inline constexpr std::size_t link_stranger_frame_bytes_max = 1'024;
+
+/// Connections to a facility's link that have not proved the secret. One more ends the oldest of them.
+inline constexpr std::size_t link_strangers_max = 32;
 
 /// The largest payload. One read of the kernel's buffer brings about as much.
 inline constexpr std::size_t link_frame_bytes_max = 256 * 1024;
@@ -72,6 +87,16 @@ struct link_greeting {
     std::array<char, 16> venue{};
     std::array<char, gateway_name_max + 1> gateway{};  ///< the gateway's name; it ends with a zero
 };
+static_assert(std::has_unique_object_representations_v<link_greeting>, "its bytes are what a proof is of");
+
+/// A greeting and the proof that who sends it has the link's secret.
+struct proven_greeting {
+    link_greeting greeting;
+    wire::proof proof{};
+};
+
+/// @throws configuration_error when the configuration has no secret for links.
+void require_link_secret(const configuration& c);
 
 /// What a process with this configuration says.
 [[nodiscard]] link_greeting greeting_of(const configuration& c);

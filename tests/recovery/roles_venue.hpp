@@ -74,6 +74,7 @@ struct roles_venue {
     roles_venue(const std::string& directory, const std::string& link, const std::vector<std::string>& names = {""},
                 node::threading_mode threading = node::threading_mode::inline_) {
         at_facility = small_venue(threading);
+        at_facility.link_secret.fill(std::byte{0x5c});
         for (std::size_t i = 0; i < at_facility.accounts.size(); ++i)
             at_facility.accounts[i].gateway = names[i % names.size()];
         at_distributor = at_facility;

@@ -66,6 +66,7 @@ class running_venue {
     running_venue(io::context& context, const mode& m, const std::string& directory) {
         node::configuration c = operated_venue(m, directory);
         if (m.made_of == shape::roles || m.made_of == shape::roles_split) {
+            c.link_secret.fill(std::byte{0x5c});
             c.link_listen = "@corro-operator-" + std::filesystem::path(directory).filename().string();
             facility_ = std::make_unique<node::facility_role>(context, c);
             c.link_connect = c.link_listen;
