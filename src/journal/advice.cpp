@@ -11,6 +11,9 @@ std::string_view advice_for(std::error_code code) noexcept {
         return "Put the segment back from a backup. If it was removed on purpose, remove all older ones as well, and "
                "start from a snapshot.";
     }
+    if (code == journal_errc::broken_chain) {
+        return "Take all files of the journal from the same copy.";
+    }
     if (code == journal_errc::foreign_venue) {
         return "A journal is read with the configuration that wrote it: the venue's name, its segments and its "
                "[[instrument]] tables. Use that one, or name another directory, which begins empty.";

@@ -15,6 +15,7 @@ class category final : public std::error_category {
             case journal_errc::unsupported_version: return "a version of the format that is not supported";
             case journal_errc::foreign_file: return "not a file of a journal";
             case journal_errc::sequence_gap: return "sequence numbers are missing or occur twice";
+            case journal_errc::broken_chain: return "files of different copies of a journal";
             case journal_errc::in_use: return "another process has the journal";
             case journal_errc::stale_epoch: return "somebody with a newer epoch has written here";
             case journal_errc::out_of_reach: return "the journal does not hold what was asked for";

@@ -23,6 +23,8 @@ enum class journal_errc {
     foreign_file,
     /// Sequence numbers are missing between two segments, or occur twice.
     sequence_gap,
+    /// A file was not written behind the one in front of it: one of them is of another copy of the journal.
+    broken_chain,
     /// Another process has the journal.
     in_use,
     /// Somebody with a newer epoch has written here.

@@ -611,7 +611,7 @@ TEST_F(journal_faults, a_version_of_the_format_that_is_not_known_is_refused) {
     const std::string path = "j/" + segment_name(1);
     test_disk::contents bytes = disk.bytes_of(path);
     // As the next version would write it: with a checksum that is right.
-    bytes[8] = std::byte{2};
+    bytes[8] = std::byte{format_version + 1};
     std::fill(bytes.begin() + 12, bytes.begin() + 16, std::byte{});
     const std::uint32_t crc = base::crc32c(std::span(bytes).first(segment_header_bytes));
     base::store_le<std::uint32_t>(bytes.data() + 12, crc);

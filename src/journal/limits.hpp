@@ -17,6 +17,13 @@ inline constexpr std::size_t sector_bytes = 512;
 /// would only make more of a torn write.
 inline constexpr std::uint32_t block_commands_max = 2'048;
 
+/// Shards of one venue: their numbers have five bits in an order id.
+inline constexpr std::uint32_t shards_max = 32;
+
+/// Marks of other shards in one block: what fits into its header. With more shards than that and one, the blocks take
+/// turns.
+inline constexpr std::size_t block_marks_max = 10;
+
 /// Commands that wait while the disk is busy, unless the options say otherwise: 16 ms at a million a second.
 inline constexpr std::uint32_t buffer_commands_default = 16'384;
 

@@ -124,7 +124,14 @@ reader::outcome reader::check_neighbours() const {
                 journal_errc::stale_epoch,
                 fmt::format("{}: offset 32: epoch {}; expected {} or a later one", path, b.epoch, a.epoch), path, 32));
         }
-        if (b.venue != a.venue) {
+        if (b.version != 1 && b.previous_checksum != a.checksum) {
+            return std::unexpected(problem(journal_errc::broken_chain,
+                                           fmt::format("{}: offset 128: it was not written behind {}; one of them is "
+                                                       "of another copy of the journal",
+                                                       path, path_of(a.number)),
+                                           path, 128));
+        }
+        if (b.venue != a.venue || (a.version != 1 && b.birth != a.birth)) {
             return std::unexpected(problem(
                 journal_errc::foreign_venue,
                 fmt::format("{}: of {}; the segment before it is of {}", path, describe(b.venue), describe(a.venue)),

@@ -19,6 +19,7 @@
 // Cost:    one read per MiB; no allocation between segments.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -52,6 +53,7 @@ struct segment_summary {
     std::uint64_t bytes = 0;          ///< of the file
     std::uint64_t used_bytes = 0;     ///< up to the end of the last sound block, once it was read
     std::uint64_t last_sequence = 0;  ///< once known; header.first_sequence - 1 if it holds nothing
+    std::uint64_t digest = 0;         ///< of its commands, once it was read
 };
 
 /// How a journal ends.
@@ -69,13 +71,16 @@ struct journal_end {
     std::uint64_t torn_bytes = 0;  ///< of the tail that was torn: from the end of the last sound block to the last byte
                                    ///< that is not zero
     std::vector<segment_summary> segments;  ///< oldest first
+    /// The last mark of each other shard in what was read, packed; 0 for none. What those journals must hold.
+    std::array<std::uint64_t, shards_max> marks{};
 };
 
 class reader {
  public:
     /// Looks at all segments' headers; they must be the venue's, without a gap.
     /// @param files  Outlives the reader.
-    /// @error foreign_venue, missing_segment, sequence_gap, damaged, foreign_file, unsupported_version, out_of_reach if
+    /// @error foreign_venue, missing_segment, sequence_gap, broken_chain, damaged, foreign_file, unsupported_version,
+    /// out_of_reach if
     ///        the journal begins after `from_sequence`; what the system reports.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<reader>, problem>> open(storage* files,
                                                                                         std::string directory,
@@ -86,7 +91,7 @@ class reader {
     /// The next commands in their order, some at a time; none at the end of the journal.
     ///
     /// @return  Valid until the next call.
-    /// @error   damaged, sequence_gap; out_of_reach if the journal ends before the command in front of
+    /// @error   damaged, sequence_gap, broken_chain; out_of_reach if the journal ends before the command in front of
     ///          `from_sequence`. After an error every call gives the same.
     /// @suspend While the disk is read.
     [[nodiscard]] io::task<std::expected<std::span<const domain::command>, problem>> next();
@@ -119,6 +124,8 @@ class reader {
     io::task<answer> load(std::size_t wanted);
     io::task<std::expected<std::uint64_t, problem>> used_until(std::uint64_t from);
     [[nodiscard]] std::optional<block_header> block_in_window(std::size_t* size) const noexcept;
+    void take(std::span<const std::byte> block, const block_header& header) noexcept;
+    void take_marks(std::span<const std::uint64_t> marks) noexcept;
     void give(std::span<const std::byte> block, const block_header& header) noexcept;
     void give_more() noexcept;
     void step(std::size_t bytes) noexcept;

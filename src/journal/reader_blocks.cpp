@@ -32,13 +32,14 @@ io::task<reader::outcome> reader::advance() {
         done = co_await begin_segment();
         if (!done) co_return done;
     }
-    answer enough = co_await load(block_header_bytes);
+    const std::size_t header_bytes = block_header_bytes_in(current().header);
+    answer enough = co_await load(header_bytes);
     if (!enough) co_return std::unexpected(std::move(enough.error()));
     if (!*enough) {
         done = co_await no_block_here("the file ends");
         co_return done;
     }
-    const auto claimed = claimed_bytes(window().first(block_header_bytes));
+    const auto claimed = claimed_bytes(current().header, window().first(header_bytes));
     if (!claimed) {
         done = co_await no_block_here("no block begins");
         co_return done;
@@ -65,10 +66,7 @@ io::task<reader::outcome> reader::after_block(const block_header& header, std::s
                                      "holds as well",
                                      header.next_sequence() - 1));
     }
-    give(window().first(size), header);
-    expected_ = header.next_sequence();
-    step(size);
-    current().used_bytes = offset_;
+    take(window().first(size), header);
     outcome done;
     if (!is_seal) co_return done;
     const auto used = co_await used_until(offset_);
@@ -113,10 +111,11 @@ io::task<reader::answer> reader::durable_block_follows() {
     answer found = false;
     for (std::uint64_t at = here + sector_bytes; !*found; at += sector_bytes) {
         seek(at);
-        answer enough = co_await load(block_header_bytes);
+        const std::size_t header_bytes = block_header_bytes_in(current().header);
+        answer enough = co_await load(header_bytes);
         if (!enough) co_return enough;
         if (!*enough) break;
-        const auto claimed = claimed_bytes(window().first(block_header_bytes));
+        const auto claimed = claimed_bytes(current().header, window().first(header_bytes));
         if (!claimed) continue;
         enough = co_await load(*claimed);
         if (!enough) co_return enough;
@@ -158,6 +157,8 @@ io::task<reader::outcome> reader::begin_segment() {
     begin_ = filled_ = 0;
     offset_ = segment_header_bytes;
     current().used_bytes = offset_;
+    current().digest = 0;
+    take_marks(current().header.marks);
     co_return outcome();
 }
 
@@ -185,8 +186,9 @@ io::task<reader::answer> reader::load(std::size_t wanted) {
 /// The block at the window's beginning, if a sound one, the next in sequence, lies whole in it.
 std::optional<block_header> reader::block_in_window(std::size_t* size) const noexcept {
     const std::span<const std::byte> here = window();
-    if (here.size() < block_header_bytes) return {};
-    const auto claimed = claimed_bytes(here.first(block_header_bytes));
+    const std::size_t header_bytes = block_header_bytes_in(current().header);
+    if (here.size() < header_bytes) return {};
+    const auto claimed = claimed_bytes(current().header, here.first(header_bytes));
     if (!claimed || here.size() < *claimed) return {};
     const auto header = decode_block(current().header, here.first(*claimed));
     if (!header || header->first_sequence != expected_) return {};
@@ -196,14 +198,31 @@ std::optional<block_header> reader::block_in_window(std::size_t* size) const noe
     return header;
 }
 
+/// Takes the sound block at the window's beginning and goes on behind it.
+void reader::take(std::span<const std::byte> block, const block_header& header) noexcept {
+    give(block, header);
+    take_marks(header.marks);
+    expected_ = header.next_sequence();
+    segment_summary& here = current();
+    here.digest = digest_after(here.digest, header);
+    step(block.size());
+    here.used_bytes = offset_;
+}
+
+void reader::take_marks(std::span<const std::uint64_t> marks) noexcept {
+    for (const std::uint64_t mark : marks) {
+        const std::uint32_t shard = unpack_mark(mark).shard;
+        if (mark != 0 && shard < end_.marks.size()) end_.marks[shard] = mark;
+    }
+}
+
 /// Takes the commands of a block that the caller wants, behind those that he has.
 void reader::give(std::span<const std::byte> block, const block_header& header) noexcept {
     const std::uint64_t skipped = std::min<std::uint64_t>(
         header.commands_count,
         options_.from_sequence > header.first_sequence ? options_.from_sequence - header.first_sequence : 0);
     const std::size_t count = header.commands_count - static_cast<std::uint32_t>(skipped);
-    std::byte* const from =
-        buffer_.data() + (block.data() - buffer_.data()) + block_header_bytes + skipped * command_bytes;
+    std::byte* const from = buffer_.data() + (block.data() - buffer_.data()) + header.bytes + skipped * command_bytes;
     if (count == 0) return;
     if (given_count_ == 0) {
         given_ = from;
@@ -225,10 +244,7 @@ void reader::give_more() noexcept {
             (!is_last() && header->next_sequence() > end_.segments[current_ + 1].header.first_sequence)) {
             return;
         }
-        give(window().first(size), *header);
-        expected_ = header->next_sequence();
-        step(size);
-        current().used_bytes = offset_;
+        take(window().first(size), *header);
     }
 }
 
@@ -252,14 +268,22 @@ void reader::seek(std::uint64_t offset) noexcept {
 reader::outcome reader::finish_segment() {
     segment_summary& done = current();
     done.last_sequence = expected_ - 1;
+    const std::uint64_t digest = done.digest;
     file_.reset();
     offset_ = 0;
     bytes_before_ += done.bytes;
     if (!is_last()) {
         ++current_;
         const segment_header& next = current().header;
-        if (next.first_sequence == expected_) return {};
         const std::string path = path_of(next.number);
+        if (next.first_sequence == expected_ && next.version != 1 && next.previous_digest != digest) {
+            return std::unexpected(problem(journal_errc::broken_chain,
+                                           fmt::format("{}: offset 136: it was not written behind {} as that is now; "
+                                                       "one of them is of another copy of the journal",
+                                                       path, path_of(next.number - 1)),
+                                           path, 136));
+        }
+        if (next.first_sequence == expected_) return {};
         return std::unexpected(problem(journal_errc::sequence_gap,
                                        fmt::format("{}: offset 24: it begins with sequence number {}; expected {}",
                                                    path, next.first_sequence, expected_),

@@ -1,6 +1,7 @@
 // Whatever bytes stand behind a segment's header: the reader ends, stays inside them, and what it gives is in sequence.
 //
-// The first byte of the input says whether checksums are put right first, so that the fuzzer comes past them.
+// The first byte of the input says whether checksums are put right first, so that the fuzzer comes past them, and which
+// version of the format it is.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -18,8 +19,9 @@ using namespace corro;
 using namespace corro::journal;
 
 void repair_checksums(const segment_header& segment, std::span<std::byte> bytes) {
-    for (std::size_t at = segment_header_bytes; at + block_header_bytes <= bytes.size(); at += sector_bytes) {
-        const auto claimed = claimed_bytes(bytes.subspan(at, block_header_bytes));
+    for (std::size_t at = segment_header_bytes; at + block_header_bytes_in(segment) <= bytes.size();
+         at += sector_bytes) {
+        const auto claimed = claimed_bytes(segment, bytes.subspan(at, block_header_bytes_in(segment)));
         if (!claimed || at + *claimed > bytes.size()) continue;
         const auto block = bytes.subspan(at, *claimed);
         base::store_le<std::uint32_t>(block.data() + 4, base::crc32c(block.subspan(8), segment.checksum));
@@ -48,6 +50,7 @@ io::task<> read(storage* files) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0 || size > 32 * 1024) return 0;
     segment_header header;
+    header.version = (data[0] & 2U) != 0 ? format_version : 1;
     header.venue = identity("FUZZ", 1);
     header.number = 1;
     header.first_sequence = 1;

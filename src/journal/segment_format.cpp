@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
 #include "base/crc32c.hpp"
+#include "base/hash.hpp"
 
 namespace corro::journal {
 namespace {
@@ -17,11 +18,27 @@ using base::load_le;
 using base::store_le;
 
 constexpr std::string_view magic = "CORROJNL";
-constexpr std::uint32_t block_magic = 0x3142'4A43;  // "CJB1"
-constexpr std::uint32_t seal_magic = 0x3145'4A43;   // "CJE1"
+constexpr std::uint32_t block_magic = 0x3242'4A43;     // "CJB2"
+constexpr std::uint32_t marks_magic = 0x324D'4A43;     // "CJM2"
+constexpr std::uint32_t seal_magic = 0x3245'4A43;      // "CJE2"
+constexpr std::uint32_t block_magic_v1 = 0x3142'4A43;  // "CJB1"
+constexpr std::uint32_t seal_magic_v1 = 0x3145'4A43;   // "CJE1"
 constexpr std::size_t venue_name_offset = 72;
-constexpr std::size_t used_header_bytes = 96;
-constexpr std::size_t used_block_header_bytes = 36;
+constexpr std::size_t venue_id_offset = 96;
+constexpr std::size_t hash_key_offset = 112;
+constexpr std::size_t header_marks_offset = 144;
+constexpr std::size_t used_header_bytes_v1 = 96;
+constexpr std::size_t used_header_bytes = 400;
+constexpr std::size_t used_block_header_bytes_v1 = 36;
+constexpr std::size_t block_marks_offset = 40;
+constexpr std::size_t used_block_header_bytes = 120;
+static_assert(block_marks_offset + block_marks_max * 8 == used_block_header_bytes);
+static_assert(header_marks_offset + std::size_t{shards_max} * 8 == used_header_bytes);
+// The sectors of a block are as many with a header of one size as of the other.
+static_assert((block_header_bytes_v1 + 3 * command_bytes) % sector_bytes != 0 &&
+              padded(block_header_bytes + 3 * command_bytes) == padded(block_header_bytes_v1 + 3 * command_bytes));
+constexpr unsigned mark_shard_bit = 56;
+constexpr unsigned mark_end_bit = 63;
 constexpr std::string_view suffix = ".segment";
 constexpr std::size_t number_digits = 10;
 
@@ -32,24 +49,70 @@ std::uint32_t header_checksum(std::span<const std::byte> header) noexcept {
     return base::crc32c(header.subspan(16), crc);
 }
 
+void store_marks(packed_marks marks, std::byte* into) noexcept {
+    for (const std::uint64_t mark : marks) {
+        store_le<std::uint64_t>(into, mark);
+        into += sizeof mark;
+    }
+}
+
+void load_marks(std::span<std::uint64_t> marks, const std::byte* from) noexcept {
+    for (std::uint64_t& mark : marks) {
+        mark = load_le<std::uint64_t>(from);
+        from += sizeof mark;
+    }
+}
+
 void encode_block_header(const segment_header& segment, std::uint32_t kind, const block_header& header,
-                         std::span<std::byte> block) noexcept {
-    std::memset(block.data(), 0, block_header_bytes);
+                         std::span<std::byte> block, packed_marks marks) noexcept {
+    std::memset(block.data(), 0, block_header_bytes_in(segment));
     store_le<std::uint32_t>(block.data(), kind);
     store_le<std::uint64_t>(block.data() + 8, header.first_sequence);
     store_le<std::uint64_t>(block.data() + 16, header.durable_sequence);
     store_le<std::uint64_t>(block.data() + 24, segment.epoch);
     store_le<std::uint32_t>(block.data() + 32, header.commands_count);
+    if (segment.version != 1) store_marks(marks, block.data() + block_marks_offset);
     store_le<std::uint32_t>(block.data() + 4, base::crc32c(block.subspan(8), segment.checksum));
 }
 
+/// What a block is, by its first bytes, in a segment of any version.
+struct block_kind {
+    bool has_commands = false;
+    bool is_seal = false;
+};
+
+std::optional<block_kind> kind_of(const segment_header& segment, std::uint32_t magic_number) noexcept {
+    if (segment.version == 1) {
+        if (magic_number == block_magic_v1) return block_kind{.has_commands = true, .is_seal = false};
+        if (magic_number == seal_magic_v1) return block_kind{.has_commands = false, .is_seal = true};
+        return std::nullopt;
+    }
+    if (magic_number == block_magic) return block_kind{.has_commands = true, .is_seal = false};
+    if (magic_number == seal_magic) return block_kind{.has_commands = false, .is_seal = true};
+    if (magic_number == marks_magic) return block_kind{.has_commands = false, .is_seal = false};
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::uint64_t pack(const shard_mark& mark) noexcept {
+    CORRO_ASSERT(mark.shard < shards_max && mark.sequence >> mark_shard_bit == 0);
+    return mark.sequence | std::uint64_t{mark.shard} << mark_shard_bit | std::uint64_t{mark.has_ended} << mark_end_bit;
+}
+
+shard_mark unpack_mark(std::uint64_t bytes) noexcept {
+    shard_mark mark;
+    mark.has_ended = bytes >> mark_end_bit != 0;
+    mark.shard = static_cast<std::uint32_t>(bytes >> mark_shard_bit & 0x7FU);
+    mark.sequence = bytes & ((std::uint64_t{1} << mark_shard_bit) - 1);
+    return mark;
+}
 
 void encode(segment_header& header, std::span<std::byte> into) noexcept {
     CORRO_ASSERT(into.size() == segment_header_bytes);
     std::memset(into.data(), 0, into.size());
     std::memcpy(into.data(), magic.data(), magic.size());
-    store_le<std::uint32_t>(into.data() + 8, format_version);
+    store_le<std::uint32_t>(into.data() + 8, header.version);
     store_le<std::uint64_t>(into.data() + 16, header.number);
     store_le<std::uint64_t>(into.data() + 24, header.first_sequence);
     store_le<std::uint64_t>(into.data() + 32, header.epoch);
@@ -60,6 +123,13 @@ void encode(segment_header& header, std::span<std::byte> into) noexcept {
     store_le<std::uint64_t>(into.data() + 64, header.segment_bytes);
     std::memcpy(into.data() + venue_name_offset, header.venue.name.characters.data(),
                 header.venue.name.characters.size());
+    if (header.version != 1) {
+        std::memcpy(into.data() + venue_id_offset, header.birth.id.data(), header.birth.id.size());
+        std::memcpy(into.data() + hash_key_offset, header.birth.hash_key.data(), header.birth.hash_key.size());
+        store_le<std::uint32_t>(into.data() + 128, header.previous_checksum);
+        store_le<std::uint64_t>(into.data() + 136, header.previous_digest);
+        store_marks(header.marks, into.data() + header_marks_offset);
+    }
     header.checksum = header_checksum(into);
     store_le<std::uint32_t>(into.data() + 12, header.checksum);
 }
@@ -69,10 +139,11 @@ std::expected<segment_header, journal_errc> decode_segment_header(std::span<cons
     const std::uint32_t checksum = header_checksum(from);
     if (std::memcmp(from.data(), magic.data(), magic.size()) != 0) return std::unexpected(journal_errc::foreign_file);
     if (checksum != load_le<std::uint32_t>(from.data() + 12)) return std::unexpected(journal_errc::damaged);
-    if (load_le<std::uint32_t>(from.data() + 8) != format_version) {
+    segment_header header;
+    header.version = load_le<std::uint32_t>(from.data() + 8);
+    if (header.version != 1 && header.version != format_version) {
         return std::unexpected(journal_errc::unsupported_version);
     }
-    segment_header header;
     header.number = load_le<std::uint64_t>(from.data() + 16);
     header.first_sequence = load_le<std::uint64_t>(from.data() + 24);
     header.epoch = load_le<std::uint64_t>(from.data() + 32);
@@ -83,67 +154,90 @@ std::expected<segment_header, journal_errc> decode_segment_header(std::span<cons
     std::memcpy(header.venue.name.characters.data(), from.data() + venue_name_offset,
                 header.venue.name.characters.size());
     header.checksum = checksum;
+    if (header.version != 1) {
+        std::memcpy(header.birth.id.data(), from.data() + venue_id_offset, header.birth.id.size());
+        std::memcpy(header.birth.hash_key.data(), from.data() + hash_key_offset, header.birth.hash_key.size());
+        header.previous_checksum = load_le<std::uint32_t>(from.data() + 128);
+        header.previous_digest = load_le<std::uint64_t>(from.data() + 136);
+        load_marks(header.marks, from.data() + header_marks_offset);
+    }
+    const std::size_t used = header.version == 1 ? used_header_bytes_v1 : used_header_bytes;
     // The checksum is right, so whoever wrote it meant it; still nothing is taken that this program cannot handle.
     if (load_le<std::uint32_t>(from.data() + 60) != command_bytes || header.number == 0 || header.first_sequence == 0 ||
         header.segment_bytes < segment_bytes_min || header.segment_bytes > segment_bytes_max ||
-        !all_zero(from.subspan(used_header_bytes))) {
+        !all_zero(from.subspan(used)) || load_le<std::uint32_t>(from.data() + 132) != 0) {
         return std::unexpected(journal_errc::unsupported_version);
     }
     return header;
 }
 
 void encode_block(const segment_header& segment, std::uint64_t first_sequence, std::uint64_t durable_sequence,
-                  std::span<std::byte> block) noexcept {
-    const std::size_t count = (block.size() - block_header_bytes) / command_bytes;
-    CORRO_ASSERT(count != 0 && count <= block_commands_max);
-    encode_block_header(segment, block_magic,
-                        {.first_sequence = first_sequence,
-                         .durable_sequence = durable_sequence,
-                         .commands_count = static_cast<std::uint32_t>(count)},
-                        block);
+                  std::span<std::byte> block, packed_marks marks) noexcept {
+    const std::size_t count = (block.size() - block_header_bytes_in(segment)) / command_bytes;
+    CORRO_ASSERT(count <= block_commands_max && marks.size() <= block_marks_max);
+    CORRO_ASSERT(count != 0 || segment.version != 1, "version 1 has no blocks of marks alone");
+    block_header header;
+    header.first_sequence = first_sequence;
+    header.durable_sequence = durable_sequence;
+    header.commands_count = static_cast<std::uint32_t>(count);
+    const std::uint32_t kind = segment.version == 1 ? block_magic_v1 : count != 0 ? block_magic : marks_magic;
+    encode_block_header(segment, kind, header, block, marks);
 }
 
 void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std::uint64_t durable_sequence,
-                 std::span<std::byte> into) noexcept {
-    CORRO_ASSERT(into.size() == block_header_bytes);
-    encode_block_header(segment, seal_magic,
-                        {.first_sequence = next_sequence, .durable_sequence = durable_sequence, .commands_count = 0},
-                        into);
+                 std::span<std::byte> into, packed_marks marks) noexcept {
+    CORRO_ASSERT(into.size() == block_header_bytes_in(segment) && marks.size() <= block_marks_max);
+    block_header header;
+    header.first_sequence = next_sequence;
+    header.durable_sequence = durable_sequence;
+    encode_block_header(segment, segment.version == 1 ? seal_magic_v1 : seal_magic, header, into, marks);
 }
 
-std::optional<std::size_t> claimed_bytes(std::span<const std::byte> from) noexcept {
-    const auto kind = load_le<std::uint32_t>(from.data());
+std::optional<std::size_t> claimed_bytes(const segment_header& segment, std::span<const std::byte> from) noexcept {
+    const auto kind = kind_of(segment, load_le<std::uint32_t>(from.data()));
     const auto count = load_le<std::uint32_t>(from.data() + 32);
-    const bool is_sound =
-        (kind == block_magic && count >= 1 && count <= block_commands_max) || (kind == seal_magic && count == 0);
-    if (!is_sound) return std::nullopt;
-    return block_header_bytes + count * command_bytes;
+    if (!kind || kind->has_commands != (count != 0) || count > block_commands_max) return std::nullopt;
+    return block_header_bytes_in(segment) + count * command_bytes;
 }
 
 std::optional<block_header> decode_block(const segment_header& segment, std::span<const std::byte> block) noexcept {
-    if (base::crc32c(block.subspan(8), segment.checksum) != load_le<std::uint32_t>(block.data() + 4)) return {};
+    const std::uint32_t checksum = base::crc32c(block.subspan(8), segment.checksum);
+    if (checksum != load_le<std::uint32_t>(block.data() + 4)) return {};
+    const auto kind = kind_of(segment, load_le<std::uint32_t>(block.data()));
     block_header header;
-    header.is_seal = load_le<std::uint32_t>(block.data()) == seal_magic;
+    header.bytes = block_header_bytes_in(segment);
+    header.checksum = checksum;
+    header.is_seal = kind && kind->is_seal;
     header.first_sequence = load_le<std::uint64_t>(block.data() + 8);
     header.durable_sequence = load_le<std::uint64_t>(block.data() + 16);
     header.commands_count = load_le<std::uint32_t>(block.data() + 32);
-    if (load_le<std::uint64_t>(block.data() + 24) != segment.epoch || header.first_sequence < segment.first_sequence ||
-        header.durable_sequence >= header.first_sequence ||
-        !all_zero(block.subspan(used_block_header_bytes, block_header_bytes - used_block_header_bytes))) {
+    const std::size_t used = segment.version == 1 ? used_block_header_bytes_v1 : used_block_header_bytes;
+    if (!kind || load_le<std::uint64_t>(block.data() + 24) != segment.epoch ||
+        header.first_sequence < segment.first_sequence || header.durable_sequence >= header.first_sequence ||
+        !all_zero(block.subspan(used, header.bytes - used))) {
         return {};
     }
-    const std::byte* command = block.data() + block_header_bytes;
+    if (segment.version != 1) {
+        if (load_le<std::uint32_t>(block.data() + 36) != 0) return {};
+        load_marks(header.marks, block.data() + block_marks_offset);
+    }
+    const std::byte* command = block.data() + header.bytes;
     for (std::uint64_t i = 0; i < header.commands_count; ++i, command += command_bytes) {
         if (load_le<std::uint64_t>(command) != header.first_sequence + i) return {};
     }
     return header;
 }
 
-std::span<const domain::command> commands_of(std::span<const std::byte> block) noexcept {
+std::uint64_t digest_after(std::uint64_t before, const block_header& block) noexcept {
+    if (block.commands_count == 0) return before;
+    return base::mix64(before ^ base::mix64(block.first_sequence << 32U ^ block.checksum));
+}
+
+std::span<const domain::command> commands_of(const block_header& header, std::span<const std::byte> block) noexcept {
     static_assert(offsetof(domain::command, sequence) == 0, "decode_block reads the sequence number there");
-    const std::byte* const first = block.data() + block_header_bytes;
+    const std::byte* const first = block.data() + header.bytes;
     CORRO_ASSERT(reinterpret_cast<std::uintptr_t>(first) % alignof(domain::command) == 0);
-    return {reinterpret_cast<const domain::command*>(first), (block.size() - block_header_bytes) / command_bytes};
+    return {reinterpret_cast<const domain::command*>(first), header.commands_count};
 }
 
 bool all_zero(std::span<const std::byte> bytes) noexcept {

@@ -10,7 +10,7 @@
 //   segment header, 512 bytes
 //   offset  size  meaning
 //        0     8  "CORROJNL"
-//        8     4  version of the format: 1
+//        8     4  version of the format: 2
 //       12     4  CRC32C of all 512 bytes, this field taken as zero
 //       16     8  number of the segment, from 1
 //       24     8  sequence number of the first command that the segment holds or will hold
@@ -21,24 +21,43 @@
 //       60     4  bytes of one command: 128
 //       64     8  bytes of the segment with its zeros
 //       72    24  name of the venue, padded with zeros
-//       96   416  zeros
+//       96    16  id of the venue, random, made with its first journal
+//      112    16  key for the venue's hashes, random, made with its first journal
+//      128     4  CRC32C of the header of the segment before this one; 0 in the first
+//      132     4  zeros
+//      136     8  digest of the commands of the segment before this one; 0 in the first
+//      144   256  marks of shards, each 8 bytes, then zeros
+//      400   112  zeros
 //
-//   block header, 64 bytes, then the commands, then zeros up to the next border
+//   block header, 128 bytes, then the commands, then zeros up to the next border
 //   offset  size  meaning
-//        0     4  "CJB1" for commands, "CJE1" for the seal
+//        0     4  "CJB2" for commands, "CJM2" for marks alone, "CJE2" for the seal
 //        4     4  CRC32C of the block from offset 8 to its last command, continuing the CRC32C of the segment's header:
 //                 a block from elsewhere does not fit
-//        8     8  sequence number of its first command; of the seal: that which comes next
+//        8     8  sequence number of its first command; without commands, that which comes next
 //       16     8  highest sequence number that was on the disk when the block was made; 0 for none
 //       24     8  fencing epoch
 //       32     4  commands in the block
-//       36    28  zeros
+//       36     4  zeros
+//       40    80  marks of shards, each 8 bytes, then zeros
+//      120     8  zeros
+//
+//   mark of a shard, 8 bytes
+//   bits 0 to 55   the last command of that shard's journal that was on the disk when the mark was made
+//   bits 56 to 62  which shard
+//   bit 63         the journal of that shard has failed and ends there
+//
+// The digest of a segment is made of the checksums of its blocks that have commands, in their order (digest_after).
+//
+// Version 1, which is still read, has a segment header that ends with the venue's name and zeros behind it, and block
+// headers of 64 bytes, "CJB1" and "CJE1", without marks.
 //
 // These three stay in every version: the magic, the version and the CRC32C of the first 512 bytes.
 //
 // Cost: no allocation; checking runs at the speed of the checksum.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -57,9 +76,11 @@ namespace corro::journal {
 
 static_assert(std::endian::native == std::endian::little, "commands are journaled as they lie in memory");
 
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::size_t segment_header_bytes = sector_bytes;
-inline constexpr std::size_t block_header_bytes = 64;
+/// Of the current version. No block takes up more sectors than with the 64 bytes of version 1.
+inline constexpr std::size_t block_header_bytes = 128;
+inline constexpr std::size_t block_header_bytes_v1 = 64;
 inline constexpr std::size_t command_bytes = sizeof(domain::command);
 
 /// The next sector's border.
@@ -67,20 +88,46 @@ inline constexpr std::size_t command_bytes = sizeof(domain::command);
     return (bytes + sector_bytes - 1) / sector_bytes * sector_bytes;
 }
 
-/// What a block of so many commands takes up in its segment.
+/// What a block of so many commands takes up in its segment, in any version.
 [[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t commands_count) noexcept {
     return padded(block_header_bytes + commands_count * command_bytes);
 }
 
 inline constexpr std::uint64_t seal_bytes = block_bytes(0);
 
+/// What a journal knew of that of another shard of the same venue.
+struct shard_mark {
+    std::uint32_t shard = 0;
+    bool has_ended = false;      ///< that journal has failed, and ends with `sequence`
+    std::uint64_t sequence = 0;  ///< the last command of that journal that was on the disk
+
+    friend bool operator==(const shard_mark&, const shard_mark&) = default;
+};
+
+/// A mark in its 8 bytes. @pre The shard is less than shards_max, the sequence number less than 2^56 (asserted).
+[[nodiscard]] std::uint64_t pack(const shard_mark& mark) noexcept;
+[[nodiscard]] shard_mark unpack_mark(std::uint64_t bytes) noexcept;
+
+/// Random numbers that are made with the first journal of a venue, and stay.
+struct venue_birth {
+    std::array<std::byte, 16> id{};        ///< zeros in a journal of version 1
+    std::array<std::byte, 16> hash_key{};  ///< for hashes over what clients choose
+
+    friend bool operator==(const venue_birth&, const venue_birth&) = default;
+};
+
 struct segment_header {
+    std::uint32_t version = format_version;
     identity venue;
+    venue_birth birth;
     std::uint64_t number = 0;
     std::uint64_t first_sequence = 0;
     std::uint64_t epoch = 0;
     std::int64_t created_ns = 0;
     std::uint64_t segment_bytes = 0;
+    std::uint32_t previous_checksum = 0;            ///< of the header of the segment before
+    std::uint64_t previous_digest = 0;              ///< of the commands of the segment before
+    std::array<std::uint64_t, shards_max> marks{};  ///< packed; 0 for none
     std::uint32_t checksum = 0;  ///< Of the header itself; its blocks continue it. Filled in by both functions below.
 };
 
@@ -98,24 +145,37 @@ struct block_header {
     std::uint64_t first_sequence = 0;
     std::uint64_t durable_sequence = 0;
     std::uint32_t commands_count = 0;
+    std::uint32_t checksum = 0;
     bool is_seal = false;
+    std::size_t bytes = block_header_bytes;              ///< of the header itself
+    std::array<std::uint64_t, block_marks_max> marks{};  ///< packed; 0 for none
 
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return first_sequence + commands_count; }
 };
 
+/// How many bytes the header of a block has in this segment.
+[[nodiscard]] constexpr std::size_t block_header_bytes_in(const segment_header& segment) noexcept {
+    return segment.version == 1 ? block_header_bytes_v1 : block_header_bytes;
+}
+
+/// The marks of a block, packed; at most block_marks_max.
+using packed_marks = std::span<const std::uint64_t>;
+
 /// Writes the header of a block in front of its commands, which are there already.
-/// @param block  block_header_bytes, then exactly the commands.
+/// @param block  block_header_bytes_in(segment), then exactly the commands. Without commands it is a block of marks
+///               alone.
 void encode_block(const segment_header& segment, std::uint64_t first_sequence, std::uint64_t durable_sequence,
-                  std::span<std::byte> block) noexcept;
+                  std::span<std::byte> block, packed_marks marks = {}) noexcept;
 
 /// Writes a seal.
-/// @param into  block_header_bytes.
+/// @param into  block_header_bytes_in(segment).
 void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std::uint64_t durable_sequence,
-                 std::span<std::byte> into) noexcept;
+                 std::span<std::byte> into, packed_marks marks = {}) noexcept;
 
 /// How many bytes, header and commands, the block that begins with these claims to have; nothing if they begin none.
-/// @param from  block_header_bytes, unchecked.
-[[nodiscard]] std::optional<std::size_t> claimed_bytes(std::span<const std::byte> from) noexcept;
+/// @param from  block_header_bytes_in(segment), unchecked.
+[[nodiscard]] std::optional<std::size_t> claimed_bytes(const segment_header& segment,
+                                                       std::span<const std::byte> from) noexcept;
 
 /// Checks a block: checksum, epoch, sequence numbers of its commands. What stands in the padding is the caller's.
 /// @param block  As many bytes as `claimed_bytes` said.
@@ -123,8 +183,12 @@ void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std
 [[nodiscard]] std::optional<block_header> decode_block(const segment_header& segment,
                                                        std::span<const std::byte> block) noexcept;
 
+/// The digest of a segment up to and with this block, if it was `before`; 0 before the first block.
+[[nodiscard]] std::uint64_t digest_after(std::uint64_t before, const block_header& block) noexcept;
+
 /// The commands of a block that `decode_block` accepted. @pre The block is aligned as commands are (asserted).
-[[nodiscard]] std::span<const domain::command> commands_of(std::span<const std::byte> block) noexcept;
+[[nodiscard]] std::span<const domain::command> commands_of(const block_header& header,
+                                                           std::span<const std::byte> block) noexcept;
 
 [[nodiscard]] bool all_zero(std::span<const std::byte> bytes) noexcept;
 

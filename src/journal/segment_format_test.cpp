@@ -18,6 +18,11 @@ segment_header a_header() {
     header.epoch = 3;
     header.created_ns = 1'700'000'000'000'000'000;
     header.segment_bytes = 64 * 1024;
+    header.birth.id.fill(std::byte{0xAB});
+    header.birth.hash_key.fill(std::byte{0xCD});
+    header.previous_checksum = 0x1234'5678;
+    header.previous_digest = 99;
+    header.marks[5] = pack({.shard = 5, .has_ended = true, .sequence = 77});
     return header;
 }
 
@@ -44,11 +49,19 @@ TEST(segment_format, a_header_is_read_as_it_was_written) {
     EXPECT_EQ(read->created_ns, written.created_ns);
     EXPECT_EQ(read->segment_bytes, written.segment_bytes);
     EXPECT_EQ(read->checksum, written.checksum);
+    EXPECT_EQ(read->birth, written.birth);
+    EXPECT_EQ(read->previous_checksum, 0x1234'5678U);
+    EXPECT_EQ(read->previous_digest, 99U);
+    EXPECT_EQ(read->marks, written.marks);
     // The table of the header file, by its offsets.
-    EXPECT_EQ(std::memcmp(bytes.data(), "CORROJNL\x01\0\0\0", 12), 0);
+    EXPECT_EQ(std::memcmp(bytes.data(), "CORROJNL\x02\0\0\0", 12), 0);
     EXPECT_EQ(std::to_integer<int>(bytes[16]), 7);
     EXPECT_EQ(std::to_integer<int>(bytes[60]), 128);
     EXPECT_EQ(std::memcmp(bytes.data() + 72, "TEST\0", 5), 0);
+    EXPECT_EQ(std::to_integer<int>(bytes[96]), 0xAB);
+    EXPECT_EQ(std::to_integer<int>(bytes[127]), 0xCD);
+    EXPECT_EQ(std::to_integer<int>(bytes[136]), 99);
+    EXPECT_EQ(std::to_integer<int>(bytes[144 + 5 * 8]), 77);
 }
 
 TEST(segment_format, every_flipped_bit_of_a_header_is_found) {
@@ -67,20 +80,20 @@ TEST(segment_format, every_flipped_bit_of_a_block_is_found) {
     std::array<std::byte, segment_header_bytes> unused;
     encode(segment, unused);
     const std::vector<std::byte> block = a_block(segment, 1000, 3);
-    ASSERT_EQ(claimed_bytes(std::span(block).first(block_header_bytes)), block.size());
+    ASSERT_EQ(claimed_bytes(segment, std::span(block).first(block_header_bytes)), block.size());
     const auto sound = decode_block(segment, block);
     ASSERT_TRUE(sound.has_value());
     EXPECT_EQ(sound->first_sequence, 1000U);
     EXPECT_EQ(sound->next_sequence(), 1003U);
     EXPECT_EQ(sound->durable_sequence, 999U);
     EXPECT_FALSE(sound->is_seal);
-    const auto commands = commands_of(block);
+    const auto commands = commands_of(*sound, block);
     ASSERT_EQ(commands.size(), 3U);
     EXPECT_TRUE(is_command_at(commands[2], 1002));
     for (std::size_t bit = 0; bit < block.size() * 8; ++bit) {
         auto damaged = block;
         damaged[bit / 8] ^= std::byte{1} << (bit % 8);
-        const auto claimed = claimed_bytes(std::span(damaged).first(block_header_bytes));
+        const auto claimed = claimed_bytes(segment, std::span(damaged).first(block_header_bytes));
         const bool is_found = !claimed || *claimed > damaged.size() ||
                               !decode_block(segment, std::span(damaged).first(*claimed)).has_value();
         EXPECT_TRUE(is_found) << "bit " << bit;
@@ -104,12 +117,60 @@ TEST(segment_format, a_seal_says_what_comes_next) {
     encode(segment, unused);
     std::array<std::byte, block_header_bytes> seal;
     encode_seal(segment, 1234, 1200, seal);
-    EXPECT_EQ(claimed_bytes(seal), block_header_bytes);
+    EXPECT_EQ(claimed_bytes(segment, seal), block_header_bytes);
     const auto read = decode_block(segment, seal);
     ASSERT_TRUE(read.has_value());
     EXPECT_TRUE(read->is_seal);
     EXPECT_EQ(read->next_sequence(), 1234U);
     EXPECT_EQ(read->durable_sequence, 1200U);
+}
+
+TEST(segment_format, a_mark_of_a_shard_is_read_as_it_was_written) {
+    for (const shard_mark& mark :
+         {shard_mark{}, shard_mark{.shard = 31, .has_ended = false, .sequence = (std::uint64_t{1} << 56) - 1},
+          shard_mark{.shard = 7, .has_ended = true, .sequence = 0}}) {
+        EXPECT_EQ(unpack_mark(pack(mark)), mark);
+    }
+    segment_header segment = a_header();
+    std::array<std::byte, segment_header_bytes> unused;
+    encode(segment, unused);
+    // A block of marks alone, and one with commands.
+    for (const std::size_t count : {0U, 2U}) {
+        std::vector<std::byte> block = a_block(segment, 1000, 2);
+        block.resize(block_header_bytes + count * command_bytes);
+        std::array<std::uint64_t, block_marks_max> marks{};
+        for (std::uint32_t k = 0; k < marks.size(); ++k) marks[k] = pack({.shard = k, .sequence = 100 + k});
+        encode_block(segment, 1000, 999, block, marks);
+        ASSERT_EQ(claimed_bytes(segment, std::span(block).first(block_header_bytes)), block.size());
+        const auto read = decode_block(segment, block);
+        ASSERT_TRUE(read.has_value());
+        EXPECT_EQ(read->commands_count, count);
+        EXPECT_EQ(read->marks, marks);
+        EXPECT_FALSE(read->is_seal);
+    }
+}
+
+TEST(segment_format, blocks_of_version_1_are_read_and_take_up_as_many_sectors) {
+    segment_header segment = a_header();
+    segment.version = 1;
+    std::array<std::byte, segment_header_bytes> bytes;
+    encode(segment, bytes);
+    const auto header = decode_segment_header(bytes);
+    ASSERT_TRUE(header.has_value());
+    EXPECT_EQ(header->version, 1U);
+    EXPECT_EQ(header->birth, venue_birth());
+    std::vector<std::byte> block(block_header_bytes_v1 + 2 * command_bytes);
+    for (std::uint64_t i = 0; i < 2; ++i) {
+        const domain::command c = command_at(1000 + i);
+        std::memcpy(block.data() + block_header_bytes_v1 + i * command_bytes, &c, sizeof c);
+    }
+    encode_block(*header, 1000, 999, block);
+    EXPECT_EQ(claimed_bytes(*header, block), block.size());
+    EXPECT_TRUE(decode_block(*header, block).has_value());
+    EXPECT_FALSE(claimed_bytes(a_header(), block).has_value()) << "no block of version 2";
+    for (std::uint64_t count = 0; count <= block_commands_max; ++count) {
+        EXPECT_EQ(padded(block_header_bytes_v1 + count * command_bytes), block_bytes(count)) << count;
+    }
 }
 
 TEST(segment_format, file_names_and_numbers_belong_together) {

@@ -66,9 +66,10 @@ struct reading {
 
 /// Reads everything from `sequence` on; every command must be the one of its number.
 inline io::task<reading> read_all(storage* files, std::string directory, std::uint64_t sequence,
-                                  bool mistakes_are_expected = false) {
+                                  bool mistakes_are_expected = false, identity venue = test_venue) {
     reading result;
-    const reader_options options = from(sequence);
+    reader_options options = from(sequence);
+    options.venue = venue;
     auto opened = co_await reader::open(files, std::move(directory), options);
     if (!opened) {
         result.error = opened.error();
@@ -101,7 +102,7 @@ inline io::task<std::expected<std::unique_ptr<writer>, problem>> open_writer(sto
                                                                              std::uint64_t from_sequence = 1) {
     auto lock = co_await directory_lock::take(files, directory);
     if (!lock) co_return std::unexpected(lock.error());
-    reading before = co_await read_all(files, directory, from_sequence);
+    reading before = co_await read_all(files, directory, from_sequence, false, options.venue);
     if (before.error.code) co_return std::unexpected(before.error);
     auto opened = co_await writer::open(std::move(*lock), std::move(before.end), std::move(options));
     co_return opened;

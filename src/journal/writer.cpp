@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/byte_order.hpp"
 #include "io/scope.hpp"
 #include "io/timer.hpp"
 
@@ -47,6 +48,8 @@ writer::writer(directory_lock lock, journal_end end, writer_options options)
     CORRO_ASSERT(options_.reserve_bytes + bytes_needed(1) + segment_header_bytes + seal_bytes < options_.segment_bytes,
                  "a segment has room for the reserve and an order");
     CORRO_ASSERT(options_.buffer_commands >= block_commands_max, "the buffer holds a block");
+    CORRO_ASSERT(options_.shards == nullptr || options_.venue.shard < shards_max, "a shard has its mark");
+    header_.marks = end.marks;
 }
 
 writer::~writer() {
@@ -63,6 +66,12 @@ bool writer::append(const domain::command& command) noexcept {
     if (into.count++ == 0) appended_.set();
     if (options_.mode == durability::none) durable_.store(next_sequence_ - 1, std::memory_order_release);
     return true;
+}
+
+std::uint64_t writer::write_marks() noexcept {
+    ++marks_wanted_;
+    appended_.set();
+    return marks_wanted_;
 }
 
 void writer::close() noexcept {
@@ -97,6 +106,11 @@ io::task<void> writer::work() {
             ready.count = 0;
             // In the other modes there was something to acknowledge.
             if (options_.mode == durability::none) progressed_.set();
+            continue;
+        }
+        if (marks_on_disk_ != marks_wanted_) {
+            const bool done = co_await write_marks_alone();
+            if (done) progressed_.set();
             continue;
         }
         if (closing_) co_return;
@@ -139,18 +153,67 @@ io::task<bool> writer::write_block(buffer* from, std::uint32_t index, std::uint3
     // The header goes over the end of the command in front, which has been written by now.
     const std::span<std::byte> block(from->bytes.data() + std::size_t{index} * command_bytes,
                                      block_header_bytes + std::size_t{count} * command_bytes);
-    encode_block(header_, written_sequence() + 1, synced_sequence_, block);
+    encode_block(header_, written_sequence() + 1, synced_sequence_, block, marks_now());
     const io::io_result done = co_await file_->write_at(offset_, block);
     if (!done) {
         fail(done.error, "writing failed", path_of(segment_name(header_.number)));
         co_return false;
     }
     offset_ += padded(block.size());
+    block_header about;
+    about.first_sequence = written_sequence() + 1;
+    about.commands_count = count;
+    about.checksum = base::load_le<std::uint32_t>(block.data() + 4);
+    digest_ = digest_after(digest_, about);
     written_sequence_.store(written_sequence() + count, std::memory_order_release);
     leaving_count_ -= count;
     ++statistics_.blocks_count;
     statistics_.bytes += block.size();
     co_return true;
+}
+
+/// A block without commands, for what the other shards have on the disk.
+io::task<bool> writer::write_marks_alone() {
+    const std::uint64_t ticket = marks_wanted_;
+    if (room_in_segment() < block_bytes(0)) {
+        // The next segment's header has the marks.
+        const bool begun = co_await next_segment();
+        if (begun) marks_on_disk_ = ticket;
+        co_return begun;
+    }
+    std::array<std::byte, block_header_bytes> block;
+    encode_block(header_, written_sequence() + 1, synced_sequence_, block, marks_now());
+    const io::io_result done = co_await file_->write_at(offset_, block);
+    if (!done) {
+        fail(done.error, "writing failed", path_of(segment_name(header_.number)));
+        co_return false;
+    }
+    offset_ += padded(block.size());
+    const bool is_synced = co_await sync();
+    if (is_synced) marks_on_disk_ = ticket;
+    co_return is_synced;
+}
+
+/// What is known of the other shards, for a block's header: of as many as fit, in turns.
+packed_marks writer::marks_now() noexcept {
+    if (options_.shards == nullptr) return {};
+    std::size_t count = 0;
+    std::uint32_t shard = next_marked_;
+    for (std::uint32_t looked_at = 0; looked_at < shards_max && count < marks_.size(); ++looked_at) {
+        const std::uint64_t mark = shard == options_.venue.shard ? 0 : options_.shards->packed(shard);
+        shard = (shard + 1) % shards_max;
+        if (mark == 0) continue;
+        marks_[count++] = mark;
+    }
+    next_marked_ = shard;
+    return std::span(marks_).first(count);
+}
+
+/// The disk has everything up to `sequence`.
+void writer::synced(std::uint64_t sequence) noexcept {
+    if (sequence <= synced_sequence_) return;
+    synced_sequence_ = sequence;
+    if (options_.shards != nullptr) options_.shards->note(options_.venue.shard, sequence);
 }
 
 /// Waits until the disk has what was written before.
@@ -161,7 +224,7 @@ io::task<bool> writer::sync() {
         fail(error, "syncing failed", path_of(segment_name(header_.number)));
         co_return false;
     }
-    synced_sequence_ = std::max(synced_sequence_, until);
+    synced(until);
     ++statistics_.syncs_count;
     co_return true;
 }
@@ -184,7 +247,7 @@ io::task<void> writer::sync_in_background() {
             fail(error, "syncing failed", path);
             co_return;
         }
-        synced_sequence_ = std::max(synced_sequence_, until);
+        synced(until);
         ++statistics_.syncs_count;
     }
 }
@@ -197,7 +260,7 @@ io::task<void> writer::seal_and_leave() {
     acknowledge(synced_sequence_);
     const std::string path = path_of(segment_name(header_.number));
     std::array<std::byte, block_header_bytes> seal;
-    encode_seal(header_, next_sequence_, synced_sequence_, seal);
+    encode_seal(header_, next_sequence_, synced_sequence_, seal, marks_now());
     const io::io_result done = co_await file_->write_at(offset_, seal);
     if (!done) {
         fail(done.error, "writing the seal failed", path);

@@ -48,6 +48,7 @@
 #include "journal/limits.hpp"
 #include "journal/reader.hpp"
 #include "journal/segment_format.hpp"
+#include "journal/shard_board.hpp"
 #include "journal/storage.hpp"
 
 namespace corro::journal {
@@ -78,6 +79,10 @@ struct writer_options {
     // snapshot. By default all are kept, because history is a query on the journal.
     std::uint64_t kept_segments_max = ~std::uint64_t{0};
     std::uint64_t kept_bytes_max = ~std::uint64_t{0};
+    /// For the header of a journal that begins; one that goes on keeps what it has. Random: `id` and `hash_key`.
+    venue_birth birth;
+    /// In a venue of several shards, what the journals of all have on the disk: written to the headers and blocks.
+    std::shared_ptr<shard_board> shards;
     /// Time of day for the headers of segments, in nanoseconds; null for the context's.
     std::int64_t (*wall_clock_ns)() = nullptr;
 };
@@ -123,6 +128,11 @@ class writer {
     /// Lets `run` write what it has, seal the journal and end.
     void close() noexcept;
 
+    /// Has `run` write the marks of the other shards soon, whether there are commands or not, and sync them.
+    /// @return  A ticket; the marks are on the disk when `marks_on_disk` has reached it. `progressed` is set then.
+    std::uint64_t write_marks() noexcept;
+    [[nodiscard]] std::uint64_t marks_on_disk() const noexcept { return marks_on_disk_; }
+
     /// The highest sequence number for which the mode's promise holds.
     [[nodiscard]] std::uint64_t durable_sequence() const noexcept { return durable_.load(std::memory_order_acquire); }
     /// The last command that a reader of the files finds. Any thread. In mode `none` it is behind durable_sequence().
@@ -156,6 +166,8 @@ class writer {
 
     [[nodiscard]] durability mode() const noexcept { return options_.mode; }
     [[nodiscard]] std::uint64_t epoch() const noexcept { return header_.epoch; }
+    /// The random numbers of the venue.
+    [[nodiscard]] const venue_birth& birth() const noexcept { return header_.birth; }
     [[nodiscard]] const writer_statistics& statistics() const noexcept { return statistics_; }
 
  private:
@@ -174,7 +186,10 @@ class writer {
     io::task<void> work();
     io::task<void> write_out(buffer* from);
     io::task<bool> write_block(buffer* from, std::uint32_t index, std::uint32_t count);
+    io::task<bool> write_marks_alone();
     io::task<bool> sync();
+    void synced(std::uint64_t sequence) noexcept;
+    [[nodiscard]] packed_marks marks_now() noexcept;
     io::task<void> sync_in_background();
     io::task<void> seal_and_leave();
     void acknowledge(std::uint64_t sequence) noexcept;
@@ -201,7 +216,12 @@ class writer {
     segment_header header_;                  // of the current one
     std::unique_ptr<stored_file> file_;
     std::uint64_t offset_ = 0;
-    std::unique_ptr<stored_file> spare_;  // room for the next segment, under the name of a spare
+    std::uint64_t digest_ = 0;                            // of the commands in the current one
+    std::array<std::uint64_t, block_marks_max> marks_{};  // of the block that is being written
+    std::uint32_t next_marked_ = 0;                       // the shard with whose mark the next block begins
+    std::uint64_t marks_wanted_ = 0;                      // tickets that were given
+    std::uint64_t marks_on_disk_ = 0;                     // and that are done
+    std::unique_ptr<stored_file> spare_;                  // room for the next segment, under the name of a spare
 
     std::array<buffer, 2> buffers_;
     std::uint32_t filling_ = 0;        // index of the buffer that `append` fills

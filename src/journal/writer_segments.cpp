@@ -37,6 +37,10 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     }
     std::unique_ptr<writer> made(new writer(std::move(lock), std::move(end), std::move(options)));
     outcome done = co_await made->tidy_up();
+    // Only now: what was there may have been written and not synced.
+    if (done && made->options_.shards != nullptr) {
+        made->options_.shards->note(made->options_.venue.shard, made->synced_sequence_);
+    }
     if (done) done = co_await made->make_spare();
     if (done) done = co_await made->begin_segment();
     if (done) {
@@ -109,6 +113,18 @@ io::task<writer::outcome> writer::begin_segment() {
             std::chrono::duration_cast<std::chrono::nanoseconds>(on.wall_now().time_since_epoch()).count();
     }
     next.segment_bytes = options_.segment_bytes;
+    next.birth = options_.birth;
+    if (!segments_.empty()) {
+        const segment_summary& before = segments_.back();
+        next.previous_checksum = before.header.checksum;
+        next.previous_digest = before.digest;
+        if (before.header.version != 1) next.birth = before.header.birth;
+    }
+    next.marks = header_.marks;
+    for (std::uint32_t shard = 0; options_.shards != nullptr && shard < shards_max; ++shard) {
+        const std::uint64_t mark = options_.shards->packed(shard);
+        if (mark != 0 && shard != options_.venue.shard) next.marks[shard] = mark;
+    }
     std::array<std::byte, segment_header_bytes> bytes;
     encode(next, bytes);
     const std::string path = path_of(segment_name(next.number));
@@ -123,6 +139,7 @@ io::task<writer::outcome> writer::begin_segment() {
     header_ = next;
     file_ = std::move(spare_);
     offset_ = segment_header_bytes;
+    digest_ = 0;
     ++statistics_.segments_begun_count;
     co_return outcome();
 }
@@ -132,7 +149,7 @@ io::task<bool> writer::next_segment() {
     const std::string path = path_of(segment_name(header_.number));
     std::array<std::byte, block_header_bytes> seal;
     // It may reach the disk before what was written last; the next segment's header will not.
-    encode_seal(header_, written_sequence() + 1, synced_sequence_, seal);
+    encode_seal(header_, written_sequence() + 1, synced_sequence_, seal, marks_now());
     const io::io_result written = co_await file_->write_at(offset_, seal);
     if (!written) {
         fail(written.error, "writing the seal failed", path);
@@ -152,6 +169,7 @@ io::task<bool> writer::next_segment() {
     full.bytes = options_.segment_bytes;
     full.used_bytes = offset_ + seal_bytes;
     full.last_sequence = written_sequence();
+    full.digest = digest_;
     segments_.push_back(full);
     outcome done = co_await begin_segment();
     if (!done) {

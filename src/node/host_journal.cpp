@@ -1,8 +1,10 @@
 #include "node/host_journal.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "gateway/nonce.hpp"
 #include "journal/advice.hpp"
 #include "journal/identity.hpp"
 
@@ -17,6 +19,7 @@ journal::writer_options options_of(const configuration& c) {
     options.reserve_bytes = c.journal_segment_bytes / 4;
     options.kept_segments_max = c.journal_segments_kept;
     options.kept_bytes_max = c.journal_bytes_kept;
+    options.birth = make_birth();
     return options;
 }
 
@@ -28,6 +31,15 @@ journal::writer_options options_of(const configuration& c) {
 
 journal::identity identity_of(const configuration& c) {
     return journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
+}
+
+journal::venue_birth make_birth() noexcept {
+    const auto random = gateway::make_nonce();
+    journal::venue_birth birth;
+    static_assert(birth.id.size() + birth.hash_key.size() == random.size());
+    std::copy_n(random.begin(), birth.id.size(), birth.id.begin());
+    std::copy_n(random.begin() + birth.id.size(), birth.hash_key.size(), birth.hash_key.begin());
+    return birth;
 }
 
 bool may_lose_commands(const configuration& c) noexcept {

@@ -38,6 +38,9 @@ namespace corro::node {
 /// Whether the configuration's durability lets a crash take commands that were acknowledged.
 [[nodiscard]] bool may_lose_commands(const configuration& c) noexcept;
 
+/// Random numbers for a venue's first journal.
+[[nodiscard]] journal::venue_birth make_birth() noexcept;
+
 /// Saves what `save_venue` made. `bytes` are valid until the await returns.
 [[nodiscard]] io::task<std::expected<void, journal::problem>> write_snapshot(journal::snapshot_store* store,
                                                                              const io::context* clock,
@@ -57,6 +60,13 @@ class host_journal {
     /// @param edge           The context of sessions and feed; the same one unless the host has its own.
     /// @param configuration  Has a journal directory.
     host_journal(io::context& context, io::context& edge, const configuration& configuration);
+
+    /// Makes it the journal of a shard, whose venue has others: they share what each has on the disk and, when they are
+    /// new, the venue's random numbers. @pre Not recovered.
+    void share(const journal::venue_birth& birth, std::shared_ptr<journal::shard_board> shards) {
+        options_.birth = birth;
+        options_.shards = std::move(shards);
+    }
 
     /// Brings the venue to where the journal ends, and lets the host journal from then on. Fails with recovery_error.
     [[nodiscard]] io::task<void> recover(venue_parts parts);

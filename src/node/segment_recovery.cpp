@@ -91,7 +91,10 @@ class lost_requests final : public replay_witness {
 
 std::uint64_t recover_segments(all_segments segments, answer_merger& merger, order_entry_side& orders) {
     std::vector<replayed_segment> all;
+    const journal::venue_birth birth = make_birth();
+    const auto shards = std::make_shared<journal::shard_board>();
     for (const auto& s : segments) {
+        s->journal->share(birth, shards);
         io::block_on(s->host_context(), s->journal->take_directory());
         all.push_back({&s->host_context(), &s->journal->replay(), parts_of(*s, orders.answers())});
     }

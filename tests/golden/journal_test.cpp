@@ -119,9 +119,10 @@ TEST_F(golden_journal, F4_control_a_command_that_differs_in_one_byte_is_noticed)
         golden_bytes bytes = *testing::read_golden("journal.v1.segment");
         const auto header = journal::decode_segment_header(std::span(bytes).first(journal::segment_header_bytes));
         ASSERT_TRUE(header);
-        const std::size_t size = journal::block_header_bytes + commands_count * sizeof(domain::command);
+        const std::size_t header_bytes = journal::block_header_bytes_in(*header);
+        const std::size_t size = header_bytes + commands_count * sizeof(domain::command);
         const std::span<std::byte> block = std::span(bytes).subspan(journal::segment_header_bytes, size);
-        block[journal::block_header_bytes + 3 * sizeof(domain::command) + at] ^= std::byte{1};
+        block[header_bytes + 3 * sizeof(domain::command) + at] ^= std::byte{1};
         journal::encode_block(*header, 1, 0, block);
         disk.put(segment_path, bytes);
         std::string problem;

@@ -1,0 +1,142 @@
+// What the journals of a venue's shards record of each other.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "journal/test_disk.hpp"
+#include "journal/test_journal.hpp"
+
+namespace corro::journal {
+namespace {
+
+writer_options options_of_shard(std::uint32_t shard, std::shared_ptr<shard_board> shards) {
+    writer_options options = small_options(durability::group);
+    options.venue.shard = shard;
+    options.birth.id.fill(std::byte{7});
+    options.birth.hash_key.fill(std::byte{9});
+    options.shards = std::move(shards);
+    return options;
+}
+
+io::task<std::expected<std::unique_ptr<writer>, problem>> open_shard(storage* files, std::string directory,
+                                                                     std::uint32_t shard,
+                                                                     std::shared_ptr<shard_board> shards) {
+    return open_writer(files, std::move(directory), options_of_shard(shard, std::move(shards)));
+}
+
+class shard_journals : public testing::Test {
+ protected:
+    journal_end end_of(const std::string& directory) {
+        identity venue = test_venue;
+        venue.shard = directory == "a" ? 0 : 1;
+        const reading found = io::block_on(ctx, read_all(&disk, directory, 1, false, venue));
+        EXPECT_EQ(found.error.text, "");
+        return found.end;
+    }
+    shard_mark mark_of(const std::string& directory, std::uint32_t shard) {
+        return unpack_mark(end_of(directory).marks[shard]);
+    }
+    io::context ctx;
+    test_disk disk;
+};
+
+/// Two shards, the first with commands before and after those of the second; both are then left as by a crash.
+io::task<> write_in_turns(storage* files) {
+    const auto shards = std::make_shared<shard_board>();
+    auto first = co_await open_shard(files, "a", 0, shards);
+    auto second = co_await open_shard(files, "b", 1, shards);
+    CORRO_REQUIRE(first.has_value() && second.has_value());
+    io::task_scope scope(co_await io::this_context());
+    scope.spawn((*first)->run());
+    scope.spawn((*second)->run());
+    co_await append_commands(first->get(), 3);
+    co_await wait_until_durable(first->get(), 3);
+    co_await append_commands(second->get(), 5);
+    co_await wait_until_durable(second->get(), 5);
+    co_await append_commands(first->get(), 1);
+    co_await wait_until_durable(first->get(), 4);
+    scope.request_stop();
+    co_await scope.join();
+}
+
+TEST_F(shard_journals, record_what_the_others_have_on_the_disk) {
+    io::block_on(ctx, write_in_turns(&disk));
+    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .sequence = 5}));
+    EXPECT_EQ(mark_of("b", 0), (shard_mark{.shard = 0, .sequence = 3}));
+    EXPECT_EQ(mark_of("a", 0), shard_mark()) << "nothing of itself";
+    const journal_end end = end_of("a");
+    EXPECT_EQ(end.segments.back().header.birth.id[0], std::byte{7});
+    EXPECT_EQ(end.segments.back().header.birth.hash_key[15], std::byte{9});
+}
+
+/// The first shard's journal goes on alone, knowing only by what it read how far the second one's is; then it hears
+/// that that has failed, and records it without a command.
+io::task<> go_on_alone(storage* files, bool hears_of_an_end) {
+    const auto shards = std::make_shared<shard_board>();
+    auto first = co_await open_shard(files, "a", 0, shards);
+    CORRO_REQUIRE(first.has_value());
+    io::task_scope scope(co_await io::this_context());
+    scope.spawn((*first)->run());
+    if (hears_of_an_end) {
+        shards->end(1, 5);
+        const std::uint64_t ticket = (*first)->write_marks();
+        while ((*first)->marks_on_disk() < ticket && !(*first)->failed()) co_await (*first)->progressed().wait();
+    }
+    scope.request_stop();
+    co_await scope.join();
+}
+
+TEST_F(shard_journals, keep_what_was_recorded_in_the_next_life_and_add_marks_without_commands) {
+    io::block_on(ctx, write_in_turns(&disk));
+    io::block_on(ctx, go_on_alone(&disk, false));
+    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .sequence = 5}));
+    io::block_on(ctx, go_on_alone(&disk, true));
+    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .has_ended = true, .sequence = 5}));
+    EXPECT_EQ(end_of("a").next_sequence, 5U);
+}
+
+// --- The chain ------------------------------------------------------------------------------------------------------
+
+/// One life of a journal with `count` commands more, in one segment.
+io::task<> one_life(storage* files, std::string directory, std::uint64_t count, std::int64_t (*clock)()) {
+    writer_options options = small_options(durability::group);
+    options.wall_clock_ns = clock;
+    auto log = co_await open_writer(files, std::move(directory), options);
+    CORRO_REQUIRE(log.has_value());
+    io::task_scope scope(co_await io::this_context());
+    scope.spawn((*log)->run());
+    co_await append_commands(log->get(), count);
+    (*log)->close();
+    co_await scope.join();
+}
+
+std::int64_t one_clock() {
+    return 1'700'000'000'000'000'000;
+}
+std::int64_t another_clock() {
+    return 1'700'000'000'000'000'001;
+}
+
+// A copy of a journal goes on by itself. Its segments have the same numbers and the same sequence numbers, and yet they
+// do not go between those of the other.
+TEST_F(shard_journals, a_segment_of_another_copy_does_not_fit) {
+    io::block_on(ctx, one_life(&disk, "a", 10, one_clock));
+    disk.put("b/" + segment_name(1), disk.bytes_of("a/" + segment_name(1)));
+    io::block_on(ctx, one_life(&disk, "a", 10, one_clock));
+    io::block_on(ctx, one_life(&disk, "a", 10, one_clock));
+    io::block_on(ctx, one_life(&disk, "b", 10, another_clock));
+    io::block_on(ctx, one_life(&disk, "b", 10, another_clock));
+    for (const std::uint64_t number : {2U, 3U}) {
+        const test_disk::contents sound = disk.bytes_of("a/" + segment_name(number));
+        disk.put("a/" + segment_name(number), disk.bytes_of("b/" + segment_name(number)));
+        const reading found = io::block_on(ctx, read_all(&disk, "a", 1));
+        EXPECT_EQ(found.error.code, journal_errc::broken_chain) << found.error.text;
+        EXPECT_EQ(found.error.file, "a/" + segment_name(3));
+        disk.put("a/" + segment_name(number), sound);
+    }
+    EXPECT_EQ(io::block_on(ctx, read_all(&disk, "a", 1)).last, 30U) << "the control";
+}
+
+}  // namespace
+}  // namespace corro::journal
