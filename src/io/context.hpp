@@ -90,6 +90,9 @@ class context {
         return wall_clock_ != nullptr ? wall_clock_() : backend_->wall_now();
     }
 
+    /// The clock that `wall_now` was given; null when it is the backend's.
+    [[nodiscard]] std::chrono::system_clock::time_point (*wall_clock() const noexcept)() { return wall_clock_; }
+
     /// The scope of tasks that belong to the context itself (see `spawn` in scope.hpp).
     [[nodiscard]] task_scope& roots() noexcept { return *roots_; }
 

@@ -23,6 +23,9 @@ void read_venue(table_reader& r, configuration& c) {
         r.number("instruments_reserved", c.instruments_reserved, 0, instruments_reserved_max));
     c.timing_sample_every =
         static_cast<std::uint32_t>(r.number("timing_sample_every", c.timing_sample_every, 0, 1'000'000'000));
+    c.clock_slew_ppm =
+        static_cast<std::uint32_t>(r.number("clock_slew_ppm", c.clock_slew_ppm, 1, venue_time::slew_ppm_max));
+    c.clock_ahead_max = std::chrono::seconds{r.number("clock_ahead_max_s", 0, 0, 1'000'000'000)};
 }
 
 void read_facility(table_reader& r, configuration& c) {

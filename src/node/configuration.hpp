@@ -80,7 +80,11 @@ struct configuration {
     std::uint32_t multicast_interface = 0;   ///< index of the interface for lines; 0: the system's choice
     std::uint32_t multicast_hops = 1;        ///< routers that lines may cross, and one
     std::uint32_t timing_sample_every = 16;  ///< time one request of so many; 0: none
-    std::string journal_directory;           ///< empty: nothing is journaled
+    /// By how much venue time may run faster or slower than the wall clock to come back to it, in parts per million.
+    std::uint32_t clock_slew_ppm = clock_slew_ppm_default;
+    /// A start is refused when the journal's last command is later than the wall clock by more; 0: never.
+    std::chrono::seconds clock_ahead_max{0};
+    std::string journal_directory;  ///< empty: nothing is journaled
     journal::durability durability = journal::durability::group;
     std::uint64_t journal_segment_bytes = journal::segment_bytes_default;
     std::size_t snapshots_kept = snapshots_kept_default;    ///< beside the journal; older ones are removed

@@ -72,8 +72,8 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = \"many\"")),
               "corro.toml:4: venue.orders_max: expected a whole number");
     EXPECT_EQ(error_of(with(sound, "orders_max", "order_max")),
-              "corro.toml:4: venue.order_max: is not a key of this table; known are: instruments_reserved, "
-              "name, orders_max, timing_sample_every");
+              "corro.toml:4: venue.order_max: is not a key of this table; known are: clock_ahead_max_s, "
+              "clock_slew_ppm, instruments_reserved, name, orders_max, timing_sample_every");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "0.25")),
               "corro.toml:12: instrument.tick_size: expected a text in quotes");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "\"0.25x\"")),

@@ -8,6 +8,7 @@
 #include "io/block_on.hpp"
 #include "io/scope.hpp"
 #include "io/yield.hpp"
+#include "node/clock_watch.hpp"
 #include "node/journal_snapshots.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
@@ -47,6 +48,7 @@ exchange::exchange(io::context& context, const configuration& c)
         snapshots_ = std::make_unique<snapshot_maker>(context_, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, events_log_);
     }
+    if (journal_ == nullptr) host_.start_clock(context.wall_now(), c.clock_slew_ppm);
     feed_.take_phases(host_.state());
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     for (const domain::instrument& i : host_.state().defined()) {
@@ -71,6 +73,7 @@ io::task<void> exchange::run() {
         thread_->start(host_, journal_.get());
         pumping.spawn(pump_split());
     } else {
+        pumping.spawn(watch_clock(&host_));
         if (journal_ != nullptr) {
             journaling.spawn(journal_->run());
             journaling.spawn(follow_journal());
@@ -197,6 +200,7 @@ void exchange::say(telemetry::happening_kind what, std::uint64_t number) const {
 void exchange::collect(telemetry::metrics_page& page) const {
     add_metrics(orders_, page);
     add_metrics(feed_, page);
+    add_metrics(host_, page);
     if (snapshots_ != nullptr) {
         add_metrics(*snapshots_, page);
         add_metrics(*journal_, page);

@@ -7,6 +7,7 @@
 // Threads: one context, and the facility's thread when split. Limits: the configuration's.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -88,6 +89,8 @@ class exchange final : private gateway::command_taker, private gateway::operator
     }
     /// nullptr when nothing is journaled. When split it belongs to the facility's thread while `run` runs.
     [[nodiscard]] const host_journal* journal() const noexcept { return journal_.get(); }
+    /// How far venue time was ahead of the wall clock at the last look.
+    [[nodiscard]] std::chrono::nanoseconds clock_offset() const noexcept { return host_.clock_offset(); }
     /// Commands sequenced so far. When split, only while no request is under way; so too the hash.
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return host_.sequence(); }
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }

@@ -8,6 +8,7 @@
 #include "gateway/order_entry_gateway.hpp"
 #include "io/block_on.hpp"
 #include "io/yield.hpp"
+#include "node/clock_watch.hpp"
 #include "node/journal_snapshots.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
@@ -58,6 +59,7 @@ facility_role::facility_role(io::context& context, const configuration& c)
         snapshots_ = std::make_unique<snapshot_maker>(context, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, told_later);
     }
+    if (journal_ == nullptr) host_.start_clock(context.wall_now(), c.clock_slew_ppm);
     if (thread_ != nullptr) host_.set_outlet(*thread_);
     events_log_ = told_later;
     for (const domain::instrument& i : host_.state().instruments()) instruments_.define(i);
@@ -82,9 +84,12 @@ io::task<void> facility_role::run() {
     if (thread_ != nullptr) {
         thread_->start(host_, journal_.get());
         pumping.spawn(follow_thread());
-    } else if (journal_ != nullptr) {
-        journaling.spawn(journal_->run());
-        journaling.spawn(follow_journal());
+    } else {
+        pumping.spawn(watch_clock(&host_));
+        if (journal_ != nullptr) {
+            journaling.spawn(journal_->run());
+            journaling.spawn(follow_journal());
+        }
     }
     io::task_scope saving(context_);
     if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
@@ -120,6 +125,7 @@ void facility_role::say(telemetry::happening_kind what) const {
 
 void facility_role::collect(telemetry::metrics_page& page) const {
     add_metrics(feed_, page);
+    add_metrics(host_, page);
     if (snapshots_ != nullptr) add_metrics(*snapshots_, page);
     if (thread_ != nullptr) add_metrics(*thread_, page);
     const auto absent = std::count(gateways_.begin(), gateways_.end(), nullptr);

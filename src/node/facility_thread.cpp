@@ -6,6 +6,7 @@
 #include "io/block_on.hpp"
 #include "io/scope.hpp"
 #include "io/yield.hpp"
+#include "node/clock_watch.hpp"
 #include "node/limits.hpp"
 
 namespace corro::node {
@@ -13,6 +14,13 @@ namespace {
 
 /// How often an idle thread looks for commands between two looks at its context.
 constexpr int looks_per_turn = 64;
+
+/// Every thread of a venue has the same time of day.
+io::context_options options_beside(const io::context& edge) noexcept {
+    io::context_options options;
+    options.wall_clock = edge.wall_clock();
+    return options;
+}
 
 void pause_briefly() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -26,6 +34,7 @@ facility_thread::facility_thread(io::context& edge, gateway::command_queue& comm
                                  std::chrono::nanoseconds busy_poll, std::size_t executed_max)
     : commands_(commands),
       edge_bell_(edge),
+      context_(options_beside(edge)),
       bell_(context_),
       events_(event_ring_capacity),
       busy_poll_(busy_poll),
@@ -62,7 +71,11 @@ io::task<void> facility_thread::serve() {
         journaling.spawn(journal_->run());
         journaling.spawn(follow_journal());
     }
+    io::task_scope watching(context_);
+    watching.spawn(watch_clock(host_));
     co_await take_commands();
+    watching.request_stop();
+    co_await watching.join();
     if (journal_ != nullptr) journal_->close();
     co_await journaling.join();
 }

@@ -1,5 +1,7 @@
 #include "node/host_journal.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -52,6 +54,8 @@ host_journal::host_journal(io::context& context, io::context& edge, const config
       edge_(edge),
       directory_(c.journal_directory),
       snapshots_kept_(c.snapshots_kept),
+      clock_slew_ppm_(c.clock_slew_ppm),
+      clock_ahead_max_(c.clock_ahead_max),
       options_(options_of(c)),
       owners_(owners_of(c.accounts)),
       replay_(std::in_place, &files_, directory_, options_.venue, may_lose_commands(c)) {}
@@ -70,7 +74,22 @@ io::task<void> host_journal::take_directory() {
     if (!kept) refuse(kept.error());
 }
 
-io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* answers) {
+void host_journal::start_clock(matching_host& host, domain::time_ns not_before) {
+    host.start_clock(edge_.wall_now(), clock_slew_ppm_, not_before);
+    const auto ahead = std::chrono::duration_cast<std::chrono::seconds>(host.clock_offset());
+    if (ahead < std::chrono::seconds(1)) return;
+    std::string what =
+        fmt::format("{}: its last command is {} seconds later than the wall clock", directory_, ahead.count());
+    if (clock_ahead_max_.count() != 0 && ahead > clock_ahead_max_) {
+        throw recovery_error(what + fmt::format("; venue.clock_ahead_max_s allows {}. Set the clock, or allow more",
+                                                clock_ahead_max_.count()));
+    }
+    notices_.push_back(what +
+                       "; venue time goes on from there and comes back to the wall clock slowly "
+                       "(venue.clock_slew_ppm)");
+}
+
+io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* answers, domain::time_ns not_before) {
     domain::command last;
     for (std::uint32_t id = 1; id < host->last_requests().size(); ++id) {
         last.session = domain::session_id{id};
@@ -80,6 +99,7 @@ io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* an
     notices_ = replay_->notices();
     replayed_count_ = replay_->replayed_count();
     snapshot_sequence_ = replay_->snapshot_sequence();
+    start_clock(*host, not_before);
     auto writer = co_await journal::writer::open(std::move(*lock_), replay_->end(), options_);
     if (!writer) refuse(writer.error());
     lock_.reset();

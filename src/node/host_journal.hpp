@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -78,7 +79,10 @@ class host_journal {
     /// What is there. @pre Not finished.
     [[nodiscard]] journal_replay& replay() noexcept { return *replay_; }
     /// Opens the journal for what comes, and lets the host journal from then on. @pre The replay is at the end.
-    [[nodiscard]] io::task<void> finish(matching_host* host, gateway::answer_log* answers);
+    /// The host's time does not begin before `not_before`. Fails with recovery_error when it would be further ahead of
+    /// the wall clock than the configuration allows; further than a second is a notice.
+    [[nodiscard]] io::task<void> finish(matching_host* host, gateway::answer_log* answers,
+                                        domain::time_ns not_before = {});
 
     /// Saves the state of a venue at rest, whose journal is sealed and whose answers are where they belong. Nothing has
     /// to be saved when nothing has happened since the last snapshot, and nothing can be when the journal has failed.
@@ -126,11 +130,15 @@ class host_journal {
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept { return notices_; }
 
  private:
+    void start_clock(matching_host& host, domain::time_ns not_before);
+
     journal::disk_storage files_;
     journal::disk_storage snapshot_files_;  ///< on the edge's context
     io::context& edge_;
     std::string directory_;
     std::size_t snapshots_kept_;
+    std::uint32_t clock_slew_ppm_;
+    std::chrono::seconds clock_ahead_max_;
     journal::writer_options options_;
     std::vector<session_owner> owners_;
     std::vector<std::string> notices_;

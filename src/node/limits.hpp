@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "facility/limits.hpp"
+#include "node/venue_time.hpp"
 
 namespace corro::node {
 
@@ -62,9 +63,19 @@ inline constexpr std::uint64_t snapshot_every_default = 10'000'000;
 /// Instruments that a venue may keep room for: their books are made at the start, of some 100 KiB each.
 inline constexpr std::uint32_t instruments_reserved_max = 10'000;
 
+/// How often a venue that runs compares its time with the wall clock.
+inline constexpr std::chrono::milliseconds clock_look_interval{1'000};
+
+/// By how much the rate of venue time may differ from the wall clock's while it comes back to it, in parts per million:
+/// an offset of a second is gone after 100 seconds, one of an hour after four days, and a throttle's window is one
+/// percent longer or shorter meanwhile.
+inline constexpr std::uint32_t clock_slew_ppm_default = 10'000;
+
 /// How often a venue that runs looks whether a snapshot is due.
 inline constexpr std::chrono::milliseconds snapshot_look_interval{50};
 
+static_assert(2 * std::chrono::nanoseconds(clock_look_interval).count() < venue_time::correction_ns);
+static_assert(clock_slew_ppm_default <= venue_time::slew_ppm_max);
 static_assert(facility::events_buffered_max < backlog_events_max / 2);
 
 }  // namespace corro::node

@@ -20,6 +20,10 @@ bool only_closes(const domain::command& command) noexcept {
     }
 }
 
+std::int64_t ns_of(std::chrono::system_clock::time_point wall) noexcept {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(wall.time_since_epoch()).count();
+}
+
 }  // namespace
 
 matching_host::matching_host(const facility::facility_options& options, std::span<const domain::instrument> instruments,
@@ -27,11 +31,19 @@ matching_host::matching_host(const facility::facility_options& options, std::spa
     : clock_(clock),
       outlet_(&outlet),
       start_ticks_(clock.now_ticks()),
-      start_ns_(
-          std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-              .count()),
       backlog_(backlog_events_max),
       facility_(options, instruments, *this) {}
+
+void matching_host::start_clock(std::chrono::system_clock::time_point wall, std::uint32_t slew_ppm,
+                                domain::time_ns not_before) noexcept {
+    time_.begin(elapsed_ns(), ns_of(wall), std::max(last_ns_, not_before.value), slew_ppm);
+    clock_offset_ns_.store(time_.offset_ns(), std::memory_order_relaxed);
+}
+
+void matching_host::look_at_clock(std::chrono::system_clock::time_point wall) noexcept {
+    time_.look(elapsed_ns(), ns_of(wall));
+    clock_offset_ns_.store(time_.offset_ns(), std::memory_order_relaxed);
+}
 
 void matching_host::set_outlet(event_outlet& outlet) noexcept {
     CORRO_ASSERT(backlog_.empty());
@@ -55,9 +67,7 @@ void matching_host::replay(const domain::command& command) noexcept {
 
 bool matching_host::execute(domain::command& command) noexcept {
     CORRO_ASSERT(has_room(), "a host is asked before it is given a command");
-    const std::uint64_t elapsed_ns = clock_.between_ns(start_ticks_, clock_.now_ticks());
-    // The wall clock of another life may have been ahead of this one's.
-    const std::int64_t now_ns = std::max(last_ns_, start_ns_ + static_cast<std::int64_t>(elapsed_ns));
+    const std::int64_t now_ns = std::max(last_ns_, time_.at(elapsed_ns()));
     command.sequence = domain::sequence_number{sequence_ + 1};
     command.time = domain::time_ns{now_ns};
     if (command.verdict == domain::reject_reason::none) command.verdict = throttle_.judge(command);

@@ -9,6 +9,8 @@
 // Threads: one. Limits: node/limits.hpp. Cost: one reading of the clock per command; no allocation.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <system_error>
@@ -22,6 +24,7 @@
 #include "journal/writer.hpp"
 #include "node/event_backlog.hpp"
 #include "node/event_outlet.hpp"
+#include "node/venue_time.hpp"
 #include "risk/throttle.hpp"
 
 namespace corro::node {
@@ -38,6 +41,21 @@ class matching_host final : private facility::event_consumer {
         throttle_ = risk::throttle(options, sessions_count);
         last_requests_.resize(std::size_t{sessions_count} + 1);
     }
+
+    /// Begins the time of the commands: with the wall clock, but not before the last command or before `not_before`.
+    /// From then on it follows the wall clock as `look_at_clock` shows it, at a rate that differs by `slew_ppm` at
+    /// most.
+    /// @pre Once before the first `execute`, and again after a recovery.
+    void start_clock(std::chrono::system_clock::time_point wall, std::uint32_t slew_ppm,
+                     domain::time_ns not_before = {}) noexcept;
+    /// The wall clock shows this now.
+    void look_at_clock(std::chrono::system_clock::time_point wall) noexcept;
+    /// How far the time of the commands was ahead of the wall clock at the last look; negative: behind. Any thread.
+    [[nodiscard]] std::chrono::nanoseconds clock_offset() const noexcept {
+        return std::chrono::nanoseconds(clock_offset_ns_.load(std::memory_order_relaxed));
+    }
+    /// The time of the last command; 0 before the first.
+    [[nodiscard]] domain::time_ns last_time() const noexcept { return domain::time_ns{last_ns_}; }
 
     /// The number of the last request of each session that was sequenced, by id; 0 for none.
     [[nodiscard]] std::span<const std::uint32_t> last_requests() const noexcept { return last_requests_; }
@@ -87,13 +105,17 @@ class matching_host final : private facility::event_consumer {
     [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
     void note_request(const domain::command& command) noexcept;
     void transfer(base::archive& a);
+    [[nodiscard]] std::uint64_t elapsed_ns() const noexcept {
+        return clock_.between_ns(start_ticks_, clock_.now_ticks());
+    }
 
     const base::tsc_clock& clock_;
     event_outlet* outlet_;
     journal::writer* journal_ = nullptr;
     std::uint64_t start_ticks_;
-    std::int64_t start_ns_;  ///< wall-clock time at start_ticks_
+    venue_time time_;  ///< its monotonic clock shows the time since start_ticks_
     std::int64_t last_ns_ = 0;
+    std::atomic<std::int64_t> clock_offset_ns_{0};  ///< written by the host's thread
     std::uint64_t sequence_ = 0;
     std::uint64_t emitted_count_ = 0;
     std::vector<std::uint32_t> last_requests_;

@@ -88,6 +88,19 @@ void add_metrics(const host_journal& journal, metrics_page& page) {
     add_journals({&only, 1}, page);
 }
 
+namespace {
+
+void add_clock(const matching_host& host, metrics_page& page, std::initializer_list<telemetry::label> labels = {}) {
+    page.gauge("corro_clock_offset_seconds", "How far the time of the commands is ahead of the wall clock.",
+               std::chrono::duration<double>(host.clock_offset()).count(), labels);
+}
+
+}  // namespace
+
+void add_metrics(const matching_host& host, metrics_page& page) {
+    add_clock(host, page);
+}
+
 void add_metrics(const facility_thread& thread, metrics_page& page) {
     page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",
                static_cast<double>(thread.waiting_count()));
@@ -170,6 +183,7 @@ void add_metrics(std::span<const segment* const> segments, metrics_page& page) {
         if (s->journal != nullptr) journals.push_back({s->journal.get(), {{"segment", s->name()}}});
     }
     add_journals(journals, page);
+    for (const segment* s : segments) add_clock(s->host, page, {{"segment", s->name()}});
     for (const segment* s : segments) {
         if (s->thread == nullptr) continue;
         page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",

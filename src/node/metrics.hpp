@@ -22,6 +22,7 @@ void add_metrics(std::span<const segment* const> segments, telemetry::metrics_pa
 /// How far the journal and its newest snapshot are.
 void add_metrics(const host_journal& journal, telemetry::metrics_page& page);
 void add_metrics(const snapshot_maker& maker, telemetry::metrics_page& page);
+void add_metrics(const matching_host& host, telemetry::metrics_page& page);
 void add_metrics(const facility_thread& thread, telemetry::metrics_page& page);
 
 }  // namespace corro::node

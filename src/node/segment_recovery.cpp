@@ -102,8 +102,11 @@ std::uint64_t recover_segments(all_segments segments, answer_merger& merger, ord
     const std::uint64_t saved = replay.load_newest();
     lost_requests lost(segments, saved);
     replay.run(lost);
+    // One time for all, also when only one of them was written under a clock that was ahead.
+    domain::time_ns latest{};
+    for (const auto& s : segments) latest = std::max(latest, s->host.last_time());
     for (const auto& s : segments) {
-        io::block_on(s->host_context(), s->journal->finish(&s->host, &orders.answers()));
+        io::block_on(s->host_context(), s->journal->finish(&s->host, &orders.answers(), latest));
     }
     lost.tell(orders);
     return lost.last_arrival();

@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "io/yield.hpp"
+#include "node/clock_watch.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
 #include "node/operator_answers.hpp"
@@ -41,6 +42,7 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
     merger_.skip_to(next_arrival_);
     merger_.begin_counting();
     for (const auto& s : segments_) {
+        if (s->journal == nullptr) s->host.start_clock(context.wall_now(), c.clock_slew_ppm);
         if (s->thread != nullptr) s->host.set_outlet(*s->thread);
         s->feed.take_phases(s->host.state());
         // What the recovery repeated has been told before.
@@ -65,9 +67,12 @@ io::task<void> segmented_exchange::run() {
         if (s->thread != nullptr) {
             s->thread->start(s->host, s->journal.get());
             pumping.spawn(follow_thread(s.get()));
-        } else if (s->journal != nullptr) {
-            journaling.spawn(s->journal->run());
-            journaling.spawn(follow_journal(s.get()));
+        } else {
+            pumping.spawn(watch_clock(&s->host));
+            if (s->journal != nullptr) {
+                journaling.spawn(s->journal->run());
+                journaling.spawn(follow_journal(s.get()));
+            }
         }
         publishing.spawn(s->feed.run());
     }

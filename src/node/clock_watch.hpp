@@ -1,0 +1,24 @@
+// The look at the wall clock that venue time needs now and then.
+//
+// Threads: the host's context.
+#pragma once
+
+#include "io/context.hpp"
+#include "io/task.hpp"
+#include "io/timer.hpp"
+#include "node/limits.hpp"
+#include "node/matching_host.hpp"
+
+namespace corro::node {
+
+/// Shows `host` the wall clock of its context again and again, until it is stopped.
+[[nodiscard]] inline io::task<void> watch_clock(matching_host* host) {
+    io::context& context = co_await io::this_context();
+    while (true) {
+        const std::error_code stopped = co_await io::sleep_for(clock_look_interval);
+        if (stopped) co_return;
+        host->look_at_clock(context.wall_now());
+    }
+}
+
+}  // namespace corro::node

@@ -1,0 +1,223 @@
+// The time of a venue whose wall clock is moved: at a start, and while it runs.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "../recovery/segmented_venue.hpp"
+#include "base/test_folder.hpp"
+#include "client/order_session.hpp"
+#include "exchange_under_test.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "io/timer.hpp"
+#include "node/exchange.hpp"
+#include "node/segmented_exchange.hpp"
+
+namespace corro {
+namespace {
+
+using namespace std::chrono_literals;
+using node::threading_mode;
+
+/// How far the wall clock of this file's venues is moved.
+std::atomic<std::chrono::nanoseconds> moved{0ns};
+
+io::context_options with_moved_clock() {
+    io::context_options options;
+    options.wall_clock = [] {
+        const auto now = std::chrono::system_clock::now() + moved.load();
+        return std::chrono::time_point_cast<std::chrono::system_clock::duration>(now);
+    };
+    return options;
+}
+
+domain::command order(std::uint64_t name, std::uint32_t instrument = 1) {
+    domain::command c;
+    c.kind = domain::command_kind::enter_order;
+    c.instrument = domain::instrument_id{instrument};
+    c.client_order = domain::client_order_id{name};
+    c.price = domain::price_ticks{100};
+    c.quantity = domain::quantity_lots{1};
+    return c;
+}
+
+/// Enters one order and gives the answer.
+io::task<domain::event> enter(client::order_session* session, domain::command c) {
+    domain::event nothing{};
+    const bool sent = session->send(c) != 0;
+    EXPECT_TRUE(sent);
+    const auto answer = co_await session->next();
+    EXPECT_TRUE(answer && !answer->reject);
+    if (!answer) co_return nothing;
+    co_return answer->event;
+}
+
+/// One life of a venue: `work(session, venue)`, which returns a task, then a close in order.
+template <class Venue, class Work>
+io::task<void> live(io::context* context, Venue* venue, Work work) {
+    io::task_scope serving(*context);
+    serving.spawn(venue->run());
+    auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), testing::who(1, 1));
+    EXPECT_TRUE(session);
+    if (session) {
+        co_await work(session->get(), venue);
+        static_cast<void>(co_await (*session)->log_out());
+    }
+    venue->close();
+    co_await serving.join();
+}
+
+template <class Venue, class Work>
+void run_venue(const node::configuration& c, Work work) {
+    io::context context(with_moved_clock());
+    Venue venue(context, c);
+    io::block_on(context, live(&context, &venue, work));
+}
+
+class venue_clock : public ::testing::TestWithParam<threading_mode> {
+ protected:
+    venue_clock() { moved = 0ns; }
+};
+INSTANTIATE_TEST_SUITE_P(modes, venue_clock, ::testing::Values(threading_mode::inline_, threading_mode::split),
+                         [](const auto& m) { return testing::name_of(m.param); });
+
+constexpr auto enter_one = [](client::order_session* session, auto* /*venue*/) -> io::task<void> {
+    static_cast<void>(co_await enter(session, order(1)));
+};
+
+/// The window of the throttle is short; it ends if venue time goes on. Every tenth of a second one order is tried.
+constexpr auto wait_for_windows_to_end = [](client::order_session* session, auto* /*venue*/) -> io::task<void> {
+    std::uint64_t name = 100;
+    for (int windows = 0; windows < 3; ++windows) {
+        bool is_refused = false;
+        while (!is_refused) {
+            const domain::event e = co_await enter(session, order(name++));
+            is_refused = e.reason == domain::reject_reason::throttled;
+            CORRO_REQUIRE(name < 100'000);
+        }
+        bool is_over = false;
+        for (int i = 0; i < 100 && !is_over; ++i) {
+            static_cast<void>(co_await io::sleep_for(100ms));
+            const domain::event e = co_await enter(session, order(name++));
+            is_over = e.reason == domain::reject_reason::none;
+        }
+        EXPECT_TRUE(is_over) << "the window of the throttle does not end";
+        CORRO_REQUIRE(is_over);
+    }
+};
+
+TEST_P(venue_clock, C4_goes_on_after_a_start_with_the_clock_an_hour_ahead) {
+    const base::test_folder directory;
+    node::configuration c = testing::small_venue(GetParam());
+    c.journal_directory = directory.path() + "/journal";
+    c.requests_max = 10;
+    c.requests_window = 300ms;
+    moved = 1h;
+    run_venue<node::exchange>(c, enter_one);
+    moved = 0ns;
+    {
+        io::context context(with_moved_clock());
+        node::exchange exchange(context, c);
+        EXPECT_NEAR(static_cast<double>(exchange.clock_offset() / 1s), 3'600, 60);
+        ASSERT_EQ(exchange.journal()->notices().size(), 1U);
+        EXPECT_NE(exchange.journal()->notices().front().find("seconds later than the wall clock"), std::string::npos);
+    }
+    run_venue<node::exchange>(c, wait_for_windows_to_end);
+}
+
+TEST_P(venue_clock, C4_goes_on_in_every_segment_when_one_was_an_hour_ahead) {
+    const base::test_folder directory;
+    node::configuration c = testing::two_segments(GetParam(), directory.path());
+    c.requests_max = 10;
+    c.requests_window = 300ms;
+    moved = 1h;
+    run_venue<node::segmented_exchange>(c, enter_one);
+    moved = 0ns;
+    {
+        io::context context(with_moved_clock());
+        node::segmented_exchange exchange(context, c);
+        EXPECT_NEAR(static_cast<double>(exchange.at(0).host.clock_offset() / 1s), 3'600, 60);
+        EXPECT_NEAR(static_cast<double>((exchange.at(1).host.clock_offset() - exchange.at(0).host.clock_offset()) / 1s),
+                    0, 60)
+            << "the segments have one time";
+    }
+    run_venue<node::segmented_exchange>(c, wait_for_windows_to_end);
+}
+
+TEST_P(venue_clock, C4_refuses_a_start_beyond_the_configured_bound) {
+    const base::test_folder directory;
+    node::configuration c = testing::small_venue(GetParam());
+    c.journal_directory = directory.path() + "/journal";
+    c.clock_ahead_max = 600s;
+    moved = 1h;
+    run_venue<node::exchange>(c, enter_one);
+    moved = 0ns;
+    io::context context(with_moved_clock());
+    try {
+        const node::exchange exchange(context, c);
+        FAIL() << "it started";
+    } catch (const node::recovery_error& e) {
+        EXPECT_NE(std::string(e.what()).find("clock_ahead_max_s allows 600"), std::string::npos) << e.what();
+    }
+    moved = 55min;
+    run_venue<node::exchange>(c, enter_one);
+}
+
+/// An order that is good for half an hour survives a clock that is set an hour forwards and back again.
+constexpr auto move_the_clock = [](client::order_session* session, auto* venue) -> io::task<void> {
+    domain::command c = order(1);
+    c.time_in_force = domain::time_in_force::gtd;
+    const auto expiry = std::chrono::system_clock::now().time_since_epoch() + 30min;
+    c.expire_time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(expiry).count()};
+    const domain::event entered = co_await enter(session, c);
+    EXPECT_EQ(entered.reason, domain::reject_reason::none);
+    for (const auto step : {1h, -1h, 0h}) {
+        moved = step;
+        const auto is_seen = [&] { return std::chrono::abs(venue->clock_offset() + step) < 1min; };
+        for (int i = 0; i < 1'000 && !is_seen(); ++i) static_cast<void>(co_await io::sleep_for(10ms));
+        EXPECT_TRUE(is_seen()) << "the venue looks at the clock";
+        const domain::event next = co_await enter(session, order(static_cast<std::uint64_t>(10 + step / 1h)));
+        EXPECT_EQ(next.reason, domain::reject_reason::none);
+        EXPECT_LT(std::abs(next.time.value - entered.time.value), std::chrono::nanoseconds(1min).count());
+        EXPECT_GT(next.time.value, entered.time.value);
+    }
+    domain::command cancel;
+    cancel.kind = domain::command_kind::cancel_order;
+    cancel.instrument = domain::instrument_id{1};
+    cancel.client_order = domain::client_order_id{1};
+    const domain::event cancelled = co_await enter(session, cancel);
+    EXPECT_EQ(cancelled.kind, domain::event_kind::order_cancelled) << "it was still open";
+};
+
+TEST_P(venue_clock, C4_neither_leaps_nor_stands_still_when_the_wall_clock_is_set) {
+    run_venue<node::exchange>(testing::small_venue(GetParam()), move_the_clock);
+}
+
+constexpr auto wait_for_the_offset_to_go = [](client::order_session* /*session*/, auto* venue) -> io::task<void> {
+    moved = 50ms;
+    bool was_behind = false;
+    bool is_back = false;
+    for (int i = 0; i < 3'000 && !is_back; ++i) {
+        static_cast<void>(co_await io::sleep_for(10ms));
+        const auto offset = std::chrono::abs(venue->clock_offset());
+        was_behind = was_behind || offset > 20ms;
+        is_back = was_behind && offset < 5ms;
+    }
+    EXPECT_TRUE(was_behind);
+    EXPECT_TRUE(is_back);
+};
+
+TEST_P(venue_clock, C4_comes_back_to_the_wall_clock_while_the_venue_runs) {
+    node::configuration c = testing::small_venue(GetParam());
+    c.clock_slew_ppm = 100'000;
+    run_venue<node::exchange>(c, wait_for_the_offset_to_go);
+}
+
+}  // namespace
+}  // namespace corro
