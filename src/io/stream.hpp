@@ -10,13 +10,13 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <system_error>
 #include <type_traits>
 #include <utility>
 
 #include "io/awaitable.hpp"
+#include "io/kept.hpp"
 #include "io/result.hpp"
 #include "io/task.hpp"
 
@@ -35,6 +35,9 @@ concept awaitable_of = std::same_as<std::remove_cvref_t<detail::await_result<Awa
 /// - `shutdown()` says to the peer that nothing more will be sent; reading goes on.
 /// - `close()` gives the stream up at once; operations under way end with `operation_canceled`. Closing twice is
 ///   harmless, operations on a closed stream give `bad_file_descriptor`.
+///
+/// Destroying a stream, or assigning another one to it, closes it: the streams of this library keep what their
+/// operations need until they have ended with `operation_canceled`.
 ///
 /// One read and one write may be in flight at a time; a shutdown counts as a write. Each operation observes the stop
 /// token of the task that awaits it; a read that was stopped has lost no bytes.
@@ -101,7 +104,8 @@ template <stream Stream>
     }
 }
 
-/// Owns a stream of any kind, or none. Satisfies `stream` itself.
+/// Owns a stream of any kind, or none. Satisfies `stream` itself. Operations that are under way when it is destroyed
+/// end with operation_canceled.
 class any_stream {
  public:
     /// A closed stream.
@@ -110,32 +114,40 @@ class any_stream {
     /// Takes over `hidden`.
     template <class Stream>
         requires(!std::same_as<Stream, any_stream> && stream<Stream>)
-    any_stream(Stream hidden) : hidden_(std::make_unique<holder<Stream>>(std::move(hidden))) {}  // NOLINT: implicit
+    any_stream(Stream hidden) : hidden_(new holder<Stream>(std::move(hidden))) {}  // NOLINT: implicit
 
-    [[nodiscard]] bool is_open() const noexcept { return hidden_ != nullptr && hidden_->is_open(); }
+    any_stream(any_stream&& other) noexcept = default;
+    any_stream& operator=(any_stream&& other) noexcept {
+        if (this != &other) {
+            close_for_others();
+            hidden_ = std::move(other.hidden_);
+        }
+        return *this;
+    }
+    ~any_stream() { close_for_others(); }
+
+    [[nodiscard]] bool is_open() const noexcept { return hidden_ && hidden_->is_open(); }
 
     /// As the hidden stream's own. `bad_file_descriptor` if there is none.
     [[nodiscard]] task<io_result> read_some(std::span<std::byte> into) {
-        return hidden_ != nullptr ? hidden_->read_some(into) : refused();
+        return hidden_ ? hidden_->read_some(into) : refused();
     }
     /// As `read_some`, until `into` is full.
     [[nodiscard]] task<io_result> read_exact(std::span<std::byte> into) {
-        return hidden_ != nullptr ? hidden_->read_exact(into) : refused();
+        return hidden_ ? hidden_->read_exact(into) : refused();
     }
     /// As the hidden stream's own.
     [[nodiscard]] task<io_result> write_some(std::span<const std::byte> from) {
-        return hidden_ != nullptr ? hidden_->write_some(from) : refused();
+        return hidden_ ? hidden_->write_some(from) : refused();
     }
     /// As `write_some`, until all of `from` is taken.
     [[nodiscard]] task<io_result> write_all(std::span<const std::byte> from) {
-        return hidden_ != nullptr ? hidden_->write_all(from) : refused();
+        return hidden_ ? hidden_->write_all(from) : refused();
     }
     /// As the hidden stream's own.
-    [[nodiscard]] task<std::error_code> shutdown() {
-        return hidden_ != nullptr ? hidden_->shutdown() : refused_shutdown();
-    }
+    [[nodiscard]] task<std::error_code> shutdown() { return hidden_ ? hidden_->shutdown() : refused_shutdown(); }
     void close() noexcept {
-        if (hidden_ != nullptr) hidden_->close();
+        if (hidden_) hidden_->close();
     }
 
     /// The hidden stream if it is a `Stream`; null otherwise.
@@ -146,10 +158,7 @@ class any_stream {
     }
 
  private:
-    struct interface {
-        interface() = default;
-        interface(const interface&) = delete;
-        interface& operator=(const interface&) = delete;
+    struct interface : detail::keepable {
         virtual ~interface() = default;
         [[nodiscard]] virtual bool is_open() const noexcept = 0;
         [[nodiscard]] virtual task<io_result> read_some(std::span<std::byte> into) = 0;
@@ -165,19 +174,34 @@ class any_stream {
         explicit holder(Stream hidden) : held(std::move(hidden)) {}
         [[nodiscard]] bool is_open() const noexcept override { return held.is_open(); }
         [[nodiscard]] task<io_result> read_some(std::span<std::byte> into) override {
-            return detail::as_task(held.read_some(into));
+            return keep(held.read_some(into));
         }
         [[nodiscard]] task<io_result> read_exact(std::span<std::byte> into) override {
-            return detail::as_task(io::read_exact(held, into));
+            return keep(io::read_exact(held, into));
         }
         [[nodiscard]] task<io_result> write_some(std::span<const std::byte> from) override {
-            return detail::as_task(held.write_some(from));
+            return keep(held.write_some(from));
         }
         [[nodiscard]] task<io_result> write_all(std::span<const std::byte> from) override {
-            return detail::as_task(io::write_all(held, from));
+            return keep(io::write_all(held, from));
         }
-        [[nodiscard]] task<std::error_code> shutdown() override { return detail::as_task(held.shutdown()); }
+        [[nodiscard]] task<std::error_code> shutdown() override { return keep(held.shutdown()); }
         void close() noexcept override { held.close(); }
+
+        /// The operation as a task that keeps the stream.
+        template <class Operation>
+        [[nodiscard]] auto keep(Operation begun) -> task<detail::task_value_of<Operation>> {
+            if constexpr (detail::is_task<Operation> && requires { typename Stream::operations_keep_it; }) {
+                return begun;
+            } else {
+                return run(detail::kept<holder>(this), std::move(begun));
+            }
+        }
+        template <class Operation>
+        [[nodiscard]] static task<detail::task_value_of<Operation>> run([[maybe_unused]] detail::kept<holder> self,
+                                                                        Operation begun) {
+            co_return co_await std::move(begun);
+        }
 
         Stream held;
     };
@@ -185,7 +209,12 @@ class any_stream {
     static task<io_result> refused() { co_return io_result(std::make_error_code(std::errc::bad_file_descriptor), 0); }
     static task<std::error_code> refused_shutdown() { co_return std::make_error_code(std::errc::bad_file_descriptor); }
 
-    std::unique_ptr<interface> hidden_;
+    /// Ends the operations that would outlive this object.
+    void close_for_others() noexcept {
+        if (hidden_.shared()) hidden_->close();
+    }
+
+    detail::kept<interface> hidden_;
 };
 
 }  // namespace corro::io

@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <coroutine>
+#include <cstdint>
 #include <system_error>
+#include <type_traits>
 
 #include "io/context.hpp"
 #include "io/errors.hpp"
@@ -17,6 +19,18 @@
 
 namespace corro::io {
 namespace detail {
+
+/// `given` in nanoseconds; what they cannot hold becomes the longest duration there is, ahead or back.
+template <class Rep, class Period>
+    requires std::is_convertible_v<std::chrono::duration<Rep, Period>, std::chrono::nanoseconds>
+[[nodiscard]] constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> given) noexcept {
+    using std::chrono::nanoseconds;
+    using wide = std::chrono::duration<std::common_type_t<Rep, std::int64_t>, Period>;
+    constexpr wide longest = std::chrono::duration_cast<wide>(nanoseconds::max());
+    if (wide(given) > longest) return nanoseconds::max();
+    if (wide(given) < -longest) return nanoseconds::min();
+    return nanoseconds(wide(given));
+}
 
 class sleep_awaiter : ready_item, stop_callback, timer_node {
  public:
@@ -76,13 +90,14 @@ class sleep_awaiter : ready_item, stop_callback, timer_node {
 
 }  // namespace detail
 
-/// Waits for `delay` to pass; zero or less is a yield.
+/// Waits for `delay` to pass; zero or less is a yield. A delay of more than 146 years is one without end.
 ///
 /// @error   operation_canceled on stop.
 /// @suspend Unless the task is stopped already; resumes through the ready queue.
 /// @cancel  Observes the task's stop token.
-inline lazily<detail::sleep_awaiter, std::chrono::nanoseconds> sleep_for(std::chrono::nanoseconds delay) noexcept {
-    return lazily<detail::sleep_awaiter, std::chrono::nanoseconds>(delay);
+template <class Rep, class Period>
+lazily<detail::sleep_awaiter, std::chrono::nanoseconds> sleep_for(std::chrono::duration<Rep, Period> delay) noexcept {
+    return lazily<detail::sleep_awaiter, std::chrono::nanoseconds>(detail::saturated(delay));
 }
 
 /// Waits until `due`; a time in the past is due at the end of this turn of the loop. The rest is as with `sleep_for`.
@@ -97,11 +112,14 @@ class steady_timer : timer_node {
     explicit steady_timer(context& on) noexcept : timer_node(&on_time), context_(&on) {}
     steady_timer(const steady_timer&) = delete;
     steady_timer& operator=(const steady_timer&) = delete;
-    ~steady_timer() { context_->timers().disarm(*this); }
+    /// Whoever still waits gets operation_canceled.
+    ~steady_timer() { cancel(); }
 
     /// Sets the deadline `delay` ahead, instead of any earlier setting. With no delay, and nobody waiting, the timer
     /// has expired at once, without the wheel or the clock; the next wait is then a yield.
-    void expires_after(std::chrono::nanoseconds delay) noexcept {
+    template <class Rep, class Period>
+    void expires_after(std::chrono::duration<Rep, Period> given) noexcept {
+        const std::chrono::nanoseconds delay = detail::saturated(given);
         context_->timers().disarm(*this);
         yield_owed_ = delay.count() <= 0 && waiters_.empty();
         if (yield_owed_) return;
@@ -118,15 +136,14 @@ class steady_timer : timer_node {
         const bool was_armed = armed();
         context_->timers().disarm(*this);
         yield_owed_ = false;
-        ++cancels_count_;
-        wake_all();
+        wake_all(true);
         return was_armed;
     }
     [[nodiscard]] bool armed() const noexcept { return timer_node::armed(); }
 
     class wait_awaiter : detail::wait_list::waiter {
      public:
-        explicit wait_awaiter(steady_timer* on) noexcept : on_(on), cancels_count_(on->cancels_count_) {}
+        explicit wait_awaiter(steady_timer* on) noexcept : on_(on) {}
         bool await_ready() const noexcept { return !on_->armed() && !on_->yield_owed_; }
         template <promise_with_environment Promise>
         bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
@@ -140,31 +157,35 @@ class steady_timer : timer_node {
             return on_->waiters_.suspend(*this, self);
         }
         std::error_code await_resume() const noexcept {
-            return canceled() || cancels_count_ != on_->cancels_count_ ? operation_canceled() : detail::success;
+            return canceled() || timer_canceled_ ? operation_canceled() : detail::success;
         }
 
      private:
-        steady_timer* on_;
-        std::uint64_t cancels_count_;
+        friend class steady_timer;
+        steady_timer* on_;  // may have gone when the task resumes
+        bool timer_canceled_ = false;
     };
 
     /// Waits until the deadline has passed, wherever it is moved meanwhile. A timer that is not armed has expired.
     ///
-    /// @error   operation_canceled on `cancel` and on stop.
+    /// @error   operation_canceled on `cancel`, on stop, and when the timer is destroyed.
     /// @suspend While the timer is armed, and once after it was set to no delay; resumes through the ready queue.
     /// @overlap Any number of waiters.
     /// @cancel  Observes the task's stop token; the timer stays armed.
     lazily<wait_awaiter, steady_timer*> wait() noexcept { return lazily<wait_awaiter, steady_timer*>(this); }
 
  private:
-    static void on_time(timer_node& self) noexcept { static_cast<steady_timer&>(self).wake_all(); }
-    void wake_all() noexcept {
+    static void on_time(timer_node& self) noexcept { static_cast<steady_timer&>(self).wake_all(false); }
+    void wake_all(bool canceled) noexcept {
         detail::wait_list::section inside(waiters_);
-        while (!waiters_.empty()) inside.wake(waiters_.front());
+        while (!waiters_.empty()) {
+            auto& first = static_cast<wait_awaiter&>(waiters_.front());
+            first.timer_canceled_ = canceled;
+            inside.wake(first);
+        }
     }
 
     context* context_;
-    std::uint64_t cancels_count_ = 0;
     bool yield_owed_ = false;  // expired when it was set, and nobody has waited since
     detail::wait_list waiters_;
 };

@@ -14,7 +14,6 @@
 
 #include <cstddef>
 #include <expected>
-#include <memory>
 #include <new>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 
 #include "io/environment.hpp"
 #include "io/errors.hpp"
+#include "io/kept.hpp"
 #include "io/mutex.hpp"
 #include "io/stream.hpp"
 #include "io/tls_context.hpp"
@@ -32,12 +32,25 @@
 
 namespace corro::io {
 
-/// An encrypted stream over another one, `Next`.
+/// An encrypted stream over another one, `Next`. Operations that are under way when it is destroyed end with
+/// operation_canceled.
 template <stream Next>
 class tls_stream {
  public:
+    /// An operation has its own share of what it needs.
+    using operations_keep_it = void;
+
     /// A closed stream.
     tls_stream() noexcept = default;
+    tls_stream(tls_stream&& other) noexcept = default;
+    tls_stream& operator=(tls_stream&& other) noexcept {
+        if (this != &other) {
+            close_for_others();
+            connection_ = std::move(other.connection_);
+        }
+        return *this;
+    }
+    ~tls_stream() { close_for_others(); }
 
     /// Shakes hands as the client.
     ///
@@ -52,7 +65,7 @@ class tls_stream {
     [[nodiscard]] static task<std::expected<tls_stream, std::error_code>> connect(Next next, tls_context settings,
                                                                                   std::string host) {
         if (settings.is_server()) co_return std::unexpected(make_error_code(tls_errc::bad_setting));
-        tls_stream made(std::make_unique<connection>(std::move(next), settings, std::move(host)));
+        tls_stream made(new connection(std::move(next), settings, std::move(host)));
         const std::error_code error = co_await shake_hands(made.connection_.get());
         if (error) co_return std::unexpected(error);
         co_return std::move(made);
@@ -61,13 +74,13 @@ class tls_stream {
     /// Shakes hands as the server, with a server context. Otherwise as `connect`.
     [[nodiscard]] static task<std::expected<tls_stream, std::error_code>> accept(Next next, tls_context settings) {
         if (!settings.is_server()) co_return std::unexpected(make_error_code(tls_errc::bad_setting));
-        tls_stream made(std::make_unique<connection>(std::move(next), settings, std::string()));
+        tls_stream made(new connection(std::move(next), settings, std::string()));
         const std::error_code error = co_await shake_hands(made.connection_.get());
         if (error) co_return std::unexpected(error);
         co_return std::move(made);
     }
 
-    [[nodiscard]] bool is_open() const noexcept { return connection_ != nullptr && connection_->next.is_open(); }
+    [[nodiscard]] bool is_open() const noexcept { return connection_ && connection_->next.is_open(); }
 
     /// Reads what is there, at least one byte.
     ///
@@ -78,11 +91,9 @@ class tls_stream {
     /// @suspend     Until something has arrived and is decrypted; resumes on the stream's context.
     /// @overlap     One read and one write may be in flight.
     /// @cancel      Observes the task's stop token; no byte is lost.
-    [[nodiscard]] task<io_result> read_some(std::span<std::byte> into) { return read(connection_.get(), into, 1); }
+    [[nodiscard]] task<io_result> read_some(std::span<std::byte> into) { return read(connection_, into, 1); }
     /// Reads until `into` is full. Otherwise as `read_some`; what arrived before an error stays in `into`.
-    [[nodiscard]] task<io_result> read_exact(std::span<std::byte> into) {
-        return read(connection_.get(), into, into.size());
-    }
+    [[nodiscard]] task<io_result> read_exact(std::span<std::byte> into) { return read(connection_, into, into.size()); }
 
     /// Writes at least one byte, at most two records' worth.
     ///
@@ -94,43 +105,41 @@ class tls_stream {
     /// @suspend     While the stream beneath takes no more; resumes on the stream's context.
     /// @overlap     One read and one write may be in flight.
     /// @cancel      Observes the task's stop token.
-    [[nodiscard]] task<io_result> write_some(std::span<const std::byte> from) {
-        return write(connection_.get(), from, 1);
-    }
+    [[nodiscard]] task<io_result> write_some(std::span<const std::byte> from) { return write(connection_, from, 1); }
     /// Writes all of `from`. Otherwise as `write_some`.
     [[nodiscard]] task<io_result> write_all(std::span<const std::byte> from) {
-        return write(connection_.get(), from, from.size());
+        return write(connection_, from, from.size());
     }
 
     /// Sends close_notify and ends the sending side of the stream beneath; reading goes on. Counts as a write.
-    [[nodiscard]] task<std::error_code> shutdown() { return shut_down(connection_.get()); }
+    [[nodiscard]] task<std::error_code> shutdown() { return shut_down(connection_); }
 
     /// Closes the stream beneath at once, without a close_notify: the peer sees a truncated stream unless `shutdown`
     /// came first.
     void close() noexcept {
-        if (connection_ != nullptr) connection_->next.close();
+        if (connection_) connection_->next.close();
     }
 
     // What the handshake agreed on; empty for a stream that was never opened. Views live as long as the stream.
 
     /// The application protocol (ALPN), or nothing if none was agreed.
     [[nodiscard]] std::string_view protocol() const noexcept {
-        return connection_ != nullptr ? connection_->engine.protocol() : std::string_view();
+        return connection_ ? connection_->engine.protocol() : std::string_view();
     }
     /// "TLSv1.2" or "TLSv1.3".
     [[nodiscard]] std::string_view version() const noexcept {
-        return connection_ != nullptr ? connection_->engine.version() : std::string_view();
+        return connection_ ? connection_->engine.version() : std::string_view();
     }
     /// The cipher suite's name, such as "TLS_AES_256_GCM_SHA384".
     [[nodiscard]] std::string_view cipher() const noexcept {
-        return connection_ != nullptr ? connection_->engine.cipher() : std::string_view();
+        return connection_ ? connection_->engine.cipher() : std::string_view();
     }
     /// The host that the client asked for (SNI).
     [[nodiscard]] std::string_view server_name() const noexcept {
-        return connection_ != nullptr ? connection_->engine.server_name() : std::string_view();
+        return connection_ ? connection_->engine.server_name() : std::string_view();
     }
     /// Whether the handshake resumed an earlier session.
-    [[nodiscard]] bool resumed() const noexcept { return connection_ != nullptr && connection_->engine.resumed(); }
+    [[nodiscard]] bool resumed() const noexcept { return connection_ && connection_->engine.resumed(); }
 
     /// The stream beneath, for its options and addresses. @pre Opened once.
     [[nodiscard]] Next& next() noexcept { return connection_->next; }
@@ -138,7 +147,7 @@ class tls_stream {
  private:
     using step = detail::tls_engine::step;
 
-    struct connection {
+    struct connection : detail::keepable {
         connection(Next beneath, const tls_context& settings, std::string host)
             : next(std::move(beneath)), engine(settings, std::move(host)) {}
         Next next;
@@ -146,7 +155,18 @@ class tls_stream {
         mutex sending;  // who holds it moves ciphertext out
     };
 
-    explicit tls_stream(std::unique_ptr<connection> made) noexcept : connection_(std::move(made)) {}
+    explicit tls_stream(connection* made) noexcept : connection_(made) {}
+
+    /// Ends the operations that would outlive this object.
+    void close_for_others() noexcept {
+        if (connection_.shared()) connection_->next.close();
+    }
+
+    /// What an operation gives that has met `error`: it began on an open stream, so one that is closed was closed
+    /// meanwhile.
+    static std::error_code reason(const connection& on, std::error_code error) noexcept {
+        return error == std::errc::bad_file_descriptor && !on.next.is_open() ? operation_canceled() : error;
+    }
 
     /// Sends everything that is pending, also what somebody else adds meanwhile.
     static task<std::error_code> flush(connection* on) {
@@ -194,8 +214,8 @@ class tls_stream {
         }
     }
 
-    static task<io_result> read(connection* on, std::span<std::byte> into, std::size_t minimum) {
-        if (on == nullptr || !on->next.is_open()) {
+    static task<io_result> read(detail::kept<connection> on, std::span<std::byte> into, std::size_t minimum) {
+        if (!on || !on->next.is_open()) {
             co_return io_result(std::make_error_code(std::errc::bad_file_descriptor), 0);
         }
         if (into.empty()) co_return io_result();
@@ -209,20 +229,20 @@ class tls_stream {
             // Reading answers in some cases, with an alert for instance. A writer at work takes the answer along: who
             // waited for him here would stop reading for as long as the peer does.
             if (came_to == step::wants_output) {
-                error = co_await flush(on);
+                error = co_await flush(on.get());
             } else if (on->engine.pending().size() > pending_before && on->sending.try_lock()) {
-                error = co_await send_pending(on);
+                error = co_await send_pending(on.get());
             }
             if (came_to == step::failed) co_return io_result(on->engine.error(), done);
             if (came_to == step::ended) co_return io_result(make_error_code(errc::end_of_stream), done);
             if (done >= minimum) co_return io_result({}, done);
-            if (!error && came_to == step::wants_input) error = co_await fetch(on);
-            if (error) co_return io_result(error, done);
+            if (!error && came_to == step::wants_input) error = co_await fetch(on.get());
+            if (error) co_return io_result(reason(*on, error), done);
         }
     }
 
-    static task<io_result> write(connection* on, std::span<const std::byte> from, std::size_t minimum) {
-        if (on == nullptr || !on->next.is_open()) {
+    static task<io_result> write(detail::kept<connection> on, std::span<const std::byte> from, std::size_t minimum) {
+        if (!on || !on->next.is_open()) {
             co_return io_result(std::make_error_code(std::errc::bad_file_descriptor), 0);
         }
         if (on->engine.shut_down_sent()) co_return io_result(std::make_error_code(std::errc::broken_pipe), 0);
@@ -231,28 +251,28 @@ class tls_stream {
         std::size_t done = 0;
         while (done < from.size()) {
             const step came_to = on->engine.write(from.subspan(done), done);
-            const std::error_code error = co_await flush(on);
+            const std::error_code error = co_await flush(on.get());
             if (came_to == step::failed) co_return io_result(on->engine.error(), done);
-            if (error) co_return io_result(error, done);
+            if (error) co_return io_result(reason(*on, error), done);
             if (done >= minimum && done != 0) break;
         }
         co_return io_result({}, done);
     }
 
-    static task<std::error_code> shut_down(connection* on) {
-        if (on == nullptr || !on->next.is_open()) co_return std::make_error_code(std::errc::bad_file_descriptor);
+    static task<std::error_code> shut_down(detail::kept<connection> on) {
+        if (!on || !on->next.is_open()) co_return std::make_error_code(std::errc::bad_file_descriptor);
         // What an earlier, stopped write left behind goes first; then there is room for the close_notify.
-        std::error_code error = co_await flush(on);
-        if (error) co_return error;
+        std::error_code error = co_await flush(on.get());
+        if (error) co_return reason(*on, error);
         const step came_to = on->engine.shut_down();
-        error = co_await flush(on);
-        if (error) co_return error;
+        error = co_await flush(on.get());
+        if (error) co_return reason(*on, error);
         if (came_to == step::failed) co_return on->engine.error();
         error = co_await on->next.shutdown();
-        co_return error;
+        co_return reason(*on, error);
     }
 
-    std::unique_ptr<connection> connection_;
+    detail::kept<connection> connection_;
 };
 
 }  // namespace corro::io

@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "io/context.hpp"
+#include "io/http/client_state.hpp"
 #include "io/http/write_head.hpp"
 #include "io/with_timeout.hpp"
 
@@ -15,21 +16,21 @@ constexpr std::size_t copied_bytes_max = 64 * 1024;
 
 }  // namespace
 
-client::client(any_stream stream, std::string_view host, client_options options)
+client::state::state(any_stream stream, std::string_view host, client_options options)
     : stream_(std::move(stream)),
       options_(options),
       host_(host),
       in_(options.limits),
       fields_(options.limits.fields_count) {}
 
-void client::append_head(method which, std::string_view target, std::span<const field> fields) {
+void client::state::append_head(method which, std::string_view target, std::span<const field> fields) {
     append_request_line(out_, which, target);
     append_field(out_, "Host", host_);
     for (const field& one : fields) append_field(out_, one.name, one.value);
     owed_.push_back(which);
 }
 
-task<std::error_code> client::flush() {
+task<std::error_code> client::state::flush() {
     if (out_.empty()) co_return std::error_code();
     const auto sent = co_await with_timeout(options_.time.transfer_allowance(out_.size()),
                                             stream_.write_all(std::as_bytes(std::span(out_))));
@@ -37,15 +38,15 @@ task<std::error_code> client::flush() {
     co_return sent ? sent->error : sent.error();
 }
 
-task<std::error_code> client::fill(std::chrono::nanoseconds allowed) {
+task<std::error_code> client::state::fill(std::chrono::nanoseconds allowed) {
     const auto got = co_await with_timeout(allowed, stream_.read_some(in_.room()));
     if (!got) co_return got.error();
     in_.commit(got->bytes);
     co_return got->error;
 }
 
-task<std::error_code> client::send(method which, std::string_view target, std::span<const field> fields,
-                                   std::string_view body) {
+task<std::error_code> client::state::send([[maybe_unused]] share kept, method which, std::string_view target,
+                                          std::span<const field> fields, std::string_view body) {
     if (owed_.size() == pipelined_max) co_return std::make_error_code(std::errc::no_buffer_space);
     append_head(which, target, fields);
     if (!body.empty() || which == method::post || which == method::put || which == method::patch) {
@@ -63,8 +64,8 @@ task<std::error_code> client::send(method which, std::string_view target, std::s
     co_return sent ? sent->error : sent.error();
 }
 
-task<std::error_code> client::begin(method which, std::string_view target, std::span<const field> fields,
-                                    std::optional<std::uint64_t> length) {
+task<std::error_code> client::state::begin([[maybe_unused]] share kept, method which, std::string_view target,
+                                           std::span<const field> fields, std::optional<std::uint64_t> length) {
     if (owed_.size() == pipelined_max) co_return std::make_error_code(std::errc::no_buffer_space);
     append_head(which, target, fields);
     chunking_ = !length;
@@ -78,7 +79,7 @@ task<std::error_code> client::begin(method which, std::string_view target, std::
     co_return co_await flush();
 }
 
-task<std::error_code> client::write(std::string_view piece) {
+task<std::error_code> client::state::write([[maybe_unused]] share kept, std::string_view piece) {
     if (piece.empty()) co_return std::error_code();
     std::array<char, 18> room;
     if (chunking_) out_.append(chunk_size_line(piece.size(), room));
@@ -87,7 +88,7 @@ task<std::error_code> client::write(std::string_view piece) {
     co_return co_await flush();
 }
 
-task<std::error_code> client::finish(std::span<const field> trailers) {
+task<std::error_code> client::state::finish([[maybe_unused]] share kept, std::span<const field> trailers) {
     if (chunking_) {
         out_.append("0\r\n");
         for (const field& one : trailers) append_field(out_, one.name, one.value);
@@ -97,7 +98,7 @@ task<std::error_code> client::finish(std::span<const field> trailers) {
 }
 
 /// Reads one head, interim or not, into `head_`.
-task<std::error_code> client::read_head(std::chrono::nanoseconds patience) {
+task<std::error_code> client::state::read_head(std::chrono::nanoseconds patience) {
     CORRO_ASSERT(!owed_.empty(), "a response is received for a request that was sent");
     std::string_view text;
     for (;;) {
@@ -126,9 +127,9 @@ task<std::error_code> client::read_head(std::chrono::nanoseconds patience) {
 }
 
 /// Reads what is left of the response before.
-task<std::error_code> client::skip_rest() {
+task<std::error_code> client::state::skip_rest([[maybe_unused]] share kept) {
     while (in_message_) {
-        const auto rest = co_await read_some_of_body();
+        const auto rest = co_await read_some_of_body(kept);
         if (!rest) co_return rest.error();
         if (!rest->empty()) continue;
         in_.end_message();
@@ -137,8 +138,9 @@ task<std::error_code> client::skip_rest() {
     co_return std::error_code();
 }
 
-task<std::expected<bool, std::error_code>> client::wait_for_continue(std::chrono::nanoseconds patience) {
-    std::error_code error = co_await skip_rest();
+task<std::expected<bool, std::error_code>> client::state::wait_for_continue([[maybe_unused]] share kept,
+                                                                            std::chrono::nanoseconds patience) {
+    std::error_code error = co_await skip_rest(kept);
     if (!error) error = co_await read_head(patience);
     if (error == condition::timed_out && in_.unread_bytes() == 0) co_return true;
     if (error) co_return std::unexpected(error);
@@ -151,9 +153,9 @@ task<std::expected<bool, std::error_code>> client::wait_for_continue(std::chrono
     co_return true;
 }
 
-task<std::expected<response_head, std::error_code>> client::receive() {
+task<std::expected<response_head, std::error_code>> client::state::receive([[maybe_unused]] share kept) {
     while (!head_there_) {
-        std::error_code error = co_await skip_rest();
+        std::error_code error = co_await skip_rest(kept);
         if (!error) error = co_await read_head(options_.response);
         if (error) co_return std::unexpected(error);
         head_there_ = head_.status >= 200 || head_.status == 101;
@@ -164,7 +166,7 @@ task<std::expected<response_head, std::error_code>> client::receive() {
     co_return head_;
 }
 
-task<std::expected<std::string_view, std::error_code>> client::read_some_of_body() {
+task<std::expected<std::string_view, std::error_code>> client::state::read_some_of_body([[maybe_unused]] share kept) {
     for (;;) {
         const auto piece = in_.take_body();
         if (!piece) co_return std::unexpected(make_error_code(piece.error()));
@@ -180,10 +182,10 @@ task<std::expected<std::string_view, std::error_code>> client::read_some_of_body
     }
 }
 
-task<std::expected<std::string_view, std::error_code>> client::read_body() {
+task<std::expected<std::string_view, std::error_code>> client::state::read_body([[maybe_unused]] share kept) {
     whole_body_.clear();
     for (;;) {
-        const auto piece = co_await read_some_of_body();
+        const auto piece = co_await read_some_of_body(kept);
         if (!piece) co_return std::unexpected(piece.error());
         if (piece->empty()) co_return std::string_view(whole_body_);
         if (in_.body_ended() && whole_body_.empty()) co_return *piece;
@@ -191,11 +193,79 @@ task<std::expected<std::string_view, std::error_code>> client::read_body() {
     }
 }
 
-std::string_view client::trailer(std::string_view name) {
+std::string_view client::state::trailer(std::string_view name) {
     if (head_.body != body_kind::chunked || !in_.body_ended()) return {};
     trailer_fields_.resize(options_.limits.trailers_count);
     const auto fields = detail::parse_fields(in_.trailers(), trailer_fields_);
     return fields ? find_field(*fields, name) : std::string_view();
+}
+
+client::client(any_stream stream, std::string_view host, client_options options)
+    : state_(new state(std::move(stream), host, options)) {}
+
+client::client(client&& other) noexcept = default;
+
+client& client::operator=(client&& other) noexcept {
+    if (this != &other) {
+        close_for_others();
+        state_ = std::move(other.state_);
+    }
+    return *this;
+}
+
+client::~client() {
+    close_for_others();
+}
+
+/// Ends the operations that would outlive this object.
+void client::close_for_others() noexcept {
+    if (state_.shared()) state_->stream().close();
+}
+
+bool client::is_open() const noexcept {
+    return state_ && state_->stream().is_open();
+}
+void client::close() noexcept {
+    if (state_) state_->stream().close();
+}
+
+task<std::error_code> client::send(method which, std::string_view target, std::span<const field> fields,
+                                   std::string_view body) {
+    return state_->send(state_, which, target, fields, body);
+}
+task<std::error_code> client::begin(method which, std::string_view target, std::span<const field> fields,
+                                    std::optional<std::uint64_t> length) {
+    return state_->begin(state_, which, target, fields, length);
+}
+task<std::error_code> client::write(std::string_view piece) {
+    return state_->write(state_, piece);
+}
+task<std::error_code> client::finish(std::span<const field> trailers) {
+    return state_->finish(state_, trailers);
+}
+task<std::expected<bool, std::error_code>> client::wait_for_continue(std::chrono::nanoseconds patience) {
+    return state_->wait_for_continue(state_, patience);
+}
+task<std::expected<response_head, std::error_code>> client::receive() {
+    return state_->receive(state_);
+}
+task<std::expected<std::string_view, std::error_code>> client::read_some_of_body() {
+    return state_->read_some_of_body(state_);
+}
+task<std::expected<std::string_view, std::error_code>> client::read_body() {
+    return state_->read_body(state_);
+}
+std::string_view client::trailer(std::string_view name) {
+    return state_->trailer(name);
+}
+bool client::kept_alive() const noexcept {
+    return state_->kept_alive();
+}
+any_stream& client::stream() noexcept {
+    return state_->stream();
+}
+std::span<const std::byte> client::already_received() const noexcept {
+    return state_->received().unread();
 }
 
 }  // namespace corro::io::http

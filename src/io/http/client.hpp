@@ -19,11 +19,10 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "io/http/limits.hpp"
 #include "io/http/message.hpp"
-#include "io/http/message_buffer.hpp"
+#include "io/kept.hpp"
 #include "io/stream.hpp"
 
 namespace corro::io::http {
@@ -40,7 +39,8 @@ struct client_options {
     std::chrono::nanoseconds response = std::chrono::seconds(30);
 };
 
-/// Requests over one connection, one after the other.
+/// Requests over one connection, one after the other. Operations that are under way when it is destroyed end with
+/// operation_canceled.
 class client {
  public:
     /// Requests that may be on their way at a time.
@@ -49,8 +49,12 @@ class client {
     /// @param host  For the Host field, with the port unless it is the protocol's own.
     client(any_stream stream, std::string_view host, client_options options = client_options());
 
-    [[nodiscard]] bool is_open() const noexcept { return stream_.is_open(); }
-    void close() noexcept { stream_.close(); }
+    client(client&& other) noexcept;
+    client& operator=(client&& other) noexcept;
+    ~client();
+
+    [[nodiscard]] bool is_open() const noexcept;
+    void close() noexcept;
 
     /// Sends a request with its body. Host comes from the client, Content-Length too where there is a body.
     ///
@@ -96,34 +100,19 @@ class client {
     [[nodiscard]] std::string_view trailer(std::string_view name);
 
     /// Whether the server goes on with this connection after the response that was received.
-    [[nodiscard]] bool kept_alive() const noexcept { return kept_alive_; }
+    [[nodiscard]] bool kept_alive() const noexcept;
 
     /// The stream and what has arrived on it already, for a protocol that was agreed on by 101.
-    [[nodiscard]] any_stream& stream() noexcept { return stream_; }
-    [[nodiscard]] std::span<const std::byte> already_received() const noexcept { return in_.unread(); }
+    [[nodiscard]] any_stream& stream() noexcept;
+    [[nodiscard]] std::span<const std::byte> already_received() const noexcept;
 
  private:
-    void append_head(method which, std::string_view target, std::span<const field> fields);
-    [[nodiscard]] task<std::error_code> flush();
-    [[nodiscard]] task<std::error_code> fill(std::chrono::nanoseconds allowed);
-    [[nodiscard]] task<std::error_code> skip_rest();
-    [[nodiscard]] task<std::error_code> read_head(std::chrono::nanoseconds patience);
+    /// What operations under way need, in http/client_state.hpp.
+    class state;
 
-    any_stream stream_;
-    client_options options_;
-    std::string host_;
-    message_buffer in_;
-    std::string out_;
-    std::string whole_body_;
-    std::vector<field> fields_;
-    std::vector<field> trailer_fields_;
-    std::vector<method> owed_;  // the methods of the requests whose responses are to come
-    response_head head_;
-    std::uint64_t body_bytes_ = 0;
-    bool chunking_ = false;
-    bool head_there_ = false;  // a response that `wait_for_continue` met
-    bool in_message_ = false;
-    bool kept_alive_ = true;
+    void close_for_others() noexcept;
+
+    io::detail::kept<state> state_;
 };
 
 }  // namespace corro::io::http

@@ -1,0 +1,222 @@
+// What is destroyed while operations on it are under way: they end with operation_canceled, and nothing that they still
+// need has gone. Written for the address sanitizer.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/backend_tests.hpp"
+#include "io/http/client.hpp"
+#include "io/stream.hpp"
+#include "io/test_require.hpp"
+#include "io/test_tls.hpp"
+#include "io/timer.hpp"
+#include "io/yield.hpp"
+
+namespace corro::io {
+namespace {
+
+using namespace std::chrono_literals;
+
+class lifetime : public on_backend {};
+
+template <class Stream>
+task<> read_four(Stream* from, io_result* got) {
+    std::array<std::byte, 4> room{};
+    *got = co_await from->read_exact(room);
+}
+template <class Stream>
+task<> write_a_lot(Stream* to, io_result* sent) {
+    const std::vector<std::byte> block(std::size_t{1} << 23U);
+    *sent = co_await to->write_all(block);
+}
+template <class Stream>
+task<> say_goodbye(Stream* to, std::error_code* end) {
+    *end = co_await to->shutdown();
+}
+
+/// Starts a read, a write and a shutdown that waits behind it, and destroys the stream under them.
+template <class Stream>
+task<> destroy_under_operations(std::optional<Stream>* on, bool at_once) {
+    task_scope children(co_await this_context());
+    io_result got;
+    io_result sent;
+    std::error_code end;
+    children.spawn(read_four(&**on, &got));
+    children.spawn(write_a_lot(&**on, &sent));
+    children.spawn(say_goodbye(&**on, &end));
+    for (int turn = 0; turn < (at_once ? 1 : 5); ++turn) co_await yield();
+    on->reset();
+    co_await children.join();
+    EXPECT_EQ(got.error, condition::canceled) << got.error.message();
+    EXPECT_EQ(sent.error, condition::canceled) << sent.error.message();
+    EXPECT_EQ(end, condition::canceled) << end.message();
+}
+
+template <class Stream>
+task<> tls_goes(context* on, bool at_once) {
+    tls_pair both = co_await shake_hands(on, client_context(), server_context(), "localhost");
+    CORRO_REQUIRE(both.ok());
+    std::optional<Stream> under(Stream(std::move(*both.client)));
+    co_await destroy_under_operations(&under, at_once);
+}
+TEST_P(lifetime, a_tls_stream_goes_under_its_operations) {
+    for (const bool at_once : {true, false}) block_on(ctx, tls_goes<secure_stream>(&ctx, at_once));
+}
+TEST_P(lifetime, an_any_stream_over_tls_goes_under_its_operations) {
+    for (const bool at_once : {true, false}) block_on(ctx, tls_goes<any_stream>(&ctx, at_once));
+}
+
+/// A stream that has no `read_exact` of its own: it is read in parts.
+class in_parts {
+ public:
+    explicit in_parts(unix_stream next) noexcept : next_(std::move(next)) {}
+    [[nodiscard]] auto read_some(std::span<std::byte> into) { return next_.read_some(into.first(1)); }
+    [[nodiscard]] auto write_some(std::span<const std::byte> from) { return next_.write_some(from.first(1)); }
+    [[nodiscard]] auto shutdown() { return next_.shutdown(); }
+    void close() noexcept { next_.close(); }
+    [[nodiscard]] bool is_open() const noexcept { return next_.is_open(); }
+
+ private:
+    unix_stream next_;
+};
+static_assert(stream<in_parts>);
+
+task<> parts_go(context* on) {
+    auto pair = unix_stream::pair(*on);
+    CORRO_REQUIRE(pair);
+    std::optional<any_stream> under(any_stream(in_parts(std::move(pair->first))));
+    task_scope children(*on);
+    io_result got;
+    io_result sent;
+    children.spawn(read_four(&*under, &got));
+    children.spawn(write_a_lot(&*under, &sent));
+    co_await yield();
+    // The first byte has come when the stream goes; its task has not run since.
+    const std::array<std::byte, 1> one{};
+    co_await pair->second.write_all(one);
+    co_await sleep_for(1ms);
+    under.reset();
+    co_await children.join();
+    EXPECT_FALSE(got.ok());
+    EXPECT_FALSE(sent.ok());
+}
+TEST_P(lifetime, an_any_stream_that_is_read_in_parts_goes_between_two_of_them) {
+    block_on(ctx, parts_go(&ctx));
+}
+
+task<> stream_is_replaced(context* on) {
+    tls_pair both = co_await shake_hands(on, client_context(), server_context(), "localhost");
+    CORRO_REQUIRE(both.ok());
+    any_stream under(std::move(*both.client));
+    task_scope children(*on);
+    io_result got;
+    children.spawn(read_four(&under, &got));
+    co_await yield();
+    under = any_stream();
+    co_await children.join();
+    EXPECT_EQ(got.error, condition::canceled) << got.error.message();
+}
+TEST_P(lifetime, a_stream_that_another_one_is_assigned_to_ends_its_operations) {
+    block_on(ctx, stream_is_replaced(&ctx));
+}
+
+task<> receive_one(http::client* from, std::error_code* end) {
+    const auto got = co_await from->receive();
+    *end = got ? std::error_code() : got.error();
+}
+task<> receive_body(http::client* from, std::error_code* end) {
+    const auto got = co_await from->receive();
+    CORRO_REQUIRE(got);
+    const auto body = co_await from->read_body();
+    *end = body ? std::error_code() : body.error();
+}
+task<> send_a_lot(http::client* to, std::error_code* end) {
+    const std::string body(std::size_t{1} << 23U, 'x');
+    *end = co_await to->send(http::method::post, "/", {}, body);
+}
+task<> client_goes(context* on) {
+    auto pair = unix_stream::pair(*on);
+    CORRO_REQUIRE(pair);
+    std::optional<http::client> under(std::in_place, any_stream(std::move(pair->first)), "venue.example");
+    const std::error_code asked = co_await under->send(http::method::get, "/");
+    EXPECT_FALSE(asked);
+    task_scope children(*on);
+    std::error_code received;
+    std::error_code sent;
+    children.spawn(receive_one(&*under, &received));
+    children.spawn(send_a_lot(&*under, &sent));
+    for (int turn = 0; turn < 5; ++turn) co_await yield();
+    under.reset();
+    co_await children.join();
+    EXPECT_EQ(received, condition::canceled) << received.message();
+    EXPECT_EQ(sent, condition::canceled) << sent.message();
+}
+TEST_P(lifetime, an_http_client_goes_while_it_sends_and_receives) {
+    block_on(ctx, client_goes(&ctx));
+}
+
+task<> client_goes_within_a_body(context* on) {
+    auto pair = unix_stream::pair(*on);
+    CORRO_REQUIRE(pair);
+    std::optional<http::client> under(std::in_place, any_stream(std::move(pair->first)), "venue.example");
+    const std::error_code asked = co_await under->send(http::method::get, "/");
+    EXPECT_FALSE(asked);
+    task_scope children(*on);
+    std::error_code received;
+    children.spawn(receive_body(&*under, &received));
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc";
+    co_await pair->second.write_all(std::as_bytes(std::span(head)));
+    co_await sleep_for(1ms);
+    under.reset();
+    co_await children.join();
+    EXPECT_EQ(received, condition::canceled) << received.message();
+}
+TEST_P(lifetime, an_http_client_goes_within_a_body) {
+    block_on(ctx, client_goes_within_a_body(&ctx));
+}
+
+task<> wait_for(steady_timer* on, std::error_code* end) {
+    *end = co_await on->wait();
+}
+task<> timer_goes(context* on, bool cancelled) {
+    std::optional<steady_timer> under(*on);
+    under->expires_after(1h);
+    task_scope children(*on);
+    std::error_code first;
+    std::error_code second;
+    children.spawn(wait_for(&*under, &first));
+    children.spawn(wait_for(&*under, &second));
+    co_await yield();
+    if (cancelled) under->cancel();
+    under.reset();
+    co_await children.join();
+    EXPECT_EQ(first, condition::canceled) << first.message();
+    EXPECT_EQ(second, condition::canceled) << second.message();
+}
+TEST_P(lifetime, a_timer_goes_under_those_that_wait_for_it) {
+    for (const bool cancelled : {true, false}) block_on(ctx, timer_goes(&ctx, cancelled));
+}
+
+task<> timer_goes_when_it_has_expired(context* on) {
+    std::optional<steady_timer> under(*on);
+    under->expires_after(0ns);
+    task_scope children(*on);
+    std::error_code end = operation_canceled();
+    children.spawn(wait_for(&*under, &end));
+    co_await yield();
+    under.reset();
+    co_await children.join();
+    EXPECT_FALSE(end) << end.message();
+}
+TEST_P(lifetime, a_timer_that_has_expired_goes_before_its_waiter_runs) {
+    block_on(ctx, timer_goes_when_it_has_expired(&ctx));
+}
+
+CORRO_ON_EVERY_BACKEND(lifetime);
+
+}  // namespace
+}  // namespace corro::io
