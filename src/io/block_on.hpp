@@ -6,6 +6,7 @@
 
 #include "io/awaitable.hpp"
 #include "io/context.hpp"
+#include "io/scope.hpp"
 #include "io/task.hpp"
 
 namespace corro::io {
@@ -29,14 +30,18 @@ class running_section {
 /// Starts `work` on `on` and runs the context until it has ended. Other tasks of the context run meanwhile and stay as
 /// they are afterwards. `context::stop` does not end it.
 ///
-/// @return  The task's result; rethrows what escaped from it.
-/// @pre     The context is not running.
+/// @return  The task's result; rethrows what escaped from it, or else from a task that was spawned on the context
+///          itself. A failure that is not rethrown, because the task has failed too, is kept for the next `block_on` or
+///          `run`.
+/// @pre     The context is not running. `work` is not empty (asserted).
 template <class T>
 T block_on(context& on, task<T> work) {
+    CORRO_ASSERT(work.valid(), "an empty task cannot be awaited");
     const detail::running_section section(on);
     work.promise().started_by(std::noop_coroutine(), environment(&on, stop_token()));
     work.coroutine().resume();
     if (!work.done()) on.run_until_done(work.coroutine());
+    if (!work.promise().failed()) on.roots().rethrow_failure();
     return work.promise().take();
 }
 

@@ -62,7 +62,7 @@ context::context(std::unique_ptr<backend> own, context_options options)
     : busy_poll_(options.busy_poll),
       wall_clock_(options.wall_clock),
       backend_(std::move(own)),
-      roots_(std::make_unique<task_scope>(*this)) {
+      roots_(std::make_unique<task_scope>(*this, task_scope::for_roots_t())) {
     backend_->attach(*this);
 }
 

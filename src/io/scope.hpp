@@ -7,9 +7,11 @@
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "io/context.hpp"
@@ -22,6 +24,9 @@ namespace corro::io {
 class task_scope : detail::completion_hook {
  public:
     explicit task_scope(context& on) noexcept : completion_hook(&child_finished), context_(&on) {}
+    /// What a context spawns into: a failure stops the children that are there, and none that come later.
+    struct for_roots_t {};
+    task_scope(context& on, for_roots_t) noexcept : task_scope(on) { stops_later_ones_ = false; }
     task_scope(const task_scope&) = delete;
     task_scope& operator=(const task_scope&) = delete;
 
@@ -29,14 +34,20 @@ class task_scope : detail::completion_hook {
     ~task_scope() {
         CORRO_ASSERT(size_ == 0 || context_->tearing_down(), "a scope is joined before it ends");
         destroy_children();
+        // Volatile, so that it is stored although the object ends here: `spawn` looks at it.
+        *const_cast<context* volatile*>(&context_) = nullptr;  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     }
 
     /// Starts `child` through the ready queue: it runs after the caller next suspends. The child's frame owns its
     /// arguments; take them by value.
+    /// @pre The scope is there (asserted as far as it can be seen), and `child` is not empty (asserted).
     void spawn(task<void> child) noexcept {
         CORRO_ASSERT(child.valid(), "an empty task cannot be spawned");
+        CORRO_ASSERT(context_ != nullptr, "a task is spawned into a scope that has not ended");
         detail::task_promise<void>& promise = child.promise();
-        promise.started_by(*this, environment(context_, stop_token(source_)));
+        if (renewal_due_) [[unlikely]]
+            renew();
+        promise.started_by(*this, environment(context_, stop_token(*current_)));
         promise.waiter = child.release();
         promise.previous_sibling = nullptr;
         promise.next_sibling = first_;
@@ -48,9 +59,12 @@ class task_scope : detail::completion_hook {
     }
 
     /// Asks every child, present and future, to stop. They still have to be joined.
-    void request_stop() noexcept { source_.request_stop(); }
-    [[nodiscard]] bool stop_requested() const noexcept { return source_.stop_requested(); }
-    [[nodiscard]] stop_token token() noexcept { return stop_token(source_); }
+    void request_stop() noexcept {
+        renewal_due_ = false;
+        current_->request_stop();
+    }
+    [[nodiscard]] bool stop_requested() const noexcept { return current_->stop_requested(); }
+    [[nodiscard]] stop_token token() noexcept { return stop_token(source()); }
 
     /// How many children have not ended yet.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -70,7 +84,8 @@ class task_scope : detail::completion_hook {
     /// failure.
     void fail(std::exception_ptr failure) noexcept {
         if (!failure_) failure_ = std::move(failure);
-        source_.request_stop();
+        if (!stops_later_ones_ && !current_->stop_requested()) renewal_due_ = true;
+        current_->request_stop();
     }
 
     /// Rethrows the first exception that escaped from a child, once.
@@ -81,10 +96,15 @@ class task_scope : detail::completion_hook {
     /// Destroys children that have not ended, without resuming them. Only while the context is torn down.
     void destroy_children() noexcept;
 
-    [[nodiscard]] stop_source& source() noexcept { return source_; }
+    [[nodiscard]] stop_source& source() noexcept {
+        if (renewal_due_) [[unlikely]]
+            renew();
+        return *current_;
+    }
 
  private:
     static std::coroutine_handle<> child_finished(completion_hook& self, detail::promise_base& promise) noexcept;
+    void renew() noexcept;
     void unlink(detail::promise_base& promise) noexcept {
         (promise.previous_sibling == nullptr ? first_ : promise.previous_sibling->next_sibling) = promise.next_sibling;
         if (promise.next_sibling != nullptr) promise.next_sibling->previous_sibling = promise.previous_sibling;
@@ -94,6 +114,13 @@ class task_scope : detail::completion_hook {
 
     context* context_;
     stop_source source_;
+    stop_source* current_ = &source_;  // of the children that come
+    bool stops_later_ones_ = true;
+    bool renewal_due_ = false;  // a failure has stopped those that were there
+    // Each group of children that a failure has stopped keeps its source until no child is left; the first group has
+    // `source_`.
+    std::vector<std::unique_ptr<stop_source>> later_sources_;
+    std::size_t later_sources_used_count_ = 0;
     detail::promise_base* first_ = nullptr;
     std::size_t size_ = 0;
     std::coroutine_handle<> joiner_;
@@ -102,7 +129,7 @@ class task_scope : detail::completion_hook {
 
 class task_scope::join_awaiter {
  public:
-    explicit join_awaiter(task_scope* scope) noexcept : scope_(scope), relay_(scope->source_) {}
+    explicit join_awaiter(task_scope* scope) noexcept : scope_(scope), relay_(*scope->current_) {}
     bool await_ready() const noexcept { return scope_->size_ == 0; }
     template <promise_with_environment Promise>
     void await_suspend(std::coroutine_handle<Promise> parent) noexcept {
@@ -137,7 +164,8 @@ inline std::coroutine_handle<> task_scope::child_finished(completion_hook& self,
     return std::noop_coroutine();
 }
 
-/// Spawns a task that belongs to the context itself: `context::run` waits for it and rethrows its failure.
+/// Spawns a task that belongs to the context itself: `context::run` waits for it and rethrows its failure, `block_on`
+/// rethrows it too. The failure stops the tasks that were spawned so before it, and none that are spawned after it.
 inline void spawn(context& on, task<void> child) noexcept {
     on.roots().spawn(std::move(child));
 }
@@ -148,7 +176,9 @@ namespace detail {
 template <class T>
 class awaited_under {
  public:
-    awaited_under(task<T> child, stop_source& source) noexcept : child_(std::move(child)), source_(&source) {}
+    awaited_under(task<T> child, stop_source& source) noexcept : child_(std::move(child)), source_(&source) {
+        CORRO_ASSERT(child_.valid(), "an empty task cannot be awaited");
+    }
     bool await_ready() const noexcept { return false; }
     template <promise_with_environment Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) noexcept {

@@ -91,6 +91,13 @@ class stop_source {
 
     void note_observed() noexcept { observed_ = true; }
 
+    /// As if no stop had been requested: for a source that has done its duty for one group of tasks and gets another.
+    /// @pre No task of the first group is left.
+    void reset() noexcept {
+        requested_ = false;
+        observed_ = false;
+    }
+
  private:
     detail::stop_link callbacks_;
     bool requested_ = false;
