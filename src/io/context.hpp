@@ -63,6 +63,12 @@ class context {
     /// direction. A stream gains by running in batches; a conversation does not, so its third change ends the turn.
     static constexpr std::int64_t shared_change_bytes = shared_credit_bytes / 3;
 
+    /// Combinators that start their children within one another, on one stack; those within go through the ready queue.
+    static constexpr unsigned nested_starts_max = 128;
+    /// Tasks that may wait for one another in a chain when the outermost is destroyed unfinished, as with the context:
+    /// frames are destroyed within one another, on a stack of 8 MiB.
+    static constexpr unsigned unfinished_chain_max = 10'000;
+
     /// @throws std::system_error if the kernel refuses the backend (start-up).
     explicit context(context_options options = context_options());
     /// A context on a backend of one's own, such as a simulated one.
@@ -74,8 +80,8 @@ class context {
     /// objects of this context must be gone, or be owned by those frames.
     ~context();
 
-    /// Runs until no spawned task is left and nobody holds the context, or until `stop`. Rethrows what escaped from a
-    /// task that was spawned on the context itself.
+    /// Runs until no spawned task is left and nobody holds the context, or until `stop`. Rethrows what escaped first
+    /// from a task that was spawned on the context itself; it may be called again afterwards.
     void run();
 
     /// Lets `run` return after the current turn. If it is not running, the next `run` returns at once. Any thread.
@@ -139,6 +145,17 @@ class context {
     [[nodiscard]] backend& io() noexcept { return *backend_; }
     [[nodiscard]] bool tearing_down() const noexcept { return tearing_down_; }
 
+    /// Starts a child on its parent's stack. @return false if so many starts are under way that this one belongs into
+    /// the ready queue: then nothing has happened.
+    [[nodiscard]] bool start_nested(std::coroutine_handle<> child) noexcept {
+        if (nested_starts_count_ == nested_starts_max) [[unlikely]]
+            return false;
+        ++nested_starts_count_;
+        child.resume();
+        --nested_starts_count_;
+        return true;
+    }
+
     void work_begins() noexcept { ++work_count_; }
     void work_ends() noexcept { --work_count_; }
 
@@ -177,6 +194,7 @@ class context {
     const descriptor* last_target_ = nullptr;  // of this resumption's last operation; compared, never looked into
     operation_kind last_kind_ = operation_kind::receive;
     std::size_t work_count_ = 0;
+    unsigned nested_starts_count_ = 0;
     std::coroutine_handle<> until_;  // what run_until_done waits for
     bool running_ = false;
     bool tearing_down_ = false;

@@ -5,7 +5,6 @@
 // Cost:    one wake-up per `wall_clock_check` and waiting task.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <system_error>
 
@@ -27,9 +26,11 @@ inline constexpr std::chrono::milliseconds wall_clock_check{500};
 inline task<std::error_code> sleep_until(std::chrono::system_clock::time_point due) {
     context& here = co_await this_context();
     for (;;) {
-        const auto left = due - here.wall_now();
-        if (left.count() <= 0) co_return std::error_code();
-        const auto pause = std::min<std::chrono::nanoseconds>(left, wall_clock_check);
+        const auto now = here.wall_now();
+        if (due <= now) co_return std::error_code();
+        // Compared before it is subtracted: between two points in time may lie more than a duration holds.
+        const bool soon = now > due - wall_clock_check;
+        const std::chrono::nanoseconds pause = soon ? due - now : wall_clock_check;
         if (const std::error_code stopped = co_await sleep_for(pause)) co_return stopped;
     }
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/awaitable.hpp"
+#include "io/context.hpp"
 #include "io/stop.hpp"
 #include "io/task.hpp"
 
@@ -35,6 +36,7 @@ stored<T> take_stored(task<T>& ended) {
 /// Moves a task into its place among its siblings.
 template <class T>
 [[nodiscard]] task<T> moved_alone(task<T>& from) noexcept {
+    CORRO_ASSERT(from.valid(), "an empty task cannot be awaited");
     return task<T>(task<T>::handle::from_address(by_itself(from.release().address())));
 }
 
@@ -59,10 +61,15 @@ class joining_hook : public completion_hook {
     /// @return true if the child has ended already; then the hook is not told of it.
     template <class T>
     [[nodiscard]] bool start(task<T>& child, const environment& inner) noexcept {
+        CORRO_ASSERT(child.valid(), "an empty task cannot be awaited");
         const auto started = child.coroutine();
         started.promise().started_alone(inner);
-        started.resume();
-        if (started.done()) return true;
+        if (!inner.where->start_nested(started)) [[unlikely]] {
+            started.promise().waiter = started;
+            inner.where->ready(started.promise());
+        } else if (started.done()) {
+            return true;
+        }
         started.promise().tell(*this);
         ++pending_count_;
         return false;

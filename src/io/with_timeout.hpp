@@ -19,6 +19,7 @@
 #include "io/result.hpp"
 #include "io/stop.hpp"
 #include "io/task.hpp"
+#include "io/timer.hpp"
 
 namespace corro::io {
 namespace detail {
@@ -81,8 +82,12 @@ class [[nodiscard("the work starts when this is awaited")]] timeout_awaiter : co
             source_.request_stop();
         const auto started = work_.coroutine();
         started.promise().started_alone(environment(where_, stop_token(source_)));
-        started.resume();
-        if (started.done()) return false;
+        if (!where_->start_nested(started)) [[unlikely]] {
+            started.promise().waiter = started;
+            where_->ready(started.promise());
+        } else if (started.done()) {
+            return false;
+        }
         started.promise().tell(*this);
         parent_ = parent;
         relay_.listen(outer.stop);
@@ -116,7 +121,9 @@ class [[nodiscard("the work starts when this is awaited")]] timeout_awaiter : co
           relay_(source_),
           limit_ns_(limit_ns),
           absolute_(absolute),
-          work_(std::move(work)) {}
+          work_(std::move(work)) {
+        CORRO_ASSERT(work_.valid(), "an empty task cannot be awaited");
+    }
 
     [[nodiscard]] std::error_code reason() const noexcept {
         return timed_out_ ? make_error_code(errc::timed_out) : operation_canceled();
@@ -153,9 +160,10 @@ class [[nodiscard("the work starts when this is awaited")]] timeout_awaiter : co
 ///          so itself and was stopped by the task's own stop.
 /// @suspend Until the work has ended; resumes on the same context.
 /// @cancel  Passes the stop on to the work and keeps waiting for it.
-template <class Awaitable>
-auto with_timeout(std::chrono::nanoseconds limit, Awaitable work) {
-    return detail::timeout_awaiter<detail::task_value_of<Awaitable>>(detail::to_task(work), limit);
+/// A limit of more than 146 years is none.
+template <class Rep, class Period, class Awaitable>
+auto with_timeout(std::chrono::duration<Rep, Period> limit, Awaitable work) {
+    return detail::timeout_awaiter<detail::task_value_of<Awaitable>>(detail::to_task(work), detail::saturated(limit));
 }
 
 /// The same with a point in time as the limit.
