@@ -15,6 +15,7 @@
 
 #include "base/assert.hpp"
 #include "io/allocation.hpp"
+#include "io/coroutine_rules.hpp"
 #include "io/environment.hpp"
 #include "io/ready.hpp"
 
@@ -226,6 +227,9 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
     class awaiter {
      public:
         explicit awaiter(handle child) noexcept : child_(child) {}
+        awaiter(const awaiter&) = delete;
+        awaiter& operator=(const awaiter&) = delete;
+        ~awaiter() { child_.destroy(); }
         bool await_ready() const noexcept { return false; }
         template <promise_with_environment Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) noexcept {
@@ -243,9 +247,16 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
     /// @return  The task's result; rethrows what escaped from its body.
     /// @suspend The parent, until the task has ended; resumes on the same context.
     /// @cancel  The task inherits the parent's stop token; awaiting itself always waits for the task's end.
+    /// @pre     The task is not empty: not awaited, spawned or moved from before (asserted).
     awaiter operator co_await() && noexcept {
         CORRO_ASSERT(handle_, "a task is awaited at most once");
-        return awaiter(handle_);
+        return awaiter(release());
+    }
+    /// A task that has a name is moved into its `co_await`.
+    template <class Refused = void>
+    awaiter operator co_await() & noexcept {
+        static_assert(!std::is_void_v<Refused>, "a task is awaited once: write co_await std::move(task)");
+        return awaiter(release());
     }
 
  private:

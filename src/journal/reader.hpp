@@ -118,7 +118,7 @@ class reader {
 
     io::task<outcome> advance();
     io::task<outcome> begin_segment();
-    io::task<outcome> after_block(const block_header& header, std::size_t size);
+    io::task<outcome> after_block(block_header header, std::size_t size);
     io::task<outcome> no_block_here(std::string found);
     io::task<answer> durable_block_follows();
     io::task<answer> load(std::size_t wanted);

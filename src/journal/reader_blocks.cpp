@@ -58,7 +58,7 @@ io::task<reader::outcome> reader::advance() {
 }
 
 /// A sound block is at the window's beginning: takes it.
-io::task<reader::outcome> reader::after_block(const block_header& header, std::size_t size) {
+io::task<reader::outcome> reader::after_block(block_header header, std::size_t size) {
     const bool is_seal = header.is_seal;
     if (!is_last() && header.next_sequence() > end_.segments[current_ + 1].header.first_sequence) {
         co_return damage(journal_errc::sequence_gap,

@@ -1,0 +1,15 @@
+// What a lambda captures goes with the lambda, and its coroutine may outlive it.
+#include "io/task.hpp"
+
+using namespace corro::io;
+
+task<int> make(int number) {
+#ifdef CORRO_CONTROL
+    const auto give = [](int own) -> task<int> { co_return own; };
+    const auto pass_on = [number, give] { return give(number); };
+    return pass_on();
+#else
+    const auto give = [number]() -> task<int> { co_return number; };
+    return give();
+#endif
+}

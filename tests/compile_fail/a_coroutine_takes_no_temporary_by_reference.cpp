@@ -1,0 +1,16 @@
+// A T&& refers to a temporary, or to what the caller is about to let go of.
+#include <string>
+
+#include "io/task.hpp"
+
+using namespace corro::io;
+
+#ifdef CORRO_CONTROL
+task<std::size_t> count(int times, std::string text) {
+    co_return static_cast<std::size_t>(times) * text.size();
+}
+#else
+task<std::size_t> count(int times, std::string&& text) {
+    co_return static_cast<std::size_t>(times) * text.size();
+}
+#endif
