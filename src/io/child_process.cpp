@@ -108,24 +108,21 @@ int open_process(int id) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, id, 0));
 }
 
-}  // namespace
+/// P_PIDFD, which some headers lack.
+constexpr auto by_descriptor = static_cast<idtype_t>(3);
 
-child_process::child_process(child_process&& other) noexcept
-    : id_(std::exchange(other.id_, 0)),
-      ended_(other.ended_),
-      status_(other.status_),
-      watcher_(std::move(other.watcher_)),
-      input_(std::move(other.input_)),
-      output_(std::move(other.output_)),
-      error_(std::move(other.error_)) {}
+/// By the descriptor where there is one: a number may be another process's by now, if SIGCHLD is ignored.
+int signal_process(int id, int process, int number) noexcept {
+    if (process < 0) return ::kill(id, number);
+    return static_cast<int>(::syscall(SYS_pidfd_send_signal, process, number, nullptr, 0));
+}
+
+}  // namespace
 
 child_process& child_process::operator=(child_process&& other) noexcept {
     if (this == &other) return *this;
     end();
-    id_ = std::exchange(other.id_, 0);
-    ended_ = other.ended_;
-    status_ = other.status_;
-    watcher_ = std::move(other.watcher_);
+    state_ = std::move(other.state_);
     input_ = std::move(other.input_);
     output_ = std::move(other.output_);
     error_ = std::move(other.error_);
@@ -155,49 +152,56 @@ std::expected<child_process, std::error_code> child_process::start(context& on, 
         ::posix_spawnp(&id, options.program.c_str(), &settings.actions, &settings.attributes, argument_pointers.data(),
                        options.inherit_environment ? environ : environment_pointers.data());
     if (outcome != 0) return std::unexpected(system_code(outcome));
-    made.id_ = id;
-    // The number is the child's until we have waited for it, so the descriptor is the child's too. From here on `made`
-    // ends the child if something fails.
+    made.state_ = detail::kept<state>(new state);
+    made.state_->id = id;
+    // The number is the child's until it is waited for, so the descriptor is the child's too. From here on `made` ends
+    // the child if something fails.
     owned_file process(open_process(id));
     if (process.get() < 0) return std::unexpected(system_code(errno));
     const auto watched = on.io().adopt(process.get());
     if (!watched) return std::unexpected(watched.error());
-    (void)process.release();
-    made.watcher_ = watcher(**watched);
+    made.state_->process = process.release();
+    made.state_->watch = watcher(**watched);
     return made;
 }
 
 std::error_code child_process::send_signal(int number) const noexcept {
-    if (id_ == 0) return std::make_error_code(std::errc::no_such_process);
-    return ::kill(id_, number) == 0 ? std::error_code() : system_code(errno);
+    if (id() == 0) return std::make_error_code(std::errc::no_such_process);
+    return signal_process(state_->id, state_->process, number) == 0 ? std::error_code() : system_code(errno);
 }
 
-child_status child_process::reap() noexcept {
+child_process::outcome child_process::state::reap() noexcept {
     siginfo_t about{};
-    while (::waitid(P_PID, static_cast<id_t>(id_), &about, WEXITED) != 0 && errno == EINTR) {
-    }
-    id_ = 0;
-    ended_ = true;
-    status_ = child_status(about.si_status, about.si_code != CLD_EXITED);
-    watcher_.close();
-    return status_;
+    int result = -1;
+    do {
+        result = process >= 0 ? ::waitid(by_descriptor, static_cast<id_t>(process), &about, WEXITED)
+                              : ::waitid(P_PID, static_cast<id_t>(id), &about, WEXITED);
+    } while (result != 0 && errno == EINTR);
+    id = 0;
+    process = -1;
+    // Where SIGCHLD is ignored the system throws away how a child has ended.
+    ended = result == 0 ? outcome(child_status(about.si_status, about.si_code != CLD_EXITED))
+                        : outcome(std::unexpected(std::make_error_code(std::errc::no_child_process)));
+    watch.close();
+    return *ended;
 }
 
-void child_process::end() noexcept {
-    if (id_ == 0) return;
-    ::kill(id_, SIGKILL);
+void child_process::state::end() noexcept {
+    if (id == 0) return;
+    signal_process(id, process, SIGKILL);
     (void)reap();
 }
 
-task<std::expected<child_status, std::error_code>> child_process::wait_for(child_process* self) {
-    if (self->ended_) co_return self->status_;
-    if (self->id_ == 0) co_return std::unexpected(std::make_error_code(std::errc::no_child_process));
-    const std::error_code error = co_await waiting(operation_kind::wait_readable, self->watcher_.get(), nullptr);
+task<child_process::outcome> child_process::wait_for(detail::kept<state> on) {
+    if (!on) co_return std::unexpected(std::make_error_code(std::errc::no_child_process));
+    if (on->ended) co_return *on->ended;
+    const std::error_code error = co_await waiting(operation_kind::wait_readable, on->watch.get(), nullptr);
     if (error) {
-        self->end();
+        on->end();
         co_return std::unexpected(error);
     }
-    co_return self->reap();
+    // Another wait, or the object's end, may have come first.
+    co_return on->ended ? *on->ended : on->reap();
 }
 
 }  // namespace corro::io

@@ -17,12 +17,15 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "io/context.hpp"
+#include "io/kept.hpp"
+#include "io/socket.hpp"
 #include "io/task.hpp"
 #include "io/unix_socket.hpp"
 
@@ -69,9 +72,10 @@ class child_process {
  public:
     /// No child.
     child_process() noexcept = default;
-    child_process(child_process&& other) noexcept;
+    /// A wait under way goes on.
+    child_process(child_process&& other) noexcept = default;
     child_process& operator=(child_process&& other) noexcept;
-    /// Kills the child if it still runs, and waits for that.
+    /// Kills the child if it still runs, and waits for that. A wait under way ends with operation_canceled.
     ~child_process() { end(); }
 
     /// Starts the program. Signals are unblocked and at their defaults in the child. Never throws.
@@ -85,7 +89,7 @@ class child_process {
     [[nodiscard]] unix_stream& error() noexcept { return error_; }
 
     /// The process's number; 0 after its end has been noticed.
-    [[nodiscard]] int id() const noexcept { return id_; }
+    [[nodiscard]] int id() const noexcept { return state_ ? state_->id : 0; }
 
     /// Sends a signal. @error no_such_process after its end.
     [[nodiscard]] std::error_code send_signal(int number) const noexcept;
@@ -93,11 +97,12 @@ class child_process {
     /// Waits for the child's end. Streams of ours stay open and can be read to their end.
     ///
     /// @return  How it ended; the same again if it is asked again.
-    /// @error   operation_canceled on stop: then the child has been killed and is gone. no_child_process without one.
+    /// @error   operation_canceled on stop: then the child has been killed and is gone. no_child_process without one,
+    ///          and where nobody can know how it ended: in a process that ignores SIGCHLD.
     /// @suspend Until the child has ended; resumes on its context.
     /// @overlap One wait at a time (asserted).
     /// @cancel  Observes the task's stop token, and kills the child.
-    [[nodiscard]] task<std::expected<child_status, std::error_code>> wait() { return wait_for(this); }
+    [[nodiscard]] task<std::expected<child_status, std::error_code>> wait() { return wait_for(state_); }
 
  private:
     class watcher : public socket_base {
@@ -107,14 +112,25 @@ class child_process {
         using socket_base::get;
     };
 
-    static task<std::expected<child_status, std::error_code>> wait_for(child_process* self);
-    [[nodiscard]] child_status reap() noexcept;
-    void end() noexcept;
+    using outcome = std::expected<child_status, std::error_code>;
 
-    int id_ = 0;
-    bool ended_ = false;
-    child_status status_;
-    watcher watcher_;
+    /// What a wait keeps, wherever the object goes meanwhile.
+    struct state : detail::keepable {
+        int id = 0;
+        int process = -1;  // the descriptor that `watch` owns
+        std::optional<outcome> ended;
+        watcher watch;
+
+        outcome reap() noexcept;
+        void end() noexcept;
+    };
+
+    static task<outcome> wait_for(detail::kept<state> on);
+    void end() noexcept {
+        if (state_) state_->end();
+    }
+
+    detail::kept<state> state_;
     unix_stream input_;
     unix_stream output_;
     unix_stream error_;

@@ -6,7 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "io/backend_tests.hpp"
 #include "io/test_require.hpp"
@@ -158,6 +160,64 @@ TEST_P(children, end_by_the_signal_that_they_are_sent) {
         EXPECT_TRUE(status.has_value() && status->by_signal && status->number == SIGINT);
     };
     block_on(ctx, body(&ctx));
+}
+
+task<> expect_seven(child_process* whom) {
+    const auto status = co_await whom->wait();
+    CORRO_REQUIRE(status);
+    EXPECT_FALSE(status->by_signal);
+    EXPECT_EQ(status->number, 7);
+}
+task<> move_during_a_wait(context* on) {
+    auto started = child_process::start(*on, shell("sleep 0.02; exit 7"));
+    CORRO_REQUIRE(started.has_value());
+    task_scope waiters(*on);
+    waiters.spawn(expect_seven(&*started));
+    co_await sleep_for(1ms);
+    child_process moved = std::move(*started);
+    EXPECT_NE(moved.id(), 0);
+    EXPECT_EQ(started->id(), 0);  // NOLINT(bugprone-use-after-move): it has no child
+    co_await waiters.join();
+    co_await expect_seven(&moved);
+}
+TEST_P(children, may_be_moved_during_a_wait) {
+    block_on(ctx, move_during_a_wait(&ctx));
+}
+
+task<> expect_canceled(child_process* whom) {
+    const auto status = co_await whom->wait();
+    EXPECT_FALSE(status.has_value());
+    EXPECT_EQ(status.error(), condition::canceled) << status.error().message();
+}
+task<> destroy_during_a_wait(context* on) {
+    std::optional<child_process> child(std::move(*child_process::start(*on, child_options("sleep", {"1000"}))));
+    task_scope waiters(*on);
+    waiters.spawn(expect_canceled(&*child));
+    co_await sleep_for(1ms);
+    child.reset();
+    co_await waiters.join();
+}
+TEST_P(children, may_be_destroyed_during_a_wait) {
+    block_on(ctx, destroy_during_a_wait(&ctx));
+}
+
+task<> wait_without_a_status(context* on) {
+    auto child = child_process::start(*on, shell("sleep 0.01; exit 7"));
+    CORRO_REQUIRE(child.has_value());
+    for (int asked = 0; asked < 2; ++asked) {
+        const auto status = co_await child->wait();
+        EXPECT_FALSE(status.has_value());
+        EXPECT_EQ(status.error(), std::errc::no_child_process) << status.error().message();
+    }
+    EXPECT_EQ(child->id(), 0);
+}
+TEST_P(children, end_without_a_status_where_their_signal_is_ignored) {
+    struct sigaction before{};
+    struct sigaction ignored{};
+    ignored.sa_handler = SIG_IGN;
+    ASSERT_EQ(::sigaction(SIGCHLD, &ignored, &before), 0);
+    block_on(ctx, wait_without_a_status(&ctx));
+    ASSERT_EQ(::sigaction(SIGCHLD, &before, nullptr), 0);
 }
 
 CORRO_ON_EVERY_BACKEND(children);

@@ -39,7 +39,8 @@ struct uring_descriptor final : descriptor {
     bool closed = false;
     // Acceptors: armed once, the ring reports connection after connection; those that nobody awaits yet are kept here.
     bool accepting = false;
-    bool pausing = false;  // the ring is asked to stop accepting: too many are kept, or the socket is closed
+    bool pausing = false;  // the ring is asked to stop accepting: nobody waits, too many are kept, or it is closed
+    bool listed = false;   // among the backend's armed acceptors, until the ring has answered everything about it
     std::vector<int> kept;
 };
 
@@ -104,6 +105,7 @@ class uring_backend final : public kernel::kernel_backend {
 
     void open_ring();
     void bind_to_this_thread() noexcept;
+    void leave_ring() noexcept;
     [[nodiscard]] io_uring_sqe& next_submission() noexcept;
     [[nodiscard]] bool may_send_at_once(uring_descriptor& on) noexcept;
     [[nodiscard]] bool accept_kept(uring_descriptor& on, operation& what) noexcept;
@@ -132,6 +134,7 @@ class uring_backend final : public kernel::kernel_backend {
     bool orphaned_ = false;      // the ring is gone, and its thread was before
     std::thread::id thread_;
     const uring_descriptor* last_sender_ = nullptr;  // since the last event; compared, never looked into
+    std::vector<uring_descriptor*> armed_;           // acceptors about which the ring has something
     std::size_t open_count_ = 0;
     std::size_t unanswered_count_ =
         0;  // submissions of operations, acceptors and their cancels that the ring still has
@@ -183,8 +186,7 @@ uring_backend::~uring_backend() {
 
 void uring_backend::bind_to_this_thread() noexcept {
     if (enabled_) {
-        CORRO_ASSERT(unanswered_count_ == 0, "a context on io_uring with operations in flight stays on its thread");
-        close_ring(ring_);
+        leave_ring();
         open_ring();
     }
     thread_ = std::this_thread::get_id();
@@ -193,6 +195,31 @@ void uring_backend::bind_to_this_thread() noexcept {
     const long result = ::syscall(SYS_io_uring_register, ring_.ring_fd, IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
     CORRO_ASSERT(result == 0, "a new ring can be enabled");
     arm_wake_up();
+}
+
+/// Gives the ring of another thread up. Acceptors that nobody awaits may be armed there: what they have taken is kept,
+/// and the next accept arms them again.
+void uring_backend::leave_ring() noexcept {
+    io_uring_cqe* answer = nullptr;
+    unsigned head = 0;
+    io_uring_for_each_cqe(&ring_, head, answer) {
+        if (static_cast<subject>(answer->user_data & subject_mask) != subject::accepted || answer->res < 0) continue;
+        reinterpret_cast<uring_descriptor*>(answer->user_data & ~subject_mask)->kept.push_back(answer->res);
+    }
+    for (uring_descriptor* const on : armed_) {
+        CORRO_ASSERT(on->reader == nullptr, "a context on io_uring with operations in flight stays on its thread");
+        unanswered_count_ -= on->unanswered_count;
+        on->unanswered_count = 0;
+        on->accepting = false;
+        on->pausing = false;
+        on->listed = false;
+        if (!on->closed) continue;
+        for (const int file : on->kept) ::close(file);
+        release(*on);
+    }
+    armed_.clear();
+    CORRO_ASSERT(unanswered_count_ == 0, "a context on io_uring with operations in flight stays on its thread");
+    close_ring(ring_);
 }
 
 io_uring_sqe& uring_backend::next_submission() noexcept {
@@ -221,7 +248,17 @@ std::expected<descriptor*, std::error_code> uring_backend::adopt(int file) noexc
 
 int uring_backend::detach(descriptor& on) noexcept {
     uring_descriptor& given = own(on);
-    CORRO_ASSERT(given.unanswered_count == 0, "nothing waits on a socket that is given away");
+    CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr, "nothing waits on a socket that is given away");
+    if (given.listed && !orphaned_) {
+        if (thread_ != std::this_thread::get_id()) bind_to_this_thread();
+        if (given.accepting) pause_accepting(given);
+        while (given.unanswered_count != 0) {
+            ::io_uring_submit_and_wait(&ring_, 1);
+            dispatch_all();
+        }
+    }
+    // Nobody can be given what it has taken already.
+    for (const int taken : given.kept) ::close(taken);
     const int file = given.state.file;
     --open_count_;
     release(given);
@@ -235,6 +272,7 @@ void uring_backend::release(uring_descriptor& gone) noexcept {
 
 void uring_backend::close(descriptor& on) noexcept {
     uring_descriptor& closed = own(on);
+    if (closed.listed && !orphaned_ && thread_ != std::this_thread::get_id()) bind_to_this_thread();
     closed.closed = true;
     --open_count_;
     if (orphaned_) {
@@ -392,6 +430,10 @@ void uring_backend::submit_accept(uring_descriptor& on) noexcept {
     slot.user_data = tagged(&on, subject::accepted);
     on.accepting = true;
     on.pausing = false;
+    if (!on.listed) {
+        on.listed = true;
+        armed_.push_back(&on);
+    }
     ++on.unanswered_count;
     ++unanswered_count_;
 }
@@ -428,8 +470,9 @@ void uring_backend::cancel(operation& what) noexcept {
     if (orphaned_) return;
     uring_descriptor& on = own(*what.target);
     if (what.kind == operation_kind::accept) {
-        // The acceptor stays armed; only the wait for its next connection ends.
+        // The wait ends now. What the ring takes until it has stopped is kept for the next one.
         on.reader = nullptr;
+        if (on.accepting) pause_accepting(on);
         --parked_count_;
         what.status = ECANCELED;
         owner().complete(what);
@@ -501,7 +544,12 @@ void uring_backend::dispatch_one() noexcept {
 /// One submission about `on` has been answered for good.
 void uring_backend::answered(uring_descriptor& on) noexcept {
     --unanswered_count_;
-    if (--on.unanswered_count == 0 && on.closed) release(on);
+    if (--on.unanswered_count != 0) return;
+    if (on.listed) {
+        on.listed = false;
+        std::erase(armed_, &on);
+    }
+    if (on.closed) release(on);
 }
 
 void uring_backend::on_operation(operation& what, int result, std::uint32_t flags) noexcept {
