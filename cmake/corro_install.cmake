@@ -13,6 +13,14 @@ foreach(layer IN ITEMS base io)
     FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT io)
 endforeach()
 install(EXPORT corro_targets NAMESPACE corro:: FILE corroTargets.cmake DESTINATION "${corro_package_dir}" COMPONENT io)
+# The bridge to Boost.Asio, where Boost was there: find_package looks for Boost only if it is asked for this component.
+if(TARGET corro_io_asio)
+  install(TARGETS corro_io_asio EXPORT corro_asio_targets COMPONENT io
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT io
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT io)
+  install(EXPORT corro_asio_targets NAMESPACE corro:: FILE corroAsioTargets.cmake DESTINATION "${corro_package_dir}"
+    COMPONENT io)
+endif()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/corroConfig.cmake.in" "${PROJECT_BINARY_DIR}/corroConfig.cmake"
   INSTALL_DESTINATION "${corro_package_dir}" NO_SET_AND_CHECK_MACRO)
@@ -38,8 +46,10 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_IO_PACKAGE_NAME libcorro-io-dev)
 set(CPACK_DEBIAN_IO_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_IO_DESCRIPTION "Tasks, structured concurrency, stop tokens, timers, sockets and what stands on
-them. Headers and static libraries; find_package(corro COMPONENTS io) gives the target corro::io.")
+them. Headers and static libraries; find_package(corro COMPONENTS io) gives the target corro::io, and
+COMPONENTS io_asio, with Boost, corro::io_asio: contexts on an io_context of Boost.Asio.")
 # Whoever links the static library links these too, and compiles against the standard library of a compiler.
 set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev, liburing-dev, libssl-dev, zlib1g-dev")
 set(CPACK_DEBIAN_IO_PACKAGE_RECOMMENDS "cmake")
+set(CPACK_DEBIAN_IO_PACKAGE_SUGGESTS "libboost-dev (>= 1.81) | libboost1.81-dev")
 include(CPack)

@@ -9,6 +9,7 @@ Rules, each with the name that a finding carries:
   missing    the files without which find_package or the linker fails are there
   private    no header of a backend's or the kernel's inside
   unclosed   an installed header includes installed headers of ours only
+  half       the bridge to Asio is there with its headers, its library and its CMake file, or not at all
 """
 
 import pathlib
@@ -21,7 +22,7 @@ PLACES = [re.compile(pattern) for pattern in (
     r"include/corro/io/[a-z0-9_/]+\.hpp",
     r"include/corro/base/[a-z0-9_]+\.hpp",
     r"lib/([a-z0-9_-]+/)?libcorro_(io|base|io_asio)\.a",
-    r"lib/([a-z0-9_-]+/)?cmake/corro/(corro(Config|ConfigVersion|Targets|Targets-[a-z]+)|Find[a-z]+)\.cmake",
+    r"lib/([a-z0-9_-]+/)?cmake/corro/(corro(Config|ConfigVersion|(Asio)?Targets|(Asio)?Targets-[a-z]+)|Find[a-z]+)\.cmake",
     r"share/doc/[a-z-]+/(LICENSE|copyright|changelog\.gz)",
 )]
 NEEDED = [re.compile(pattern) for pattern in (
@@ -30,6 +31,13 @@ NEEDED = [re.compile(pattern) for pattern in (
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroConfig\.cmake",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroConfigVersion\.cmake",
     r"share/doc/[a-z-]+/(LICENSE|copyright)",
+)]
+# The bridge to Asio: all of it, or, where Boost was missing, nothing.
+ASIO = [re.compile(pattern) for pattern in (
+    r"include/corro/io/asio/asio_backend\.hpp",
+    r"include/corro/io/asio/awaited\.hpp",
+    r"lib/([a-z0-9_-]+/)?libcorro_io_asio\.a",
+    r"lib/([a-z0-9_-]+/)?cmake/corro/corroAsioTargets\.cmake",
 )]
 # Headers that only the library's own sources include, and those of tests.
 PRIVATE = re.compile(r"include/corro/io/(epoll/|uring/|kernel_|backend_tests|test_)")
@@ -53,13 +61,19 @@ def findings(prefix: pathlib.Path) -> list[str]:
     for need in NEEDED:
         if not any(need.fullmatch(file) for file in files):
             found.append(f"missing: {need.pattern}")
+    absent = [part.pattern for part in ASIO if not any(part.fullmatch(file) for file in files)]
+    if absent and len(absent) != len(ASIO):
+        found += [f"half: {pattern}" for pattern in absent]
     return found
 
 
 def self_test() -> int:
     sound = ["include/corro/io/task.hpp", "lib/libcorro_io.a", "lib/cmake/corro/corroConfig.cmake",
              "lib/cmake/corro/corroConfigVersion.cmake", "share/doc/corro/LICENSE"]
-    cases = [("sound", sound, {}, [])]
+    asio = ["include/corro/io/asio/asio_backend.hpp", "include/corro/io/asio/awaited.hpp", "lib/libcorro_io_asio.a",
+            "lib/cmake/corro/corroAsioTargets.cmake"]
+    cases = [("sound", sound, {}, []), ("sound, with the bridge to Asio", sound + asio, {}, [])]
+    cases += [(f"bridge without {file}", sound + [other for other in asio if other != file], {}, ["half"]) for file in asio]
     cases += [(f"header of {layer}", [*sound, f"include/corro/{layer}/x.hpp"], {}, ["stranger"]) for layer in LAYERS_OUTSIDE]
     cases += [(f"without {file}", [other for other in sound if other != file], {}, ["missing"]) for file in sound]
     cases += [

@@ -50,13 +50,29 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path) -> None:
     text = run(*configure, "-B", work / "wrong", "-DWANTED=exchange", expect_failure=True)
     if "corro has no component 'exchange'; what there is: io" not in " ".join(text.split()):
         raise Failed(f"an unknown component is refused, but not clearly:\n{text}")
-    run(*configure, "-B", work / "build")
+    asio = any(prefix.rglob("corroAsioTargets.cmake"))
+    if asio:
+        # What Boost is needed for says so; the rest does without it.
+        without = [*configure, "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"]
+        run(*without, "-B", work / "without_boost")
+        text = run(*without, "-B", work / "without_boost_asio", "-DWANTED=io;io_asio", expect_failure=True)
+        if "corro's component 'io_asio' needs Boost 1.81 or later" not in " ".join(text.split()):
+            raise Failed(f"the bridge without Boost is refused, but not clearly:\n{text}")
+    run(*configure, "-B", work / "build", *(["-DWANTED=io;io_asio"] if asio else []))
     # The package must come from the prefix, not from a library that happens to be installed on this machine.
     cache = (work / "build/CMakeCache.txt").read_text()
     if f"corro_DIR:PATH={prefix}" not in cache:
         raise Failed("find_package found another corro than the one under test")
     run("cmake", "--build", work / "build")
     print(run(work / "build/outside").strip())
+    if asio:
+        print(run(work / "build/outside_asio").strip())
+        # The programs of the guide's page on coming from Asio.
+        before, after = (run(work / "build" / name) for name in ("asio_before", "migration"))
+        if before != after:
+            raise Failed(f"asio_before and migration differ:\n{before}\n{after}")
+    else:
+        print("without the bridge to Asio: Boost was not there when the library was built")
 
 
 def main() -> int:
