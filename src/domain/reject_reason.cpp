@@ -23,6 +23,7 @@ std::string_view to_string(reject_reason reason) noexcept {
         case reject_reason::nothing_to_cancel: return "nothing_to_cancel";
         case reject_reason::no_counterparty: return "no_counterparty";
         case reject_reason::insufficient_quantity: return "insufficient_quantity";
+        case reject_reason::count_limit: return "count_limit";
         case reject_reason::would_take_liquidity: return "would_take_liquidity";
         case reject_reason::self_match_prevented: return "self_match_prevented";
         case reject_reason::instrument_closed: return "instrument_closed";

@@ -39,6 +39,7 @@ enum class reject_reason : std::uint8_t {
     expired = 36,                ///< not a refusal: the order's time is over
     instrument_halted = 37,      ///< only cancels are taken now
     circuit_breaker = 38,        ///< not a refusal: why a product was halted, or trades in an auction
+    count_limit = 39,            ///< fill-or-kill or minimum quantity, and too much is to be looked at to know
     // Capacity and rights.
     book_full = 40,  ///< the venue's order capacity is exhausted
     throttled = 41,

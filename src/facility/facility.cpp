@@ -112,6 +112,10 @@ std::uint32_t facility::open_orders_count() const noexcept {
     return machine_->engine().open_orders_count();
 }
 
+std::uint64_t facility::steps_count() const noexcept {
+    return machine_->steps_count();
+}
+
 domain::order_id facility::next_order_id(std::uint32_t ahead) const noexcept {
     return machine_->engine().next_id(ahead);
 }

@@ -119,6 +119,9 @@ class facility {
     /// Lots, positive for long.
     [[nodiscard]] std::int64_t position_of(domain::account_id account, domain::instrument_id instrument) const noexcept;
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept;
+    /// Levels, orders and books that have been looked at since the facility was made, beside what its events speak of.
+    /// What one command may cost is tested by this number.
+    [[nodiscard]] std::uint64_t steps_count() const noexcept;
     /// The id that the next accepted order will get, or the one after it when one command (a quote) enters two; 0 when
     /// there is no room for it.
     [[nodiscard]] domain::order_id next_order_id(std::uint32_t ahead = 0) const noexcept;

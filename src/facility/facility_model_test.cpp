@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
 #include "facility/differential.hpp"
+#include "matching/limits.hpp"
 
 namespace corro::facility::testing {
 namespace {
@@ -91,6 +92,59 @@ TEST(facility_model, agrees_with_the_reference_on_an_order_that_takes_too_many_s
     take_too_many_steps(domain::command_kind::amend_order, false);
     take_too_many_steps(domain::command_kind::enter_quote, false);
     take_too_many_steps(domain::command_kind::enter_order, true);
+}
+
+/// Fill-or-kill orders and least quantities against a book in which as much as may be looked at stands, and one more.
+TEST(facility_model, agrees_with_the_reference_on_orders_that_want_more_than_may_be_counted) {
+    constexpr std::uint32_t most = matching::fill_count_max;
+    using domain::self_match_prevention;
+    std::uint64_t refused_for_count = 0;
+    std::uint64_t filled = 0;
+    for (const bool shares : {false, true}) {
+        for (const bool one_price : {false, true}) {
+            domain::instrument instrument = wide_instrument(1);
+            if (shares) instrument.allocation.algorithm = domain::match_algorithm::pro_rata;
+            twin both({.orders_max = 2 * most, .accounts_max = 4, .positions_max = 8}, std::array{instrument});
+            std::uint64_t sequence = 0;
+            const auto apply = [&](command c) {
+                c.sequence = domain::sequence_number{++sequence};
+                const std::string difference = both.apply(c);
+                EXPECT_EQ(difference, "");
+                for (const domain::event& e : both.events()) {
+                    refused_for_count += e.reason == domain::reject_reason::count_limit ? 1U : 0U;
+                    filled += e.kind == domain::event_kind::trade ? 1U : 0U;
+                }
+            };
+            for (std::uint32_t i = 0; i < most; ++i) {
+                command c = limit(1, side::sell, one_price ? 100 : 100 + std::int64_t{i}, 2);
+                if (i % 3 == 0) c.display_quantity = domain::quantity_lots{1};
+                apply(c);
+            }
+            apply(limit(2, side::sell, 5'000, 1));
+            for (const std::uint32_t account : {0U, 2U}) {
+                for (const auto mode : {self_match_prevention::none, self_match_prevention::cancel_newest,
+                                        self_match_prevention::cancel_resting}) {
+                    for (const std::uint32_t wanted : {2 * most + 2, 2 * most + 1, 2 * most}) {
+                        if (wanted == 2 * most && (account == 0 || mode != self_match_prevention::cancel_resting)) {
+                            continue;  // it would trade: once is enough
+                        }
+                        for (const std::int64_t price : {5'000, 4'999}) {
+                            command c = limit(account, side::buy, price, wanted);
+                            c.time_in_force = domain::time_in_force::fok;
+                            c.self_match_prevention = mode;
+                            if (wanted > 2 * most) apply(c);
+                            c.time_in_force = domain::time_in_force::ioc;
+                            c.minimum_quantity = c.quantity;
+                            apply(c);
+                            if (::testing::Test::HasFailure()) return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(refused_for_count, 10U);
+    EXPECT_GE(filled, 4U * most) << "what just may be counted trades";
 }
 
 /// Two months go on together with a bid and an offer that the spread has come to tie. What trades breaks the circuit of

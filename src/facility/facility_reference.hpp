@@ -187,9 +187,9 @@ class facility_reference {
 
     /// The levels of the other side that the order's limit reaches, best first.
     std::vector<const std::list<order*>*> reached_levels(const order& o);
-    /// How much the order would trade at once: what a level shows, then what it hides, up to an order of its own
-    /// account that stops it.
-    std::uint64_t tradable(const order& o);
+    /// Whether the order would trade so much at once: what a level shows, then what it hides, up to an order of its own
+    /// account that stops it. None, or the reason to refuse it.
+    reject_reason check_fill(const order& o, std::uint64_t wanted);
 
     // --- Matching ----------------------------------------------------------------------------------------------------
 

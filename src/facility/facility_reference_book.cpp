@@ -1,5 +1,6 @@
 // The reference: resting, waiting, matching and leaving.
 #include "facility/facility_reference.hpp"
+#include "matching/limits.hpp"
 
 namespace corro::facility::testing {
 
@@ -106,26 +107,38 @@ std::vector<const std::list<facility_reference::order*>*> facility_reference::re
     return reached;
 }
 
-std::uint64_t facility_reference::tradable(const order& o) {
+reject_reason facility_reference::check_fill(const order& o, std::uint64_t wanted) {
     using domain::self_match_prevention;
+    const bool meets_itself =
+        o.self_match != self_match_prevention::none && (o.group.second != 0 || !by_account_[o.account.value].empty());
+    const bool skips_own = o.self_match == self_match_prevention::cancel_resting;
     std::uint64_t found = 0;
+    std::uint64_t looked_at = 0;
     for (const std::list<order*>* queue : reached_levels(o)) {
-        std::uint64_t hidden = 0;
-        if (shares(o.instrument) && o.self_match != self_match_prevention::cancel_resting &&
-            own_at(*queue, o) != nullptr) {
-            return found;
+        std::uint64_t shown = 0, hidden = 0;
+        if (meets_itself && !skips_own && shares(o.instrument)) {
+            looked_at += queue->size();
+            if (looked_at > matching::fill_count_max) return reject_reason::count_limit;
+            if (own_at(*queue, o) != nullptr) return reject_reason::insufficient_quantity;
+            looked_at -= queue->size();
+        } else if (!meets_itself && ++looked_at > matching::fill_count_max) {
+            return reject_reason::count_limit;
         }
         for (const order* resting : *queue) {
-            if (is_own(*resting, o) && o.self_match != self_match_prevention::none) {
-                if (o.self_match == self_match_prevention::cancel_resting) continue;
-                return found;
+            if (meets_itself && ++looked_at > matching::fill_count_max) return reject_reason::count_limit;
+            if (meets_itself && is_own(*resting, o)) {
+                if (skips_own) continue;
+                return reject_reason::insufficient_quantity;
             }
-            found += resting->shown;
+            shown += resting->shown;
             hidden += resting->open - resting->shown;
+            if (found + shown >= wanted) return reject_reason::none;
         }
+        found += shown;
         if (mistake_ != defect::hidden_lots_are_forgotten_by_fill_or_kill) found += hidden;
+        if (found >= wanted) return reject_reason::none;
     }
-    return found;
+    return reject_reason::insufficient_quantity;
 }
 
 facility_reference::ending facility_reference::match(order& incoming, bool is_entering, reach how_far) {

@@ -168,7 +168,10 @@ void facility_reference::enter_order() {
     const bool wants_all = c.time_in_force == domain::time_in_force::fok;
     const std::uint32_t wanted = wants_all ? o.open : c.minimum_quantity.value;
     const bool ignores = mistake_ == defect::minimum_quantity_is_ignored && !wants_all;
-    if (!ignores && wanted != 0 && tradable(o) < wanted) return refuse(reject_reason::insufficient_quantity);
+    if (!ignores && wanted != 0) {
+        const reject_reason reason = check_fill(o, wanted);
+        if (reason != reject_reason::none) return refuse(reason);
+    }
     if (!may_trade && !may_rest) return refuse(reject_reason::no_counterparty);
 
     const std::uint64_t trades_before = trades_count_;

@@ -63,7 +63,7 @@ std::uint64_t facility::state_machine::fingerprint() const noexcept {
 void facility::state_machine::transfer(base::archive& a) noexcept {
     static_assert(sizeof(state_machine) == 4 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
-                                               sizeof strategies_ + sizeof implied_ + sizeof writer_ + 3 * 8 +
+                                               sizeof strategies_ + sizeof implied_ + sizeof writer_ + 4 * 8 +
                                                sizeof options_ + 8,
                   "what lasts is transferred; then correct the size here");
     if (options_.instruments_reserved != 0) transfer_definitions(a);

@@ -54,6 +54,8 @@ class facility::state_machine {
     [[nodiscard]] const message_writer& writer() const noexcept { return writer_; }
     [[nodiscard]] const trading_rules& rules() const noexcept { return rules_; }
 
+    [[nodiscard]] std::uint64_t steps_count() const noexcept { return engine_.steps_count() + steps_; }
+
     /// The index of an instrument's book, or `none`.
     static constexpr std::uint32_t none = 0xffffffffU;
     [[nodiscard]] std::uint32_t book_of(domain::instrument_id id) const noexcept {
@@ -251,6 +253,7 @@ class facility::state_machine {
     std::int64_t next_resume_ = expiry_queue::never;
     domain::time_ns now_{};               ///< of the running command
     domain::sequence_number sequence_{};  ///< of the running command
+    std::uint64_t steps_ = 0;             ///< books that have been looked at
     facility_options options_;
     bool was_used_ = false;
     strategies strategies_;

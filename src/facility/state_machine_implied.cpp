@@ -55,7 +55,9 @@ entry_result facility::state_machine::enter_implied(const entry& e) noexcept {
     if (e.post_only) return {.reason = reject_reason::would_take_liquidity};
     if (e.minimum == 0) return travel(engine_.launch(e), e);
     // The minimum is a matter of the order's own book, and so that counts what was counted, that trades first.
-    if (!engine_.would_fill(e, e.minimum)) return {.reason = reject_reason::insufficient_quantity};
+    if (const reject_reason reason = engine_.check_fill(e, e.minimum); reason != reject_reason::none) {
+        return {.reason = reason};
+    }
     aggressor incoming = engine_.launch(e);
     engine_.trade(incoming, e, no_price, writer_);
     return travel(incoming, e);

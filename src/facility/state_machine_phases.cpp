@@ -32,16 +32,21 @@ void facility::state_machine::settle_due(domain::time_ns now) noexcept {
 void facility::state_machine::resume_halted() noexcept {
     const std::int64_t at = next_resume_;
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+        ++steps_;
         if (rules_.book(book).resume_time != at) continue;
         enter_phase(book, domain::phase_after(rules_.book(book).phase), 0, reject_reason::none);
     }
     next_resume_ = rules_.next_resume();
+    steps_ += instruments_.size();
     go_on();
 }
 
 void facility::state_machine::go_on() noexcept {
     if (implied_.any()) settle_crossed();
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) enter_pending(book);
+    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+        ++steps_;
+        enter_pending(book);
+    }
     if (!implied_.has_traded()) return;
     enter_triggered_elsewhere();
     writer_.forget_trades();
@@ -84,6 +89,7 @@ void facility::state_machine::change_phase(const command& c) noexcept {
     bool is_any = false;
     bool is_any_settled = false;
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+        ++steps_;
         if (!is_covered(book)) continue;
         is_any_settled = is_any_settled || rules_.book(book).is_settled;
         if (rules_.book(book).is_settled) continue;
@@ -94,6 +100,7 @@ void facility::state_machine::change_phase(const command& c) noexcept {
         return refuse(c, is_any_settled ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
     }
     next_resume_ = rules_.next_resume();
+    steps_ += instruments_.size();
     writer_.request_done(c.instrument, c.account);
     go_on();
 }
@@ -142,6 +149,7 @@ void facility::state_machine::halt_product(std::uint32_t book) noexcept {
                     reject_reason::circuit_breaker);
     }
     next_resume_ = rules_.next_resume();
+    steps_ += instruments_.size();
 }
 
 }  // namespace corro::facility

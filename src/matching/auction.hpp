@@ -36,6 +36,7 @@ struct curve_end {
 [[nodiscard]] inline curve_end after(const order_books& books, const price_ladder& ladder,
                                      const curve_end& before) noexcept {
     const keyed_index next = ladder.next_after(before.key);
+    ++books.steps;
     if (next.index == 0) return {};
     return {next.key, next.index, before.side, before.total + books.lots_at(next.index)};
 }
@@ -108,6 +109,7 @@ struct curve_end {
     const std::uint32_t hidden = books.hidden_of(index);
     if (open == 0 && hidden != 0 && !books.shares.is_empty()) books.lose_top(index);
     books.pool[index].order.open = open;
+    if (open == 0 && hidden != 0) books.hidden_at(books.pool[index].order.level) -= hidden;
     const level_state level = books.deduct(index, lots, open == 0);
     return {books.pool.id_of(index), books.pool.slot_of(index), open, hidden, level};
 }

@@ -46,7 +46,8 @@ class engine {
     /// Matches an order and rests what may rest. Needs a free order (`full()` is false), indices within the options, a
     /// quantity above 0 and a price within the venue's range.
     ///
-    /// Reasons of a refusal: no_counterparty, insufficient_quantity, would_take_liquidity, self_match_prevented.
+    /// Reasons of a refusal: no_counterparty, insufficient_quantity, count_limit, would_take_liquidity,
+    /// self_match_prevented.
     template <class Sink>
     entry_result enter(const entry& e, Sink& sink) noexcept {
         return detail::enter(books_, e, sink);
@@ -174,7 +175,7 @@ class engine {
     /// then nearest to `reference` (no_price: to the middle of what remains). docs/spec/phases.md has the rule.
     ///
     /// @param levels_max  Looks at no more levels than that.
-    /// Cost: one step per level that would trade; per order where icebergs have been.
+    /// Cost: one step per level that would trade.
     [[nodiscard]] equilibrium find_equilibrium(std::uint32_t book, domain::price_ticks reference,
                                                std::uint32_t levels_max) const noexcept {
         return detail::find_equilibrium(books_, book, reference, levels_max);
@@ -294,10 +295,10 @@ class engine {
         const price_ladder& ladder = books_.sides[detail::side_index(book, side)];
         return ladder.empty() ? none : books_.pool.slot_of(books_.pool[ladder.best_level()].next);
     }
-    /// Whether an order would trade so many lots at once in its own book.
-    [[nodiscard]] bool would_fill(const entry& e, std::uint32_t lots) const noexcept {
-        return detail::can_fill(books_, books_.sides[detail::side_index(e.book, e.side) ^ 1U], e, detail::limit_of(e),
-                                lots);
+    /// Whether an order would trade so many lots at once in its own book: none, or the reason to refuse it.
+    [[nodiscard]] domain::reject_reason check_fill(const entry& e, std::uint32_t lots) const noexcept {
+        return detail::check_fill(books_, books_.sides[detail::side_index(e.book, e.side) ^ 1U], e, detail::limit_of(e),
+                                  lots);
     }
     /// True if an order at this price would trade on entry.
     [[nodiscard]] bool would_trade(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept {
@@ -311,6 +312,8 @@ class engine {
         const domain::order_id top = books_.shares.top(book, side);
         return is_open(top) ? top : domain::order_id{};
     }
+    /// Levels and orders that searches have looked at since the engine was made: what it works beside what it says.
+    [[nodiscard]] std::uint64_t steps_count() const noexcept { return books_.steps; }
     [[nodiscard]] std::uint32_t books_count() const noexcept { return books_.books_count(); }
     [[nodiscard]] std::uint32_t accounts_count() const noexcept { return books_.pool.accounts_count(); }
     [[nodiscard]] bool has_orders(std::uint32_t account) const noexcept { return books_.has_orders(account); }

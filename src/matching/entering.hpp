@@ -3,7 +3,8 @@
 // Units: ticks and lots; orders by index of their node.
 // Threads: none of its own.
 // Cost: constant time per fill; resting too, unless the price lies beyond the window of its side (logarithmic). Looking
-//       whether enough would trade, for who wants all or a least quantity, goes over the levels up to its limit.
+//       whether enough would trade, for an order that wants all or a least quantity, takes fill_count_max steps at
+//       most.
 // Source: docs/spec/matching.md.
 #pragma once
 
@@ -27,11 +28,10 @@ entry_result enter(order_books& books, const entry& e, Sink& sink) noexcept {
     price_ladder& against = books.sides[side_index(e.book, e.side) ^ 1U];
     if (against.best_key() <= limit) {
         if (e.post_only) return refusal(domain::reject_reason::would_take_liquidity);
-        if (e.rest == remainder::never_arises && !can_fill(books, against, e, limit, e.quantity.value)) {
-            return refusal(domain::reject_reason::insufficient_quantity);
-        }
-        if (e.minimum != 0 && !can_fill(books, against, e, limit, e.minimum)) {
-            return refusal(domain::reject_reason::insufficient_quantity);
+        const std::uint32_t wanted = e.rest == remainder::never_arises ? e.quantity.value : e.minimum;
+        if (wanted != 0) [[unlikely]] {
+            const domain::reject_reason reason = check_fill(books, against, e, limit, wanted);
+            if (reason != domain::reject_reason::none) return refusal(reason);
         }
         const std::uint32_t index = books.pool.acquire_order();
         if (books.shares.shares(e.book)) [[unlikely]]

@@ -42,7 +42,8 @@ struct order_books {
     explicit order_books(const engine_options& options)
         : pool(options.accounts_max, options.orders_max, options.touch),
           tree_pool(options.orders_max, 4 * std::size_t{options.books_count}, options.touch),
-          extras(options.orders_max, options.touch) {
+          extras(options.orders_max, options.touch),
+          hidden_lots(options.orders_max, options.touch) {
         CORRO_ASSERT(options.books_count > 0 && options.books_count <= domain::instruments_max);
         const std::uint32_t bits =
             options.window_bits != 0 ? options.window_bits : default_window_bits(options.books_count);
@@ -197,13 +198,13 @@ struct order_books {
         domain::order_id& top = shares.top(side >> 2, side_of(side));
         if (top == pool.id_of(index)) top = {};
     }
-    /// All that stands at a level, shown or not. Per order where icebergs have been.
+    /// What the orders at a level do not show, together.
+    [[nodiscard]] std::uint64_t& hidden_at(std::uint32_t level) noexcept {
+        return hidden_lots[level - pool.accounts_count()];
+    }
+    /// All that stands at a level, shown or not.
     [[nodiscard]] std::uint64_t lots_at(std::uint32_t level) const noexcept {
-        std::uint64_t lots = pool[level].level.volume;
-        if (!had_icebergs) [[likely]]
-            return lots;
-        for (std::uint32_t i = pool[level].next; i != level; i = pool[i].next) lots += hidden_of(i);
-        return lots;
+        return pool[level].level.volume + hidden_lots[level - pool.accounts_count()];
     }
     template <class Visit>
     void for_each_level_index(std::uint32_t book, domain::side side, Visit&& visit) const {
@@ -228,15 +229,19 @@ struct order_books {
             const node& n = pool[index];
             a.require(account_of(n) < pool.accounts_count());
             if ((n.order.account & (iceberg_bit | group_bit)) != 0) a.value(extras[pool.slot_of(index)]);
+            if (a.loads()) hidden_at(n.order.level) += hidden_of(index);
         });
     }
 
     node_pool pool;
     level_tree_pool tree_pool;
     std::vector<price_ladder> sides;
-    base::large_array<extra> extras;  ///< by slot
-    allocation_table shares;          ///< empty as long as every book is first in, first out
-    bool had_icebergs = false;        ///< ever; until then volumes of levels tell the whole truth
+    base::large_array<extra> extras;               ///< by slot
+    base::large_array<std::uint64_t> hidden_lots;  ///< by level, counted from the first: what its orders do not show
+    allocation_table shares;                       ///< empty as long as every book is first in, first out
+    bool had_icebergs = false;                     ///< ever; kept for the snapshot's format alone
+    /// Levels and orders that searches have looked at. What a search may cost is tested by this number.
+    mutable std::uint64_t steps = 0;
 
  private:
     void restore_levels(base::archive& a, std::uint32_t levels) noexcept {
@@ -247,6 +252,6 @@ struct order_books {
         for (const price_ladder& ladder : sides) a.require(ladder.is_sound());
     }
 };
-static_assert(sizeof(order_books) == 248, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(order_books) == 280, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::matching::detail

@@ -28,6 +28,8 @@ template <class Sink>
         books.had_icebergs = books.had_icebergs || e.display != 0;
     }
     const level_state level = books.queue(index, side_index(e.book, e.side), key, open);
+    if (hidden != 0) [[unlikely]]
+        books.hidden_at(books.pool[index].order.level) += hidden;
     if (!books.shares.is_empty()) [[unlikely]]
         books.crown(index);
     sink.rested(books.change_of(index, open, open, hidden, 0, level));
@@ -38,6 +40,8 @@ template <class Sink>
 [[gnu::always_inline]] inline void remove(order_books& books, std::uint32_t index, removal cause, Sink& sink) noexcept {
     const std::uint32_t open = books.pool[index].order.open;
     const std::uint32_t hidden = books.hidden_of(index);
+    if (hidden != 0) [[unlikely]]
+        books.hidden_at(books.pool[index].order.level) -= hidden;
     const level_state level = books.deduct(index, open, true);
     sink.removed(books.change_of(index, 0, open, 0, open + hidden, level), cause);
 }
@@ -47,7 +51,10 @@ template <class Sink>
 void shrink(order_books& books, std::uint32_t index, std::uint32_t lots, reduction cause, Sink& sink) noexcept {
     const std::uint32_t hidden = books.hidden_of(index);
     const std::uint32_t from_hidden = lots < hidden ? lots : hidden;
-    if (from_hidden != 0) books.extras[books.pool.slot_of(index)].hidden -= from_hidden;
+    if (from_hidden != 0) {
+        books.extras[books.pool.slot_of(index)].hidden -= from_hidden;
+        books.hidden_at(books.pool[index].order.level) -= from_hidden;
+    }
     books.pool[index].order.open -= lots - from_hidden;
     const level_state level = books.deduct(index, lots - from_hidden, false);
     sink.reduced(
@@ -55,7 +62,8 @@ void shrink(order_books& books, std::uint32_t index, std::uint32_t lots, reducti
         cause);
 }
 
-/// An iceberg whose shown part has traded shows the next, at the end of its level.
+/// An iceberg whose shown part has traded shows the next, at the end of its level. What it hides has left the level
+/// with the part.
 template <class Sink>
 [[gnu::noinline]] void refresh(order_books& books, std::uint32_t index, std::uint32_t side, std::uint64_t key,
                                Sink& sink) noexcept {
@@ -63,6 +71,7 @@ template <class Sink>
     const std::uint32_t shown = part.display < part.hidden ? part.display : part.hidden;
     part.hidden -= shown;
     const level_state level = books.queue(index, side, key, shown);
+    books.hidden_at(books.pool[index].order.level) += part.hidden;
     sink.refreshed(books.change_of(index, shown, shown, part.hidden, 0, level));
 }
 
@@ -108,6 +117,8 @@ void reshape(order_books& books, std::uint32_t slot, std::uint32_t open, std::ui
     books.extras[slot] = {display, open - shown, before.group};
     books.had_icebergs = true;
     books.pool[index].order.open = shown;
+    std::uint64_t& hidden = books.hidden_at(books.pool[index].order.level);
+    hidden = hidden - before.hidden + (open - shown);
     const level_state level = books.deduct(index, before.open - shown, false);
     sink.reduced(books.change_of(index, shown, before.open - shown, open - shown, lots, level), reduction::amended);
 }

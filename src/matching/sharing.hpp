@@ -71,6 +71,7 @@ void trade_shares(order_books& books, price_ladder& against, std::uint32_t at, s
         nodes[prev].next = next;
         nodes[next].prev = prev;
         level.level.orders_count = --now.level.orders_count;
+        if (now.resting_hidden != 0) books.hidden_at(at) -= now.resting_hidden;
         if (now.level.orders_count == 0) {
             against.erase(key);
             books.pool.release_level(at);

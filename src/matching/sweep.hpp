@@ -127,6 +127,8 @@ template <class Sink>
             nodes[behind].prev = at;
             level.level.orders_count = --now.level.orders_count;
             const bool was_last = now.level.orders_count == 0;
+            if (now.resting_hidden != 0) [[unlikely]]
+                books.hidden_at(at) -= now.resting_hidden;
             if (was_last) {
                 against.erase(key);
                 books.pool.release_level(at);
@@ -173,41 +175,51 @@ entry_result settle(order_books& books, const entry& e, std::uint64_t key, const
     return result;
 }
 
-/// Whether an order would trade `wanted` lots at once, given what its self-match instruction would do on the way.
-[[nodiscard]] inline bool can_fill(const order_books& books, const price_ladder& against, const entry& e,
-                                   std::uint64_t limit, std::uint64_t wanted) noexcept {
+/// Whether an order would trade `wanted` lots at once, given what its self-match instruction would do on the way: the
+/// reason why it is refused, or none. Looks at fill_count_max levels, or orders, at most.
+[[nodiscard]] inline domain::reject_reason check_fill(const order_books& books, const price_ladder& against,
+                                                      const entry& e, std::uint64_t limit,
+                                                      std::uint64_t wanted) noexcept {
+    using domain::reject_reason;
     using domain::self_match_prevention;
     const bool meets_itself =
         e.self_match != self_match_prevention::none && (e.group != 0 || books.has_orders(e.account));
+    const bool skips_own = e.self_match == self_match_prevention::cancel_resting;
+    // Where orders share a price, own ones come before all others, so that the whole level is looked at.
+    const bool own_come_first = meets_itself && !skips_own && books.shares.shares(e.book);
     const aggressor incoming = make_aggressor(0, e, limit, false);
-    const bool looks_at_orders = meets_itself || books.had_icebergs;
-    const bool own_come_first =
-        meets_itself && e.self_match != self_match_prevention::cancel_resting && books.shares.shares(e.book);
-    keyed_index at{against.best_key(), against.best_level()};
-    while (at.index != 0 && at.key <= limit) {
+    std::uint32_t left = fill_count_max;
+    for (keyed_index at{against.best_key(), against.best_level()}; at.index != 0 && at.key <= limit;
+         at = against.next_after(at.key)) {
         const node& level = books.pool[at.index];
-        if (!looks_at_orders) {
-            if (level.level.volume >= wanted) return true;
-            wanted -= level.level.volume;
-        } else if (own_come_first && books.has_own(at.index, incoming)) {
-            return false;
-        } else {
-            std::uint64_t hidden = 0;  // shows itself after all that the level shows now
-            for (std::uint32_t i = level.next; i != at.index; i = books.pool[i].next) {
-                if (meets_itself && books.is_own(i, incoming.own_mask, incoming.own_value, e.group)) {
-                    if (e.self_match == self_match_prevention::cancel_resting) continue;
-                    return false;
-                }
-                if (books.pool[i].order.open >= wanted) return true;
-                wanted -= books.pool[i].order.open;
-                hidden += books.hidden_of(i);
-            }
-            if (hidden >= wanted) return true;
-            wanted -= hidden;
+        const std::uint32_t steps = own_come_first ? level.level.orders_count : 1;
+        if (steps > left) return reject_reason::count_limit;
+        if (!meets_itself || own_come_first) {
+            left -= steps;
+            books.steps += steps;
+            if (own_come_first && books.has_own(at.index, incoming)) return reject_reason::insufficient_quantity;
+            const std::uint64_t lots = books.lots_at(at.index);
+            if (lots >= wanted) return reject_reason::none;
+            wanted -= lots;
+            continue;
         }
-        at = against.next_after(at.key);
+        std::uint64_t hidden = 0;  // shows itself after all that the level shows now
+        for (std::uint32_t i = level.next; i != at.index; i = books.pool[i].next) {
+            if (left == 0) return reject_reason::count_limit;
+            --left;
+            ++books.steps;
+            if (books.is_own(i, incoming.own_mask, incoming.own_value, e.group)) {
+                if (skips_own) continue;
+                return reject_reason::insufficient_quantity;
+            }
+            if (books.pool[i].order.open >= wanted) return reject_reason::none;
+            wanted -= books.pool[i].order.open;
+            hidden += books.hidden_of(i);
+        }
+        if (hidden >= wanted) return reject_reason::none;
+        wanted -= hidden;
     }
-    return false;
+    return reject_reason::insufficient_quantity;
 }
 
 }  // namespace corro::matching::detail

@@ -191,6 +191,7 @@ local reject_reason_names = {
     [36] = "expired",
     [37] = "instrument_halted",
     [38] = "circuit_breaker",
+    [39] = "count_limit",
     [40] = "book_full",
     [41] = "throttled",
     [42] = "not_authorised",

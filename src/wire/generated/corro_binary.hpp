@@ -324,6 +324,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::triggered) == 35)
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::expired) == 36);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::instrument_halted) == 37);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::circuit_breaker) == 38);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::count_limit) == 39);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::book_full) == 40);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::throttled) == 41);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_authorised) == 42);
@@ -376,6 +377,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection)
         case domain::reject_reason::expired:
         case domain::reject_reason::instrument_halted:
         case domain::reject_reason::circuit_breaker:
+        case domain::reject_reason::count_limit:
         case domain::reject_reason::book_full:
         case domain::reject_reason::throttled:
         case domain::reject_reason::not_authorised:

@@ -1,0 +1,130 @@
+// How the cost of one command grows with what it could look at: by steps that are counted, never by time.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "facility/facility.hpp"
+#include "facility/recorder.hpp"
+
+namespace corro::facility {
+namespace {
+
+using domain::command;
+using domain::command_kind;
+using domain::reject_reason;
+using domain::self_match_prevention;
+using domain::side;
+using domain::time_in_force;
+using domain::trading_phase;
+using testing::limit;
+using testing::recorder;
+using testing::wide_instrument;
+
+constexpr std::uint32_t maker = 1;
+constexpr std::uint32_t taker = 2;
+
+/// A venue of some instruments that counts what each command costs.
+class counted_venue {
+ public:
+    counted_venue(std::uint32_t instruments, std::uint32_t orders_max)
+        : venue_({.orders_max = orders_max, .accounts_max = 16}, made(instruments), recorder_) {}
+
+    /// Returns the steps that the command took.
+    std::uint64_t apply(command c) {
+        c.sequence = domain::sequence_number{++sequence_};
+        c.time = domain::time_ns{static_cast<std::int64_t>(sequence_)};
+        recorder_.events.clear();
+        const std::uint64_t before = venue_.steps_count();
+        venue_.apply(c);
+        return venue_.steps_count() - before;
+    }
+    std::uint64_t enter(trading_phase phase, std::uint32_t instrument = 0, std::int64_t resume_time = 0) {
+        command c;
+        c.kind = command_kind::change_phase;
+        c.phase = phase;
+        c.instrument = domain::instrument_id{instrument};
+        c.resume_time = domain::time_ns{resume_time};
+        c.is_operator = 1;
+        return apply(c);
+    }
+    [[nodiscard]] reject_reason refusal() const {
+        return recorder_.events.size() == 1 ? recorder_.events[0].reason : reject_reason::none;
+    }
+    [[nodiscard]] std::size_t events_count() const { return recorder_.events.size(); }
+
+ private:
+    static std::vector<domain::instrument> made(std::uint32_t count) {
+        std::vector<domain::instrument> all;
+        for (std::uint32_t id = 1; id <= count; ++id) all.push_back(wide_instrument(id));
+        return all;
+    }
+
+    recorder recorder_;
+    facility venue_;
+    std::uint64_t sequence_ = 0;
+};
+
+command iceberg(command c, std::uint32_t shown) {
+    c.display_quantity = domain::quantity_lots{shown};
+    return c;
+}
+
+command elsewhere(command c) {
+    c.instrument = domain::instrument_id{2};
+    return c;
+}
+
+/// What else there is in the venue, and what the order asks for.
+struct fill_case {
+    const char* name;
+    bool has_icebergs = false;       ///< in the book
+    bool had_iceberg = false;        ///< in another
+    bool has_own_elsewhere = false;  ///< an open order in another book
+    self_match_prevention self_match = self_match_prevention::none;
+    bool by_minimum = false;  ///< instead of fill-or-kill
+};
+
+std::vector<fill_case> fill_cases() {
+    return {{"plain"},
+            {"an iceberg in another book", false, true},
+            {"icebergs in the book", true},
+            {"an own order in another book", false, false, true, self_match_prevention::cancel_newest},
+            {"a self-match instruction", true, true, true, self_match_prevention::cancel_resting},
+            {"a minimum quantity", true, true, false, self_match_prevention::none, true}};
+}
+
+/// The steps of one refused order against `orders` resting ones at `levels` prices.
+std::uint64_t steps_of_refusal(const fill_case& f, std::uint32_t orders, std::uint32_t levels) {
+    counted_venue venue(2, orders + 16);
+    if (f.had_iceberg) venue.apply(elsewhere(iceberg(limit(maker, side::sell, 100, 10), 1)));
+    if (f.has_own_elsewhere) venue.apply(elsewhere(limit(taker, side::buy, 1, 1)));
+    for (std::uint32_t i = 0; i < orders; ++i) {
+        command c = limit(maker, side::sell, 100 + i % levels, 2);
+        venue.apply(f.has_icebergs ? iceberg(c, 1) : c);
+    }
+    command wants = limit(taker, side::buy, 100 + std::int64_t{levels}, 2 * orders + 1);
+    wants.self_match_prevention = f.self_match;
+    wants.time_in_force = f.by_minimum ? time_in_force::ioc : time_in_force::fok;
+    if (f.by_minimum) wants.minimum_quantity = wants.quantity;
+    const std::uint64_t steps = venue.apply(wants);
+    EXPECT_NE(venue.refusal(), reject_reason::none);
+    return steps;
+}
+
+TEST(growth, N6_a_fill_or_kill_order_takes_bounded_steps_however_many_orders_rest) {
+    constexpr std::uint64_t bound = 5'000;
+    for (const fill_case& f : fill_cases()) {
+        SCOPED_TRACE(f.name);
+        for (const std::uint32_t n : {6'000U, 12'000U, 24'000U}) {
+            EXPECT_LE(steps_of_refusal(f, n, 8), bound) << n << " orders at 8 prices";
+            EXPECT_LE(steps_of_refusal(f, n, n), bound) << n << " orders at as many prices";
+        }
+    }
+}
+
+}  // namespace
+}  // namespace corro::facility
