@@ -147,6 +147,59 @@ TEST(facility_model, agrees_with_the_reference_on_orders_that_want_more_than_may
     EXPECT_GE(filled, 4U * most) << "what just may be counted trades";
 }
 
+/// A storm of orders, cancels and amends in an auction, icebergs among them, in which from none to more levels cross
+/// than the indicative price looks at. The venue keeps its place between commands; the reference begins at the best
+/// prices.
+TEST(facility_model, agrees_with_the_reference_on_indicative_prices_in_a_storm) {
+    base::prng random{base::test_seed()};
+    for (const std::uint64_t reach : {3U, 40U, 700U}) {
+        twin both({.orders_max = 4'096, .accounts_max = 4, .positions_max = 8, .window_bits = 6},
+                  std::array{wide_instrument(1)});
+        std::uint64_t sequence = 0;
+        std::uint64_t indicatives = 0;
+        const auto apply = [&](command c) {
+            c.sequence = domain::sequence_number{++sequence};
+            ASSERT_EQ(both.apply(c), "");
+            for (const domain::event& e : both.events()) {
+                indicatives += e.kind == domain::event_kind::auction_indicative ? 1U : 0U;
+            }
+        };
+        command phase;
+        phase.kind = domain::command_kind::change_phase;
+        phase.phase = domain::trading_phase::opening_auction;
+        phase.is_operator = 1;
+        apply(phase);
+        const std::uint64_t commands = reach == 700 ? 4'000 : 2'000;
+        for (std::uint64_t i = 1; i <= commands && !::testing::Test::HasFatalFailure(); ++i) {
+            const bool buys = random.below(2) == 0;
+            // Often at the ends of what crosses, now and then with lots for many levels.
+            const auto away =
+                static_cast<std::int64_t>(random.below(reach + reach / 4 + 1)) - static_cast<std::int64_t>(reach / 4);
+            const auto lots =
+                static_cast<std::uint32_t>(random.below(20) == 0 ? 1 + random.below(reach * 4) : 1 + random.below(5));
+            command c = limit(1 + (i & 1), buys ? side::buy : side::sell, buys ? away : -away, lots, i);
+            const std::uint64_t dice = random.below(10);
+            if (dice < 5 || i < 20 || (reach == 700 && i < 3'000 && dice < 9)) {
+                if (random.below(6) == 0) c.display_quantity = domain::quantity_lots{1 + lots / 8};
+            } else {
+                c.kind = dice < 8 ? domain::command_kind::cancel_order : domain::command_kind::amend_order;
+                const std::uint64_t named = 1 + random.below(i - 1);
+                c.account = domain::account_id{static_cast<std::uint32_t>(1 + (named & 1))};
+                c.client_order = domain::client_order_id{named};
+                if (random.below(3) == 0) {
+                    c.flags = domain::amend_flag::display_quantity;
+                    c.display_quantity = domain::quantity_lots{1 + lots / 4};
+                }
+                if (c.kind == domain::command_kind::cancel_order) c.flags = 0;
+            }
+            apply(c);
+        }
+        EXPECT_GT(indicatives, commands / 8);
+        phase.phase = domain::trading_phase::continuous;
+        apply(phase);
+    }
+}
+
 /// Two months go on together with a bid and an offer that the spread has come to tie. What trades breaks the circuit of
 /// both: the first halts them all, and the second, though halted by then, lengthens that.
 TEST(facility_model, agrees_with_the_reference_on_books_that_go_on_and_break_their_circuits_one_after_the_other) {

@@ -126,5 +126,40 @@ TEST(growth, N6_a_fill_or_kill_order_takes_bounded_steps_however_many_orders_res
     }
 }
 
+/// The most steps of one order that enters an auction in which orders cross on `levels` prices of either side.
+std::uint64_t steps_in_auction(std::uint32_t orders, std::uint32_t levels, bool had_iceberg) {
+    counted_venue venue(2, 2 * orders + 16);
+    if (had_iceberg) venue.apply(elsewhere(iceberg(limit(maker, side::sell, 100, 10), 1)));
+    venue.enter(trading_phase::opening_auction, 1);
+    for (std::uint32_t i = 0; i < orders; ++i) {
+        venue.apply(limit(maker, side::sell, -std::int64_t{i % levels}, 2, i + 1));
+        venue.apply(limit(taker, side::buy, i % levels, 2, i + 1));
+    }
+    std::uint64_t most = 0;
+    for (std::uint32_t i = 0; i < 32; ++i) {
+        // A storm of orders and cancels all over the prices that would trade.
+        const std::int64_t away = i * 7 % levels;
+        most = std::max(most, venue.apply(limit(maker, side::sell, -away, 1 + i % 3, orders + 1 + i)));
+        most = std::max(most, venue.apply(limit(taker, side::buy, away, 1 + i % 5, orders + 1 + i)));
+        for (const std::uint32_t account : {maker, taker}) {
+            command c = limit(account, side::buy, 0, 0, i + 1);
+            c.kind = command_kind::cancel_order;
+            most = std::max(most, venue.apply(c));
+        }
+    }
+    return most;
+}
+
+TEST(growth, N6_an_order_in_an_auction_takes_the_same_steps_however_many_cross) {
+    constexpr std::uint64_t bound = 64;
+    for (const bool had_iceberg : {false, true}) {
+        for (const std::uint32_t n : {1U, 2U, 4U}) {
+            EXPECT_LE(steps_in_auction(n * 1'000, 100, had_iceberg), bound) << n << ", orders grow";
+            EXPECT_LE(steps_in_auction(n * 1'000, n * 100, had_iceberg), bound) << n << ", prices grow";
+            EXPECT_LE(steps_in_auction(n * 1'000, n * 600, had_iceberg), bound) << n << ", beyond the limit of levels";
+        }
+    }
+}
+
 }  // namespace
 }  // namespace corro::facility

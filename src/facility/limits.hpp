@@ -24,8 +24,8 @@ inline constexpr std::uint32_t display_parts_max = 256;
 inline constexpr std::uint32_t implied_steps_max = 1024;
 
 /// Levels that would trade in an auction, both sides together, up to which its indicative price is worked out after
-/// each command that changes them: some microseconds. Beyond, the last price stands until fewer do; the uncross itself
-/// looks at all.
+/// each command that changes them: some microseconds for a command that changes them all. Beyond, the last price stands
+/// until fewer do; the uncross itself looks at all.
 inline constexpr std::uint32_t indicative_levels_max = 1024;
 
 }  // namespace corro::facility

@@ -43,6 +43,7 @@ class message_writer {
           watching_(implied.any() ? watch_implied : std::uint8_t{0}),
           buffer_(consumer),
           tapes_(books_max),
+          curves_(books_max),
           is_touched_(books_max) {
         touched_.reserve(books_max);
         ids_.reserve(books_max);
@@ -153,6 +154,8 @@ class message_writer {
         is_touched_[book] = 1;
         touched_.push_back(book);
     }
+    /// Up to where a book would trade in its auction; told of every change while it collects.
+    [[nodiscard]] matching::auction_curve& curve(std::uint32_t book) noexcept { return curves_[book]; }
     /// Calls `visit(book)` for each book that has changed since the last time, in their order.
     template <class Visit>
     void visit_touched(Visit&& visit) noexcept {
@@ -193,7 +196,7 @@ class message_writer {
         const order_record& r = orders_[change.slot];
         if ((r.flags & record_flag::counted) != 0) [[unlikely]]
             exposures_.add_order(r.account, r.position, r.side, change.open + change.hidden);
-        publish(domain::event_kind::order_added, change);
+        publish(domain::event_kind::order_added, change, 1);
     }
 
     [[gnu::always_inline]] void removed(const matching::order_change& change, matching::removal cause) noexcept {
@@ -224,7 +227,7 @@ class message_writer {
         const order_record& r = orders_[change.slot];
         if ((r.flags & record_flag::counted) != 0) [[unlikely]]
             exposures_.remove_order(r.account, r.position, r.side, change.taken);
-        if (!change.level.is_waiting) publish(domain::event_kind::order_deleted, change);
+        if (!change.level.is_waiting) publish(domain::event_kind::order_deleted, change, -1);
         if (cause != matching::removal::replaced) orders_.remove(change.slot);
     }
 
@@ -236,11 +239,16 @@ class message_writer {
         }
         const order_record& r = orders_[change.slot];
         if ((r.flags & record_flag::counted) != 0) exposures_.shrink(r.position, r.side, change.taken);
-        if (watching_ != 0) note(change.level);
-        if (change.change != 0) publish(domain::event_kind::order_reduced, change);
+        if (change.change != 0) {
+            publish(domain::event_kind::order_reduced, change, 0);
+        } else if (watching_ != 0) {
+            note(change, 0);
+        }
     }
 
-    void refreshed(const matching::order_change& change) noexcept { publish(domain::event_kind::order_added, change); }
+    void refreshed(const matching::order_change& change) noexcept {
+        publish(domain::event_kind::order_added, change, 1);
+    }
 
     void aggressor_decremented(const matching::decrement& d) noexcept {
         order_record& record = orders_[d.slot];
@@ -320,9 +328,15 @@ class message_writer {
 
     static constexpr std::uint8_t watch_auctions = 1;
     static constexpr std::uint8_t watch_implied = 2;
-    /// A book has changed that somebody may watch.
-    void note(const matching::level_state& level) noexcept {
-        if ((watching_ & watch_auctions) != 0) touch(level.book);
+    /// A book has changed that somebody may watch: a level has gained an order, lost one or only lots of one.
+    [[gnu::noinline]] void note(const matching::order_change& change, int orders) noexcept {
+        const matching::level_state& level = change.level;
+        if ((watching_ & watch_auctions) != 0) {
+            touch(level.book);
+            const std::int64_t lots =
+                orders > 0 ? std::int64_t{change.open} + change.hidden : -std::int64_t{change.taken};
+            curves_[level.book].changed(level, lots, orders);
+        }
         if (level.top_changed) implied_.note(level.book);
     }
 
@@ -378,9 +392,10 @@ class message_writer {
             command_->request};
     }
     /// L3, L2 and, when the best level changed, L1.
-    [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change) noexcept {
+    [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change,
+                                        int orders) noexcept {
         if (watching_ != 0) [[unlikely]]
-            note(change.level);
+            note(change, orders);
         const matching::level_state& level = change.level;
         const std::uint64_t scope = scope_word(ids_[level.book], level.side);
         event_buffer::run out = buffer_.open(3);
@@ -420,10 +435,11 @@ class message_writer {
     std::vector<domain::instrument_id> ids_;
     event_buffer buffer_;
     std::vector<tape_summary> tapes_;
-    std::vector<std::uint8_t> is_touched_;  ///< by book
+    std::vector<matching::auction_curve> curves_;  ///< by book; what they say follows from the books
+    std::vector<std::uint8_t> is_touched_;         ///< by book
     std::vector<std::uint32_t> touched_;
 };
-static_assert(sizeof(message_writer) - sizeof(event_buffer) == 216,
+static_assert(sizeof(message_writer) - sizeof(event_buffer) == 240,
               "`transfer` knows every member that outlasts a command; then correct the size here");
 
 }  // namespace corro::facility

@@ -53,6 +53,7 @@ void facility::state_machine::enter_phase(std::uint32_t book, trading_phase phas
     b.resumes_now = phase == trading_phase::continuous && b.phase != trading_phase::continuous;
     b.owes_uncross = b.owes_uncross || domain::collects(phase);
     b.indicative = {};
+    writer_.curve(book) = {};
     rules_.set_phase(book, phase, resume_time);
     writer_.watch(rules_.is_any_collecting());
     implied_.set_matching(book, phase == trading_phase::continuous);
@@ -63,7 +64,9 @@ void facility::state_machine::enter_phase(std::uint32_t book, trading_phase phas
 void facility::state_machine::uncross(std::uint32_t book) noexcept {
     book_rules& b = rules_.book(book);
     const domain::price_ticks last = writer_.tape(book).prices.last;
-    const matching::equilibrium found = engine_.find_equilibrium(book, last, std::numeric_limits<std::uint32_t>::max());
+    matching::auction_curve whole;
+    const matching::equilibrium found =
+        engine_.find_equilibrium(book, last, std::numeric_limits<std::uint32_t>::max(), whole);
     writer_.auction(domain::event_kind::auction_ended, book, found);
     writer_.announce_entry(false);
     // Waiting orders see the price, and those that came meanwhile the last one before it.
@@ -108,7 +111,7 @@ void facility::state_machine::publish_indicatives() noexcept {
         book_rules& b = rules_.book(book);
         if (!domain::collects(b.phase) || b.phase == trading_phase::pre_open) return;
         const matching::equilibrium now =
-            engine_.find_equilibrium(book, writer_.tape(book).prices.last, indicative_levels_max);
+            engine_.find_equilibrium(book, writer_.tape(book).prices.last, indicative_levels_max, writer_.curve(book));
         if (!now.is_known || (now.price == b.indicative.price && now.volume == b.indicative.volume &&
                               now.imbalance == b.indicative.imbalance)) {
             return;

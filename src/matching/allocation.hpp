@@ -143,14 +143,14 @@ class allocation_table {
  public:
     /// Gives a book its policy; before its first order. Allocates.
     void define(std::uint32_t book, const domain::allocation_policy& policy, std::uint32_t books_count,
-                std::uint32_t orders_max) {
+                std::uint32_t orders_capacity) {
         policies_.resize(books_count);
         tops_.resize(2 * std::size_t{books_count});
         policies_[book] = policy;
         if (policy.algorithm == domain::match_algorithm::fifo) return;
         is_active_ = true;
-        claims_.resize(orders_max);
-        if (policy.levels) ranks_.resize(orders_max);
+        claims_.resize(orders_capacity);
+        if (policy.levels) ranks_.resize(orders_capacity);
     }
 
     /// True as long as every book is first in, first out.

@@ -2,13 +2,14 @@
 //
 // Units: ticks and lots; orders by index of their node.
 // Threads: none of its own.
-// Cost: the price takes one step per level that would trade, the trades constant time each.
+// Cost: the price takes one step per level by which the ends of the curve move, the trades constant time each.
 // Source: docs/spec/phases.md.
 #pragma once
 
 #include <cstdint>
 
 #include "domain/types.hpp"
+#include "matching/auction_curve.hpp"
 #include "matching/core_events.hpp"
 #include "matching/entry.hpp"
 #include "matching/order_books.hpp"
@@ -27,12 +28,6 @@ struct curve_end {
         return side == domain::side::sell ? offset : -offset;
     }
 };
-[[nodiscard]] inline curve_end begin_of(const order_books& books, const price_ladder& ladder) noexcept {
-    const std::uint32_t at = ladder.best_level();
-    return {ladder.best_key(), at, (books.pool[at].level.side & 1) != 0 ? domain::side::sell : domain::side::buy,
-            books.lots_at(at)};
-}
-
 [[nodiscard]] inline curve_end after(const order_books& books, const price_ladder& ladder,
                                      const curve_end& before) noexcept {
     const keyed_index next = ladder.next_after(before.key);
@@ -78,29 +73,78 @@ struct curve_end {
     return {domain::price_ticks{price}, volume, price <= next_bid.price() ? of_buyers : -of_sellers};
 }
 
+/// Where one side of a curve ends, with its last level looked up.
+struct curve_walk {
+    const order_books& books;
+    const price_ladder& ladder;
+    domain::side side;
+    auction_curve::end& at;
+
+    /// The last level of those that trade.
+    [[nodiscard]] curve_end last() const noexcept {
+        ++books.steps;
+        const keyed_index level = ladder.last_up_to(at.key);
+        at.key = level.key;
+        return {level.key, level.index, side, at.lots};
+    }
+    /// The level behind them.
+    [[nodiscard]] curve_end next() const noexcept {
+        ++books.steps;
+        const keyed_index level =
+            at.levels == 0 ? keyed_index{ladder.best_key(), ladder.best_level()} : ladder.next_after(at.key);
+        if (level.index == 0) return {};
+        return {level.key, level.index, side, at.lots + books.lots_at(level.index)};
+    }
+    void extend_to(const curve_end& level) const noexcept { at = {level.key, level.total, at.levels + 1}; }
+    /// Leaves the last level out.
+    void drop(const curve_end& level) const noexcept {
+        at = {level.key - 1, level.total - books.lots_at(level.index), at.levels - 1};
+    }
+    [[nodiscard]] std::uint64_t lots_before(const curve_end& level) const noexcept {
+        return level.total - books.lots_at(level.index);
+    }
+};
+
+/// Leaves out what does not trade, or is not needed for what trades, from the ends of a curve.
+inline void draw_back(const curve_walk& bids, const curve_walk& asks) noexcept {
+    while (bids.at.levels != 0 && asks.at.levels != 0) {
+        const curve_end bid = bids.last();
+        const curve_end ask = asks.last();
+        const std::uint64_t volume = bid.total < ask.total ? bid.total : ask.total;
+        const std::uint64_t bids_before = bids.lots_before(bid);
+        const std::uint64_t asks_before = asks.lots_before(ask);
+        const bool is_apart = bid.price() < ask.price();
+        // Of two last levels that do not meet, the one with more before it has nothing to trade with.
+        const bool drops_bid = bids_before >= volume || (is_apart && bids_before >= asks_before);
+        const bool drops_ask = asks_before >= volume || (is_apart && asks_before >= bids_before);
+        if (!drops_bid && !drops_ask) return;
+        if (drops_bid) bids.drop(bid);
+        if (drops_ask) asks.drop(ask);
+    }
+    bids.at = asks.at = {};
+}
+
 /// engine::find_equilibrium.
 [[nodiscard]] inline equilibrium find_equilibrium(const order_books& books, std::uint32_t book,
-                                                  domain::price_ticks reference, std::uint32_t levels_max) noexcept {
-    const price_ladder& bids = books.sides[side_index(book, domain::side::buy)];
-    const price_ladder& asks = books.sides[side_index(book, domain::side::sell)];
-    if (bids.empty() || asks.empty()) return {};
-    curve_end bid = begin_of(books, bids);
-    curve_end ask = begin_of(books, asks);
-    if (bid.price() < ask.price()) return {};
-    for (std::uint32_t levels = 2;;) {
-        if (levels > levels_max) return {.is_known = false};
-        const curve_end next_bid = after(books, bids, bid);
-        const curve_end next_ask = after(books, asks, ask);
-        const bool takes_bid = bid.total <= ask.total;
-        const bool takes_ask = ask.total <= bid.total;
-        const curve_end& b = takes_bid ? next_bid : bid;
-        const curve_end& a = takes_ask ? next_ask : ask;
-        if (b.index == 0 || a.index == 0 || b.price() < a.price())
-            return choose(books, bids, asks, bid, ask, reference);
-        levels += (takes_bid ? 1U : 0U) + (takes_ask ? 1U : 0U);
-        bid = b;
-        ask = a;
+                                                  domain::price_ticks reference, std::uint32_t levels_max,
+                                                  auction_curve& curve) noexcept {
+    const price_ladder& bid_ladder = books.sides[side_index(book, domain::side::buy)];
+    const price_ladder& ask_ladder = books.sides[side_index(book, domain::side::sell)];
+    const curve_walk bids{books, bid_ladder, domain::side::buy, curve.ends[0]};
+    const curve_walk asks{books, ask_ladder, domain::side::sell, curve.ends[1]};
+    draw_back(bids, asks);
+    for (;;) {
+        if (bids.at.levels + asks.at.levels > levels_max) return {.is_known = false};
+        const bool takes_bid = bids.at.lots <= asks.at.lots;
+        const bool takes_ask = asks.at.lots <= bids.at.lots;
+        const curve_end bid = takes_bid ? bids.next() : bids.last();
+        const curve_end ask = takes_ask ? asks.next() : asks.last();
+        if (bid.index == 0 || ask.index == 0 || bid.price() < ask.price()) break;
+        if (takes_bid) bids.extend_to(bid);
+        if (takes_ask) asks.extend_to(ask);
     }
+    if (bids.at.levels == 0) return {};
+    return choose(books, bid_ladder, ask_ladder, bids.last(), asks.last(), reference);
 }
 
 /// Takes lots of an auction's trade from an order at the head of its level.

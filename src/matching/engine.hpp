@@ -21,6 +21,7 @@
 #include "domain/allocation.hpp"
 #include "domain/types.hpp"
 #include "matching/auction.hpp"
+#include "matching/auction_curve.hpp"
 #include "matching/core_events.hpp"
 #include "matching/entering.hpp"
 #include "matching/entry.hpp"
@@ -174,11 +175,12 @@ class engine {
     /// The price at which most lots trade, then at which fewest are left over, then towards the side that is left over,
     /// then nearest to `reference` (no_price: to the middle of what remains). docs/spec/phases.md has the rule.
     ///
-    /// @param levels_max  Looks at no more levels than that.
-    /// Cost: one step per level that would trade.
+    /// @param levels_max  Says that the price is not known where more levels would trade.
+    /// @param curve       As the last call for this book left it, and told of every change of the book since; or new.
+    /// Cost: one step per level by which the ends of the curve move: from a new one, per level that would trade.
     [[nodiscard]] equilibrium find_equilibrium(std::uint32_t book, domain::price_ticks reference,
-                                               std::uint32_t levels_max) const noexcept {
-        return detail::find_equilibrium(books_, book, reference, levels_max);
+                                               std::uint32_t levels_max, auction_curve& curve) const noexcept {
+        return detail::find_equilibrium(books_, book, reference, levels_max, curve);
     }
     /// Trades what crosses at one price, best price first and oldest order first on both sides, until nothing does.
     /// Self-match instructions are not looked at.

@@ -108,6 +108,22 @@ class level_tree {
         return right == 0 ? keyed_index{} : leftmost(pool, right);
     }
 
+    /// The entry with the largest key up to `key`; index 0 when there is none.
+    [[nodiscard]] keyed_index last_up_to(const level_tree_pool& pool, std::uint64_t key) const noexcept {
+        if (root_ == 0) return {};
+        std::uint32_t at = root_;
+        std::uint32_t left = 0;  // the subtree just left of the path
+        while (pool[at].height != 0) {
+            const node& inner = pool[at];
+            const std::uint32_t position = child_position(inner, key);
+            if (position != 0) left = index_of(inner.entries[position - 1]);
+            at = index_of(inner.entries[position]);
+        }
+        const std::uint32_t rank = rank_of(pool[at], key);
+        if (rank != 0) return unpack(pool[at].entries[rank - 1]);
+        return left == 0 ? keyed_index{} : rightmost(pool, left);
+    }
+
     /// Adds an entry; `key` is not present, `index` is not 0.
     void insert(level_tree_pool& pool, std::uint64_t key, std::uint32_t index) noexcept {
         if (root_ == 0) root_ = pool.acquire(0);
@@ -165,6 +181,11 @@ class level_tree {
     [[nodiscard]] static keyed_index leftmost(const level_tree_pool& pool, std::uint32_t at) noexcept {
         while (pool[at].height != 0) at = index_of(pool[at].entries[0]);
         return unpack(pool[at].entries[0]);
+    }
+
+    [[nodiscard]] static keyed_index rightmost(const level_tree_pool& pool, std::uint32_t at) noexcept {
+        while (pool[at].height != 0) at = index_of(pool[at].entries[pool[at].count - 1]);
+        return unpack(pool[at].entries[pool[at].count - 1]);
     }
 
     static void insert_at(node& n, std::uint32_t position, std::int64_t entry) noexcept {

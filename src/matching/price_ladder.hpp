@@ -96,6 +96,17 @@ class price_ladder {
         return tree_.next_after(*pool_, key);
     }
 
+    /// The level with the largest key up to `key`; index 0 when there is none.
+    [[nodiscard]] keyed_index last_up_to(std::uint64_t key) const noexcept {
+        if (key < best_key_) return {};
+        if (key >= high_) {
+            const keyed_index far = tree_.last_up_to(*pool_, key);
+            if (far.index != 0) return far;
+        }
+        const std::uint64_t at = last_occupied(key < high_ ? key : high_ - 1);
+        return {at, levels_[position(at)]};
+    }
+
     /// Saves or loads where the window stands; the levels are restored one by one.
     void transfer(base::archive& a) noexcept {
         a.value(low_, high_);
@@ -181,6 +192,35 @@ class price_ladder {
         // Round the end of the ring. What is found there may lie before `key`; then its distance leaves the window.
         at = top_ == 0 ? window_size() : scan(0);
         return at >= from ? no_key : key + (window_size() - from) + at;
+    }
+
+    /// The last occupied position of the ring at or before `from`, without going round; window_size() if there is none.
+    [[nodiscard]] std::uint64_t scan_back(std::uint64_t from) const noexcept {
+        const auto up_to = [](std::uint64_t bit) { return ~std::uint64_t{0} >> (63 - bit); };
+        const auto highest = [](std::uint64_t bits) {
+            return std::uint64_t{63} - static_cast<unsigned>(std::countl_zero(bits));
+        };
+        std::uint64_t word = from >> 6;
+        const std::uint64_t bits = words_[word] & up_to(from & 63);
+        if (bits != 0) return (word << 6) + highest(bits);
+        std::uint64_t group = word >> 6;
+        std::uint64_t words = (word & 63) == 0 ? 0 : groups_[group] & up_to((word & 63) - 1);
+        if (words == 0) {
+            const std::uint64_t groups = group == 0 ? 0 : top_ & up_to(group - 1);
+            if (groups == 0) return window_size();
+            group = highest(groups);
+            words = groups_[group];
+        }
+        word = (group << 6) + highest(words);
+        return (word << 6) + highest(words_[word]);
+    }
+    /// The largest occupied key up to `key`, which is inside the window and not better than the best.
+    [[nodiscard]] std::uint64_t last_occupied(std::uint64_t key) const noexcept {
+        const std::uint64_t from = position(key);
+        std::uint64_t at = scan_back(from);
+        // Round the beginning of the ring: the best level at least is there.
+        if (at == window_size()) at = scan_back(mask_);
+        return key - ((from - at) & mask_);
     }
 
     void find_best() noexcept {

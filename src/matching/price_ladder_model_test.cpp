@@ -48,6 +48,8 @@ TEST(level_tree_model, agrees_with_a_map_while_it_grows_and_shrinks) {
             const auto next = model.upper_bound(probe);
             const keyed_index found = tree.next_after(pool, probe);
             ASSERT_EQ(found.index, next == model.end() ? 0 : next->second);
+            const keyed_index last = tree.last_up_to(pool, probe);
+            ASSERT_EQ(last.index, next == model.begin() ? 0 : std::prev(next)->second);
             ASSERT_EQ(tree.first(pool).index, model.empty() ? 0 : model.begin()->second);
         }
     }
@@ -128,6 +130,9 @@ TEST(price_ladder_model, agrees_with_a_map_at_every_scale_and_window) {
                     ASSERT_EQ(ladder.find(key), model.at(key));
                     const auto next = model.upper_bound(key);
                     ASSERT_EQ(ladder.next_after(key).index, next == model.end() ? 0 : next->second);
+                    const std::uint64_t probe = middle + random.below(2 * scale) - scale / 2;
+                    const auto behind = model.upper_bound(probe);
+                    ASSERT_EQ(ladder.last_up_to(probe).index, behind == model.begin() ? 0 : std::prev(behind)->second);
                 }
             }
         }
