@@ -161,5 +161,18 @@ TEST(growth, N6_an_order_in_an_auction_takes_the_same_steps_however_many_cross) 
     }
 }
 
+TEST(growth, N6_a_phase_of_one_instrument_takes_the_same_steps_however_many_there_are) {
+    constexpr std::uint64_t bound = 32;
+    for (const std::uint32_t n : {500U, 1'000U, 2'000U}) {
+        counted_venue venue(n, 16);
+        std::uint64_t most = 0;
+        for (std::uint32_t id = 1; id <= n; ++id) {
+            most = std::max(most, venue.enter(trading_phase::opening_auction, id, 1'000'000 + id));
+        }
+        for (std::uint32_t id = 1; id <= n / 2; ++id) most = std::max(most, venue.enter(trading_phase::halted, id));
+        EXPECT_LE(most, bound) << n << " instruments";
+    }
+}
+
 }  // namespace
 }  // namespace corro::facility

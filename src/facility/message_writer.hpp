@@ -57,13 +57,12 @@ class message_writer {
         last_answer_slot_ = any_slot;
         buffer_.begin(command);
     }
-    void end() noexcept {
+    /// @param book_of  Which book an instrument has.
+    template <class BookOf>
+    void end(BookOf&& book_of) noexcept {
         if (const auto instrument = buffer_.owed()) [[unlikely]] {
-            for (std::uint32_t book = 0; book < ids_.size(); ++book) {
-                if (ids_[book] != *instrument) continue;
-                buffer_.append(domain::event_kind::top_of_book, *instrument, domain::side::buy).top = top_of(book);
-                break;
-            }
+            buffer_.append(domain::event_kind::top_of_book, *instrument, domain::side::buy).top =
+                top_of(book_of(*instrument));
         }
         buffer_.end();
     }

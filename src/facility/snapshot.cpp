@@ -61,7 +61,7 @@ std::uint64_t facility::state_machine::fingerprint() const noexcept {
 
 /// What the header says of the last command is not repeated here.
 void facility::state_machine::transfer(base::archive& a) noexcept {
-    static_assert(sizeof(state_machine) == 4 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
+    static_assert(sizeof(state_machine) == 6 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
                                                sizeof strategies_ + sizeof implied_ + sizeof writer_ + 4 * 8 +
                                                sizeof options_ + 8,

@@ -45,7 +45,7 @@ void facility::state_machine::apply(const command& c) noexcept {
         publish_indicatives();
         publish_implied();
     }
-    writer_.end();
+    writer_.end([this](domain::instrument_id id) { return book_of(id); });
 }
 
 facility::state_machine::resolution facility::state_machine::resolve(const command& c) const noexcept {

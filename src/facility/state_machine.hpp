@@ -69,6 +69,15 @@ class facility::state_machine {
         domain::reject_reason reason = domain::reject_reason::none;
     };
 
+    struct product_book {
+        std::uint32_t product = 0;
+        std::uint32_t book = 0;
+        friend auto operator<=>(const product_book&, const product_book&) = default;
+    };
+    /// The books of a product, in their order.
+    [[nodiscard]] std::span<const product_book> books_of(domain::product_id product) const noexcept;
+    void note_product(std::uint32_t book) noexcept;
+
     /// A number that differs for facilities of other options or instruments.
     [[nodiscard]] std::uint64_t fingerprint() const noexcept;
     void transfer(base::archive& a) noexcept;
@@ -244,6 +253,8 @@ class facility::state_machine {
     std::vector<domain::instrument> instruments_;  ///< the same, with the price bands that implied matching leaves
     std::vector<domain::instrument_id> likes_;     ///< of those defined since: what each is like
     std::vector<std::uint32_t> books_;             ///< instrument id to book index
+    std::vector<product_book> by_product_;         ///< sorted
+    std::vector<std::uint32_t> resuming_;          ///< books that go on with the running command
     matching::engine engine_;
     order_directory orders_;
     risk::positions positions_;

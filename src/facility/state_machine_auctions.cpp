@@ -51,6 +51,7 @@ void facility::state_machine::enter_phase(std::uint32_t book, trading_phase phas
     if (matches && b.owes_uncross) uncross(book);
     if (phase == trading_phase::closed) end_day(book);
     b.resumes_now = phase == trading_phase::continuous && b.phase != trading_phase::continuous;
+    if (b.resumes_now) resuming_.push_back(book);
     b.owes_uncross = b.owes_uncross || domain::collects(phase);
     b.indicative = {};
     writer_.curve(book) = {};

@@ -46,6 +46,7 @@ reject_reason facility::state_machine::define(const domain::definition& d) noexc
     books_[made.id.value] = book;
     // The engine has room for this policy, because the other instrument has it.
     if (made.allocation.algorithm != domain::match_algorithm::fifo) engine_.set_policy(book, made.allocation);
+    note_product(book);
     rules_.define(book, made);
     rules_.set_phase(book, domain::trading_phase::closed, 0);
     strategies_.define(made, [this](domain::instrument_id leg) { return book_of(leg); });

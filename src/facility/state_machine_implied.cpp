@@ -171,7 +171,7 @@ bool facility::state_machine::trade_crossed(std::uint32_t book, side s) noexcept
 void facility::state_machine::settle_crossed() noexcept {
     writer_.announce_entry(false);
     bool has_traded = false;
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+    for (const std::uint32_t book : resuming_) {
         const book_rules& b = rules_.book(book);
         if (!b.resumes_now || b.phase != domain::trading_phase::continuous || !implied_.takes_part(book)) continue;
         for (const side s : {side::buy, side::sell}) has_traded = trade_crossed(book, s) || has_traded;

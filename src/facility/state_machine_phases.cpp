@@ -31,22 +31,20 @@ void facility::state_machine::settle_due(domain::time_ns now) noexcept {
 
 void facility::state_machine::resume_halted() noexcept {
     const std::int64_t at = next_resume_;
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+    while (rules_.next_resume() == at) {
         ++steps_;
-        if (rules_.book(book).resume_time != at) continue;
+        const std::uint32_t book = rules_.book_of_next_resume();
         enter_phase(book, domain::phase_after(rules_.book(book).phase), 0, reject_reason::none);
     }
     next_resume_ = rules_.next_resume();
-    steps_ += instruments_.size();
     go_on();
 }
 
 void facility::state_machine::go_on() noexcept {
+    steps_ += resuming_.size();
     if (implied_.any()) settle_crossed();
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
-        ++steps_;
-        enter_pending(book);
-    }
+    for (const std::uint32_t book : resuming_) enter_pending(book);
+    resuming_.clear();
     if (!implied_.has_traded()) return;
     enter_triggered_elsewhere();
     writer_.forget_trades();
@@ -73,6 +71,20 @@ void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
     writer_.forget_trades();
 }
 
+// --- Products --------------------------------------------------------------------------------------------------------
+
+std::span<const facility::state_machine::product_book> facility::state_machine::books_of(
+    domain::product_id product) const noexcept {
+    const auto first = std::lower_bound(by_product_.begin(), by_product_.end(), product_book{product.value, 0});
+    const auto last = std::lower_bound(first, by_product_.end(), product_book{product.value, none});
+    return {first, last};
+}
+
+void facility::state_machine::note_product(std::uint32_t book) noexcept {
+    const product_book added{instruments_[book].product.value, book};
+    by_product_.insert(std::upper_bound(by_product_.begin(), by_product_.end(), added), added);
+}
+
 // --- Halts -----------------------------------------------------------------------------------------------------------
 
 void facility::state_machine::change_phase(const command& c) noexcept {
@@ -82,25 +94,26 @@ void facility::state_machine::change_phase(const command& c) noexcept {
     if (may_end && c.resume_time.value != 0 && c.resume_time <= c.time) {
         return refuse(c, reject_reason::invalid_expire_time);
     }
-    const std::uint32_t one = book_of(c.instrument);
-    const auto is_covered = [&](std::uint32_t book) {
-        return c.instrument.value != 0 ? book == one : c.product.value == 0 || instruments_[book].product == c.product;
-    };
     bool is_any = false;
     bool is_any_settled = false;
-    for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
+    const auto cover = [&](std::uint32_t book) {
         ++steps_;
-        if (!is_covered(book)) continue;
         is_any_settled = is_any_settled || rules_.book(book).is_settled;
-        if (rules_.book(book).is_settled) continue;
+        if (rules_.book(book).is_settled) return;
         is_any = true;
         enter_phase(book, c.phase, may_end ? c.resume_time.value : 0, reject_reason::none);
+    };
+    if (c.instrument.value != 0) {
+        if (const std::uint32_t one = book_of(c.instrument); one != none) cover(one);
+    } else if (c.product.value != 0) {
+        for (const product_book& p : books_of(c.product)) cover(p.book);
+    } else {
+        for (std::uint32_t book = 0; book < instruments_.size(); ++book) cover(book);
     }
     if (!is_any) {
         return refuse(c, is_any_settled ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
     }
     next_resume_ = rules_.next_resume();
-    steps_ += instruments_.size();
     writer_.request_done(c.instrument, c.account);
     go_on();
 }
@@ -135,21 +148,24 @@ void facility::state_machine::halt_product(std::uint32_t book) noexcept {
     const std::int64_t length = auctions ? breaker.volatility_auction : breaker.breaker_halt;
     std::int64_t resume = 0;
     if (length != 0 && __builtin_add_overflow(now_.value, length, &resume)) resume = 0;
-    for (std::uint32_t other = 0; other < instruments_.size(); ++other) {
-        const bool is_covered =
-            other == book || (breaker.product.value != 0 && instruments_[other].product == breaker.product);
+    const auto halt = [&](std::uint32_t other) {
+        ++steps_;
         const book_rules& before = rules_.book(other);
         // What collects or is closed does not trade anyway.
-        if (!is_covered || domain::collects(before.phase) || before.phase == trading_phase::closed) continue;
+        if (domain::collects(before.phase) || before.phase == trading_phase::closed) return;
         if (before.phase == trading_phase::halted &&
             (before.resume_time == 0 || (resume != 0 && resume <= before.resume_time))) {
-            continue;  // halted for longer
+            return;  // halted for longer
         }
         enter_phase(other, auctions ? trading_phase::volatility_auction : trading_phase::halted, resume,
                     reject_reason::circuit_breaker);
+    };
+    if (breaker.product.value == 0) {
+        halt(book);
+    } else {
+        for (const product_book& p : books_of(breaker.product)) halt(p.book);
     }
     next_resume_ = rules_.next_resume();
-    steps_ += instruments_.size();
 }
 
 }  // namespace corro::facility

@@ -82,10 +82,14 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
               books_max(instruments, options), consumer) {
     static_assert(none == no_book);
     likes_.reserve(options.instruments_reserved);
+    by_product_.reserve(books_max(instruments, options));
+    resuming_.reserve(books_max(instruments, options));
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
         const domain::allocation_policy& policy = instruments_[book].allocation;
         if (policy.algorithm != domain::match_algorithm::fifo) engine_.set_policy(book, policy);
+        by_product_.push_back({instruments_[book].product.value, book});
     }
+    std::sort(by_product_.begin(), by_product_.end());
 }
 
 }  // namespace corro::facility

@@ -19,6 +19,7 @@
 #include "domain/instrument.hpp"
 #include "domain/types.hpp"
 #include "facility/limits.hpp"
+#include "facility/resume_times.hpp"
 #include "matching/engine.hpp"
 
 namespace corro::facility {
@@ -76,7 +77,8 @@ class trading_rules {
           account_flags_(accounts_max),
           limits_(accounts_max),
           is_account_killed_(accounts_max),
-          is_firm_killed_(accounts_max) {
+          is_firm_killed_(accounts_max),
+          resume_times_(books_max) {
         sessions_.reserve(sessions_killed_max);
         for (std::uint32_t book = 0; book < instruments.size(); ++book) define(book, instruments[book]);
     }
@@ -122,7 +124,9 @@ class trading_rules {
         collecting_count_ -= is_collecting(book) ? 1U : 0U;
         collecting_count_ += collects ? 1U : 0U;
         books_[book].phase = phase;
-        books_[book].resume_time = collects || phase == trading_phase::halted ? resume_time : 0;
+        const bool may_end = collects || phase == trading_phase::halted;
+        books_[book].resume_time = may_end ? resume_time : 0;
+        resume_times_.set(book, may_end && resume_time != 0 ? resume_time : resume_times::never);
         constexpr unsigned of_phases = book_flag::halted | book_flag::collecting | book_flag::closed;
         book_flags_[book] = static_cast<std::uint8_t>((book_flags_[book] & ~of_phases) |
                                                       (collects                         ? book_flag::collecting
@@ -130,14 +134,10 @@ class trading_rules {
                                                        : phase == trading_phase::closed ? book_flag::closed
                                                                                         : 0));
     }
-    /// When the next phase ends by itself; the largest number when none does. Looks at every book.
-    [[nodiscard]] std::int64_t next_resume() const noexcept {
-        std::int64_t next = std::numeric_limits<std::int64_t>::max();
-        for (const book_rules& b : books_) {
-            if (b.resume_time != 0) next = std::min(next, b.resume_time);
-        }
-        return next;
-    }
+    /// When the next phase ends by itself; the largest number when none does.
+    [[nodiscard]] std::int64_t next_resume() const noexcept { return resume_times_.first(); }
+    /// The first book whose phase ends then. Needs one.
+    [[nodiscard]] std::uint32_t book_of_next_resume() const noexcept { return resume_times_.book_of_first(); }
     void set_limits(domain::account_id account, const account_limits& limits) noexcept {
         limits_[account.value] = limits;
         refresh(account.value);
@@ -180,6 +180,10 @@ class trading_rules {
             a.value(b.owes_uncross, b.has_auction_orders, b.is_settled, b.indicative.price, b.indicative.volume,
                     b.indicative.imbalance);
         }
+        for (std::uint32_t book = 0; a.loads() && book < books_.size(); ++book) {
+            const std::int64_t time = books_[book].resume_time;
+            if (time != 0) resume_times_.set(book, time);
+        }
         a.value(collecting_count_);
         const auto is_plain = [&](std::size_t i) {
             return !limits_[i].has_any() && limits_[i].firm == 0 && account_flags_[i] == 0 && !is_account_killed_[i] &&
@@ -206,7 +210,9 @@ class trading_rules {
     };
     [[nodiscard]] std::vector<killed_session>::const_iterator find(domain::account_id account,
                                                                    domain::session_id session) const noexcept {
-        return std::find(sessions_.begin(), sessions_.end(), killed_session{account.value, session.value});
+        const killed_session wanted{account.value, session.value};
+        const auto at = std::lower_bound(sessions_.begin(), sessions_.end(), wanted);
+        return at != sessions_.end() && *at == wanted ? at : sessions_.end();
     }
     void refresh(std::uint32_t account) noexcept {
         const account_limits& limits = limits_[account];
@@ -226,8 +232,10 @@ class trading_rules {
     std::vector<bool> is_account_killed_;
     std::vector<bool> is_firm_killed_;
     std::vector<killed_session> sessions_;  ///< sorted
+    resume_times resume_times_;             ///< of the books
 };
-static_assert(sizeof(trading_rules) == 8 + 5 * 24 + 2 * 40 && sizeof(book_rules) == 96 && sizeof(account_limits) == 24,
+static_assert(sizeof(trading_rules) == 8 + 5 * 24 + 2 * 40 + 32 && sizeof(book_rules) == 96 &&
+                  sizeof(account_limits) == 24,
               "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::facility
