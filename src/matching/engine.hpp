@@ -325,6 +325,7 @@ class engine {
         for (std::uint32_t at = books_.pool[account].order.account_prev; at != account;
              at = books_.pool[at].order.account_prev) {
             const std::uint32_t slot = books_.pool.slot_of(at);
+            ++books_.steps;
             if (wanted(slot, books_.book_of(at))) return slot;
         }
         return none;

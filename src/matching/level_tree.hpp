@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/assert.hpp"
 #include "base/large_array.hpp"
@@ -65,9 +66,13 @@ class level_tree_pool {
     [[nodiscard]] node& operator[](std::uint32_t index) noexcept { return nodes_[index]; }
     [[nodiscard]] const node& operator[](std::uint32_t index) const noexcept { return nodes_[index]; }
     [[nodiscard]] std::size_t size_bytes() const noexcept { return nodes_.size() * sizeof(node); }
+    /// How often entries have been added, one by one or by the leaf.
+    [[nodiscard]] std::uint64_t additions_count() const noexcept { return additions_; }
+    void count_addition() noexcept { ++additions_; }
 
  private:
     base::large_array<node> nodes_;
+    std::uint64_t additions_ = 0;
     std::uint32_t free_ = 0;   ///< head of the list of released nodes; 0 ends it
     std::uint32_t fresh_ = 1;  ///< nodes from here on have never been used and are in no list
 };
@@ -108,7 +113,7 @@ class level_tree {
         return right == 0 ? keyed_index{} : leftmost(pool, right);
     }
 
-    /// The entry with the largest key up to `key`; index 0 when there is none.
+    /// The entry with the largest key up to `key`, which is not the largest of all; index 0 when there is none.
     [[nodiscard]] keyed_index last_up_to(const level_tree_pool& pool, std::uint64_t key) const noexcept {
         if (root_ == 0) return {};
         std::uint32_t at = root_;
@@ -126,15 +131,34 @@ class level_tree {
 
     /// Adds an entry; `key` is not present, `index` is not 0.
     void insert(level_tree_pool& pool, std::uint64_t key, std::uint32_t index) noexcept {
+        pool.count_addition();
         if (root_ == 0) root_ = pool.acquire(0);
         const std::uint32_t split = insert_below(pool, root_, key, index);
-        if (split == 0) return;
-        const std::uint32_t root = pool.acquire(pool[root_].height + 1);
-        node& top = pool[root];
-        top.count = 2;
-        top.entries[0] = pack(0, root_);
-        top.entries[1] = pack(key_of(pool[split].entries[0]), split);
-        root_ = root;
+        if (split != 0) grow(pool, split);
+    }
+
+    /// Most entries that `prepend` takes.
+    static constexpr std::size_t run_max = 28;
+    /// Adds entries whose keys are below all others, the largest key first. Faster than one by one.
+    void prepend(level_tree_pool& pool, std::span<const keyed_index> run) noexcept {
+        if (run.size() < kept) {
+            // A leaf of so few would take more room than they may.
+            for (const keyed_index& e : run) insert(pool, e.key, e.index);
+            return;
+        }
+        pool.count_addition();
+        const std::uint32_t leaf = pool.acquire(0);
+        node& n = pool[leaf];
+        for (const keyed_index& e : run) n.entries[run.size() - ++n.count] = pack(e.key, e.index);
+        if (root_ == 0) {
+            root_ = leaf;
+        } else if (pool[root_].height == 0) {
+            const std::uint32_t right = root_;
+            root_ = leaf;
+            grow(pool, right);
+        } else if (const std::uint32_t split = prepend_below(pool, root_, leaf); split != 0) {
+            grow(pool, split);
+        }
     }
 
     /// Removes the entry at `key`, which is present.
@@ -155,6 +179,8 @@ class level_tree {
     using node = level_tree_pool::node;
     static constexpr std::uint32_t entries_max = level_tree_pool::entries_max;
     static constexpr std::uint32_t merge_max = 28;  ///< merged nodes keep room, or the next insertion would split again
+    static constexpr std::uint32_t kept = 16;       ///< by a node that splits
+    static_assert(run_max == merge_max);
 
     [[nodiscard]] static std::int64_t pack(std::uint64_t key, std::uint32_t index) noexcept {
         return static_cast<std::int64_t>((key << index_bits) | index);
@@ -206,7 +232,6 @@ class level_tree {
             insert_at(pool[at], position, entry);
             return 0;
         }
-        constexpr std::uint32_t kept = 16;
         const std::uint32_t right_index = pool.acquire(pool[at].height);
         node& left = pool[at];
         node& right = pool[right_index];
@@ -231,6 +256,29 @@ class level_tree {
         const std::uint32_t split = insert_below(pool, index_of(pool[at].entries[position]), key, index);
         if (split == 0) return 0;
         return insert_or_split(pool, at, position + 1, pack(key_of(pool[split].entries[0]), split));
+    }
+
+    /// Puts a leaf before all others below an inner node. Returns the right neighbour that the node has got, or 0.
+    static std::uint32_t prepend_below(level_tree_pool& pool, std::uint32_t at, std::uint32_t leaf) noexcept {
+        const std::uint32_t height = pool[at].height;
+        const std::uint32_t child = index_of(pool[at].entries[0]);
+        if (height == 1) {
+            // The bound of what was first is 0, and has to be above the leaf's keys now.
+            pool[at].entries[0] = pack(key_of(pool[child].entries[0]), child);
+            return insert_or_split(pool, at, 0, pack(0, leaf));
+        }
+        const std::uint32_t split = prepend_below(pool, child, leaf);
+        if (split == 0) return 0;
+        return insert_or_split(pool, at, 1, pack(key_of(pool[split].entries[0]), split));
+    }
+    /// Gives the tree a new root over the old one and its right neighbour.
+    void grow(level_tree_pool& pool, std::uint32_t right) noexcept {
+        const std::uint32_t root = pool.acquire(pool[right].height + 1);
+        node& top = pool[root];
+        top.count = 2;
+        top.entries[0] = pack(0, root_);
+        top.entries[1] = pack(key_of(pool[right].entries[0]), right);
+        root_ = root;
     }
 
     static void erase_below(level_tree_pool& pool, std::uint32_t at, std::uint64_t key) noexcept {

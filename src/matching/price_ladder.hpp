@@ -12,13 +12,16 @@
 // Limits: keys below 2^33.
 // Threads: none of its own.
 // Cost: memory 4 bytes per tick of the window and one bit; no allocation after construction. A new best price that
-//       lies below the window evicts what no longer fits, at most the window's levels.
+//       lies below the window evicts what no longer fits, at most the window's levels: one step of the tree for 28 of
+//       them.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/archive.hpp"
 #include "base/assert.hpp"
@@ -255,15 +258,27 @@ class price_ladder {
         const std::uint64_t low = low_for(key);
         const std::uint64_t high = low + window_size();
         if (high_ > high) {
-            std::uint64_t at = best_key_ >= high ? best_key_ : next_occupied(high);
-            while (at < high_) {
-                tree_.insert(*pool_, at, levels_[position(at)]);
-                take(at);
-                at = next_occupied(at);
-            }
+            evict_from(high);
             high_ = high;
         }
         low_ = low;
+    }
+
+    /// Hands the levels from `key` on to the tree, which has none before them; the window is not empty.
+    void evict_from(std::uint64_t key) noexcept {
+        std::array<keyed_index, level_tree::run_max> run;
+        std::size_t size = 0;
+        for (std::uint64_t at = last_occupied(high_ - 1); at >= key;) {
+            run[size++] = {at, levels_[position(at)]};
+            take(at);
+            if (size == run.size()) {
+                tree_.prepend(*pool_, run);
+                size = 0;
+            }
+            if (at == best_key_) break;
+            at = last_occupied(at - 1);
+        }
+        tree_.prepend(*pool_, std::span(run).first(size));
     }
 
     /// Towards covering what lies beyond the window: free where the tree has nothing, else one word of 64 ticks.

@@ -139,5 +139,61 @@ TEST(price_ladder_model, agrees_with_a_map_at_every_scale_and_window) {
     }
 }
 
+TEST(price_ladder_model, N6_a_window_that_moves_hands_its_levels_to_the_tree_by_the_leaf) {
+    for (const std::uint32_t bits : {10U, 11U, 12U}) {
+        const std::uint64_t size = std::uint64_t{1} << bits;
+        level_tree_pool pool(2 * size, 1);
+        price_ladder ladder(pool, bits, 3);
+        std::map<std::uint64_t, std::uint32_t> model;
+        const auto insert = [&](std::uint64_t key) {
+            ladder.insert(key, static_cast<std::uint32_t>(key - key_bias + 10 * size));
+            model[key] = static_cast<std::uint32_t>(key - key_bias + 10 * size);
+        };
+        for (std::uint64_t i = 0; i < size / 2; ++i) insert(key_bias + i);
+        const std::uint64_t before = pool.additions_count();
+        insert(key_bias - 4 * size);
+        EXPECT_LE(pool.additions_count() - before, size / 2 / 28 + 28) << "one by one it would be " << size / 2;
+        for (const auto& [key, level] : model) ASSERT_EQ(ladder.find(key), level);
+        while (!model.empty()) {
+            ASSERT_EQ(ladder.best_key(), model.begin()->first);
+            ladder.erase(model.begin()->first);
+            model.erase(model.begin());
+        }
+        EXPECT_TRUE(ladder.empty());
+    }
+}
+
+TEST(price_ladder_model, needs_no_more_nodes_than_its_pool_was_sized_for_however_windows_move) {
+    base::prng random{base::test_seed()};
+    constexpr std::size_t levels_max = 4'000;
+    level_tree_pool pool(levels_max, 1);
+    price_ladder ladder(pool, 10, 0);
+    std::map<std::uint64_t, std::uint32_t> model;
+    std::uint64_t base = key_bias;
+    for (int round = 0; round < 400; ++round) {
+        // Windows of few levels and of many, each of them below the last; then what is left is thinned out.
+        base -= 4'096;
+        const std::uint64_t wanted = random.below(3) == 0 ? 1 + random.below(700) : 1 + random.below(20);
+        for (std::uint64_t i = 0; i < wanted && model.size() < levels_max; ++i) {
+            ladder.insert(base + i, 1);
+            model[base + i] = 1;
+        }
+        if (model.size() < levels_max - 800) continue;
+        const std::uint64_t stride = 2 + random.below(29);
+        std::uint64_t count = 0;
+        for (auto at = model.begin(); at != model.end();) {
+            if (count++ % stride != 0) {
+                ladder.erase(at->first);
+                at = model.erase(at);
+            } else {
+                ++at;
+            }
+        }
+        for (const auto& [key, level] : model) ASSERT_EQ(ladder.find(key), level);
+        const auto far = std::prev(model.end());
+        ASSERT_EQ(ladder.last_up_to(2 * key_bias - 2).key, far->first);
+    }
+}
+
 }  // namespace
 }  // namespace corro::matching

@@ -13,35 +13,47 @@
 
 namespace corro::matching::detail {
 
+/// Lets an order rest in the book that hides a part or belongs to a group.
+template <class Sink>
+[[gnu::noinline]] void rest_specially(order_books& books, std::uint32_t index, const entry& e, std::uint64_t key,
+                                      std::uint32_t total, Sink& sink) noexcept {
+    const std::uint32_t open = e.display != 0 && e.display < total ? e.display : total;
+    const std::uint32_t hidden = total - open;
+    books.pool[index].order.account = e.account | (e.display != 0 ? iceberg_bit : 0) | (e.group != 0 ? group_bit : 0);
+    books.extras[books.pool.slot_of(index)] = {e.display, hidden, e.group};
+    books.had_icebergs = books.had_icebergs || e.display != 0;
+    const level_state level = books.queue(index, side_index(e.book, e.side), key, open);
+    books.hidden_at(books.pool[index].order.level) += hidden;
+    if (!books.shares.is_empty()) books.crown(index);
+    sink.rested(books.change_of(index, open, open, hidden, 0, level));
+}
+
 /// Lets an order rest in the book.
 template <class Sink>
 [[gnu::always_inline]] inline void rest(order_books& books, std::uint32_t index, const entry& e, std::uint64_t key,
                                         std::uint32_t open, Sink& sink) noexcept {
-    std::uint32_t hidden = 0;
-    if ((e.display | e.group) != 0) [[unlikely]] {
-        const std::uint32_t shown = e.display != 0 && e.display < open ? e.display : open;
-        hidden = open - shown;
-        open = shown;
-        books.pool[index].order.account =
-            e.account | (e.display != 0 ? iceberg_bit : 0) | (e.group != 0 ? group_bit : 0);
-        books.extras[books.pool.slot_of(index)] = {e.display, hidden, e.group};
-        books.had_icebergs = books.had_icebergs || e.display != 0;
-    }
+    if ((e.display | e.group) != 0) [[unlikely]]
+        return rest_specially(books, index, e, key, open, sink);
     const level_state level = books.queue(index, side_index(e.book, e.side), key, open);
-    if (hidden != 0) [[unlikely]]
-        books.hidden_at(books.pool[index].order.level) += hidden;
     if (!books.shares.is_empty()) [[unlikely]]
         books.crown(index);
-    sink.rested(books.change_of(index, open, open, hidden, 0, level));
+    sink.rested(books.change_of(index, open, open, 0, 0, level));
+}
+
+/// What an order that leaves its level hides there. The level hides it no more.
+[[nodiscard]] inline std::uint32_t take_hidden(order_books& books, std::uint32_t index) noexcept {
+    if ((books.pool[index].order.account & iceberg_bit) == 0) [[likely]]
+        return 0;
+    const std::uint32_t hidden = books.extras[books.pool.slot_of(index)].hidden;
+    books.hidden_at(books.pool[index].order.level) -= hidden;
+    return hidden;
 }
 
 /// Takes an order out of the book; it stays in its account's ring.
 template <class Sink>
 [[gnu::always_inline]] inline void remove(order_books& books, std::uint32_t index, removal cause, Sink& sink) noexcept {
     const std::uint32_t open = books.pool[index].order.open;
-    const std::uint32_t hidden = books.hidden_of(index);
-    if (hidden != 0) [[unlikely]]
-        books.hidden_at(books.pool[index].order.level) -= hidden;
+    const std::uint32_t hidden = take_hidden(books, index);
     const level_state level = books.deduct(index, open, true);
     sink.removed(books.change_of(index, 0, open, 0, open + hidden, level), cause);
 }
@@ -131,6 +143,7 @@ std::uint32_t cancel_account(order_books& books, std::uint32_t account, Wanted&&
     for (std::uint32_t at = books.pool[account].order.account_next; at != account;) {
         const std::uint32_t next = books.pool[at].order.account_next;
         __builtin_prefetch(&books.pool[next]);
+        ++books.steps;
         if (wanted(books.pool.slot_of(at), books.book_of(at))) {
             remove(books, at, cause, sink);
             books.close(at);

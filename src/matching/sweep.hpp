@@ -127,8 +127,6 @@ template <class Sink>
             nodes[behind].prev = at;
             level.level.orders_count = --now.level.orders_count;
             const bool was_last = now.level.orders_count == 0;
-            if (now.resting_hidden != 0) [[unlikely]]
-                books.hidden_at(at) -= now.resting_hidden;
             if (was_last) {
                 against.erase(key);
                 books.pool.release_level(at);
@@ -138,6 +136,7 @@ template <class Sink>
             if (now.resting_hidden == 0) [[likely]] {
                 books.close(index);
             } else {
+                books.hidden_at(at) -= now.resting_hidden;  // though the level may be gone
                 refresh(books, index, level_side(now.level), key, sink);
                 break;
             }
