@@ -169,7 +169,7 @@ TEST(facility_model, agrees_with_the_reference_on_indicative_prices_in_a_storm) 
         phase.phase = domain::trading_phase::opening_auction;
         phase.is_operator = 1;
         apply(phase);
-        const std::uint64_t commands = reach == 700 ? 4'000 : 2'000;
+        const std::uint64_t commands = reach == 700 ? 2'600 : 1'000;
         for (std::uint64_t i = 1; i <= commands && !::testing::Test::HasFatalFailure(); ++i) {
             const bool buys = random.below(2) == 0;
             // Often at the ends of what crosses, now and then with lots for many levels.
@@ -179,7 +179,7 @@ TEST(facility_model, agrees_with_the_reference_on_indicative_prices_in_a_storm) 
                 static_cast<std::uint32_t>(random.below(20) == 0 ? 1 + random.below(reach * 4) : 1 + random.below(5));
             command c = limit(1 + (i & 1), buys ? side::buy : side::sell, buys ? away : -away, lots, i);
             const std::uint64_t dice = random.below(10);
-            if (dice < 5 || i < 20 || (reach == 700 && i < 3'000 && dice < 9)) {
+            if (dice < 5 || i < 20 || (reach == 700 && i < 2'200 && dice < 9)) {
                 if (random.below(6) == 0) c.display_quantity = domain::quantity_lots{1 + lots / 8};
             } else {
                 c.kind = dice < 8 ? domain::command_kind::cancel_order : domain::command_kind::amend_order;

@@ -34,9 +34,10 @@ class counted_venue {
         : venue_({.orders_max = orders_max, .accounts_max = 16}, made(instruments), recorder_) {}
 
     /// Returns the steps that the command took.
-    std::uint64_t apply(command c) {
+    std::uint64_t apply(const command& c) { return apply_at(static_cast<std::int64_t>(sequence_ + 1), c); }
+    std::uint64_t apply_at(std::int64_t time, command c) {
         c.sequence = domain::sequence_number{++sequence_};
-        c.time = domain::time_ns{static_cast<std::int64_t>(sequence_)};
+        c.time = domain::time_ns{time};
         recorder_.events.clear();
         const std::uint64_t before = venue_.steps_count();
         venue_.apply(c);
@@ -171,6 +172,45 @@ TEST(growth, N6_a_phase_of_one_instrument_takes_the_same_steps_however_many_ther
         }
         for (std::uint32_t id = 1; id <= n / 2; ++id) most = std::max(most, venue.enter(trading_phase::halted, id));
         EXPECT_LE(most, bound) << n << " instruments";
+    }
+}
+
+/// A mass cancel, or the expiry of as many orders, of an account beside `others` orders of somebody else in its books.
+struct long_command {
+    std::uint64_t steps = 0;
+    std::uint64_t events = 0;
+};
+
+long_command leave(std::uint32_t own, std::uint32_t others, bool expires) {
+    counted_venue venue(2, own + others);
+    constexpr std::int64_t end = 1'000'000;
+    for (std::uint32_t i = 0; i < own || i < others; ++i) {
+        command c = limit(maker, side::sell, 100 + i % 50, 2, i + 1);
+        if (i < others) venue.apply(i % 2 == 0 ? c : elsewhere(c));
+        c.account = domain::account_id{taker};
+        c.time_in_force = time_in_force::gtd;
+        c.expire_time = domain::time_ns{end};
+        if (i < own) venue.apply(i % 2 == 0 ? c : elsewhere(c));
+    }
+    command c = limit(expires ? maker : taker, side::buy, 0, 0);
+    c.kind = command_kind::cancel_orders;
+    c.instrument = {};
+    c.sides = domain::cancel_sides::buy;
+    if (!expires) c.sides = domain::cancel_sides::both;
+    const std::uint64_t steps = expires ? venue.apply_at(end + 1, c) - others : venue.apply(c);
+    return {steps, venue.events_count()};
+}
+
+TEST(growth, N6_mass_cancels_and_expiries_take_a_step_per_order_that_leaves) {
+    for (const bool expires : {false, true}) {
+        for (const std::uint32_t n : {1'000U, 2'000U, 4'000U}) {
+            const long_command most = leave(n, n, expires);
+            EXPECT_LE(most.steps, 2 * n) << "the newest that is covered, then all";
+            EXPECT_LE(most.events, 5 * n);
+            const long_command few = leave(100, n, expires);
+            EXPECT_LE(few.steps, 200) << "not those of others";
+            EXPECT_LE(few.events, 500);
+        }
     }
 }
 

@@ -18,6 +18,7 @@ void facility::state_machine::settle_due(domain::time_ns now) noexcept {
     for (;;) {
         const std::int64_t expiry = orders_.expiries().next_due();
         if (expiry != expiry_queue::never && expiry <= now.value && expiry <= next_resume_) {
+            ++steps_;
             writer_.withdraw_for(reject_reason::expired);
             engine_.cancel(orders_.expiries().next_slot(), writer_, matching::removal::expelled);
         } else if (next_resume_ != expiry_queue::never && next_resume_ <= now.value) {
