@@ -17,6 +17,23 @@
 #include "io/yield.hpp"
 
 namespace corro::io {
+
+/// A stream that has no `read_exact` of its own: it is read in parts. Not in the unnamed namespace:
+/// g++ warns of coroutines outside of it that have such a member.
+class stream_in_parts {
+ public:
+    explicit stream_in_parts(unix_stream next) noexcept : next_(std::move(next)) {}
+    [[nodiscard]] auto read_some(std::span<std::byte> into) { return next_.read_some(into.first(1)); }
+    [[nodiscard]] auto write_some(std::span<const std::byte> from) { return next_.write_some(from.first(1)); }
+    [[nodiscard]] auto shutdown() { return next_.shutdown(); }
+    void close() noexcept { next_.close(); }
+    [[nodiscard]] bool is_open() const noexcept { return next_.is_open(); }
+
+ private:
+    unix_stream next_;
+};
+static_assert(stream<stream_in_parts>);
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -70,25 +87,10 @@ TEST_P(lifetime, an_any_stream_over_tls_goes_under_its_operations) {
     for (const bool at_once : {true, false}) block_on(ctx, tls_goes<any_stream>(&ctx, at_once));
 }
 
-/// A stream that has no `read_exact` of its own: it is read in parts.
-class in_parts {
- public:
-    explicit in_parts(unix_stream next) noexcept : next_(std::move(next)) {}
-    [[nodiscard]] auto read_some(std::span<std::byte> into) { return next_.read_some(into.first(1)); }
-    [[nodiscard]] auto write_some(std::span<const std::byte> from) { return next_.write_some(from.first(1)); }
-    [[nodiscard]] auto shutdown() { return next_.shutdown(); }
-    void close() noexcept { next_.close(); }
-    [[nodiscard]] bool is_open() const noexcept { return next_.is_open(); }
-
- private:
-    unix_stream next_;
-};
-static_assert(stream<in_parts>);
-
 task<> parts_go(context* on) {
     auto pair = unix_stream::pair(*on);
     CORRO_REQUIRE(pair);
-    std::optional<any_stream> under(any_stream(in_parts(std::move(pair->first))));
+    std::optional<any_stream> under(any_stream(stream_in_parts(std::move(pair->first))));
     task_scope children(*on);
     io_result got;
     io_result sent;

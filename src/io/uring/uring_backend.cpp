@@ -218,6 +218,7 @@ void uring_backend::leave_ring() noexcept {
         release(*on);
     }
     armed_.clear();
+    collected_count_ = 0;
     CORRO_ASSERT(unanswered_count_ == 0, "a context on io_uring with operations in flight stays on its thread");
     close_ring(ring_);
 }
