@@ -1,6 +1,7 @@
 #include "io/child_process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -117,6 +118,13 @@ int signal_process(int id, int process, int number) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_send_signal, process, number, nullptr, 0));
 }
 
+/// Returns when the process has ended, perhaps earlier; leaves EAGAIN in `errno`.
+void await_end(int process) noexcept {
+    pollfd watched{process, POLLIN, 0};
+    ::poll(&watched, 1, -1);
+    errno = EAGAIN;
+}
+
 }  // namespace
 
 child_process& child_process::operator=(child_process&& other) noexcept {
@@ -176,7 +184,9 @@ child_process::outcome child_process::state::reap() noexcept {
     do {
         result = process >= 0 ? ::waitid(by_descriptor, static_cast<id_t>(process), &about, WEXITED)
                               : ::waitid(P_PID, static_cast<id_t>(id), &about, WEXITED);
-    } while (result != 0 && errno == EINTR);
+        // Asio makes the descriptor non-blocking.
+        if (result != 0 && errno == EAGAIN) await_end(process);
+    } while (result != 0 && (errno == EINTR || errno == EAGAIN));
     id = 0;
     process = -1;
     // Where SIGCHLD is ignored the system throws away how a child has ended.
