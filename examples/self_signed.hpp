@@ -2,11 +2,15 @@
 #pragma once
 
 #include <openssl/bio.h>
+#include <openssl/bn.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include <array>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "io/tls_context.hpp"
@@ -34,7 +38,13 @@ inline corro::io::tls_server_options self_signed() {
     const std::unique_ptr<X509, freed<X509, &::X509_free>> made(::X509_new());
     X509* const certificate = made.get();
     ::X509_set_version(certificate, 2);
-    ::ASN1_INTEGER_set(::X509_get_serialNumber(certificate), 1);
+    // RFC 5280, 4.1.2.2: positive, and another one for each certificate of an issuer. 64 bits of a random generator.
+    std::array<unsigned char, 8> serial{};
+    if (::RAND_bytes(serial.data(), static_cast<int>(serial.size())) != 1) throw std::runtime_error("no random bytes");
+    serial[0] = static_cast<unsigned char>((serial[0] & 0x7fU) | 0x40U);
+    const std::unique_ptr<BIGNUM, freed<BIGNUM, &::BN_free>> number(
+        ::BN_bin2bn(serial.data(), static_cast<int>(serial.size()), nullptr));
+    ::BN_to_ASN1_INTEGER(number.get(), ::X509_get_serialNumber(certificate));
     ::X509_gmtime_adj(::X509_getm_notBefore(certificate), -3600);
     ::X509_gmtime_adj(::X509_getm_notAfter(certificate), 30L * 24 * 3600);
     ::X509_set_pubkey(certificate, key.get());

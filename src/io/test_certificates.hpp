@@ -21,7 +21,8 @@ struct test_certificate_options {
     std::string names = "DNS:localhost,IP:127.0.0.1";  // as OpenSSL writes subjectAltName
     long valid_from_s = -3600;                         // from now
     long valid_until_s = 3600;
-    bool issuer = false;  // may sign others
+    bool issuer = false;      // may sign others
+    std::string common_name;  // of its subject; empty: one of its own
 };
 
 namespace detail {
@@ -60,7 +61,8 @@ inline test_identity make_test_certificate(const test_certificate_options& optio
     ::X509_gmtime_adj(::X509_getm_notBefore(x), options.valid_from_s);
     ::X509_gmtime_adj(::X509_getm_notAfter(x), options.valid_until_s);
     ::X509_set_pubkey(x, own.get());
-    const std::string subject = "test certificate " + std::to_string(serial++);
+    const std::string number = std::to_string(serial++);
+    const std::string subject = options.common_name.empty() ? "test certificate " + number : options.common_name;
     ::X509_NAME_add_entry_by_txt(::X509_get_subject_name(x), "CN", MBSTRING_UTF8,
                                  reinterpret_cast<const unsigned char*>(subject.c_str()), -1, -1, 0);
     const auto add = [x](int which, const std::string& value) {

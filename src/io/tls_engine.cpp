@@ -93,7 +93,8 @@ bool expect_host(SSL* connection, const std::string& host) noexcept {
     if (is_address(host)) {
         return ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(connection), host.c_str()) == 1;
     }
-    ::SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    // RFC 6125, 6.4.4 and RFC 9525, 2: a name in the subject is not the host's, with alternative names or without.
+    ::SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     // As SSL_set_tlsext_host_name, whose cast g++ complains of. OpenSSL copies the name.
     auto* const name = const_cast<char*>(host.c_str());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     return ::SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name) == 1 &&

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../../examples/self_signed.hpp"
 #include "io/stream.hpp"
 #include "io/tcp.hpp"
 #include "io/test_require.hpp"
@@ -143,6 +144,16 @@ TEST_P(tls, wrong_address_is_refused_and_the_right_one_is_not) {
     ASSERT_FALSE(wrong.client);
     EXPECT_EQ(wrong.client.error(), tls_errc::host_name_mismatch);
     EXPECT_TRUE(handshake(client_context(), server_context(), "127.0.0.1").ok());
+}
+
+TEST_P(tls, a_host_that_only_the_subject_names_is_refused) {
+    test_certificate_options only_subject;
+    only_subject.names.clear();
+    only_subject.common_name = "localhost";
+    const test_identity made = make_test_certificate(only_subject, &test_authority());
+    const tls_pair pair = handshake(client_context(), server_context(serving_options(made)));
+    ASSERT_FALSE(pair.client) << "the common name is not looked at";
+    EXPECT_EQ(pair.client.error(), tls_errc::host_name_mismatch);
 }
 
 TEST_P(tls, client_that_verifies_needs_a_host_to_verify) {
@@ -360,6 +371,19 @@ TEST_P(tls, closed_streams_and_misused_contexts_answer_with_errors) {
 }
 
 CORRO_ON_EVERY_BACKEND(tls);
+
+TEST(self_signed_example, makes_certificates_that_have_serial_numbers_of_their_own) {
+    const auto serial = [] {
+        const std::string text = example::self_signed().certificate_chain;
+        BIO* const bytes = ::BIO_new_mem_buf(text.data(), static_cast<int>(text.size()));
+        const detail::test_x509 made(::PEM_read_bio_X509(bytes, nullptr, nullptr, nullptr));
+        ::BIO_free(bytes);
+        std::uint64_t number = 0;
+        EXPECT_EQ(::ASN1_INTEGER_get_uint64(&number, ::X509_get0_serialNumber(made.get())), 1) << "positive, 64 bits";
+        return number;
+    };
+    EXPECT_NE(serial(), serial()) << "a browser refuses two certificates of one issuer and one number";
+}
 
 TEST(tls_context, refuses_certificates_keys_and_settings_that_cannot_work) {
     tls_server_options options = serving_options();
