@@ -16,14 +16,19 @@ from wire_generator import cpp, dissector, schema, spec  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema" / "corro.xml"
 SPECIFICATION = ROOT / "schema" / "corro_binary.md.in"
+MARK_OF_REQUESTS = ROOT / "schema" / "last_of_request.md"
+DERIVED = ROOT / "docs/spec/derived_messages.md"
 
 
 def outputs(description):
     """Path and text of every generated file."""
+    passage = MARK_OF_REQUESTS.read_text(encoding="utf-8").rstrip()
     return {
         ROOT / "src/wire/generated/corro_binary.hpp": cpp.header_file(description),
         ROOT / "src/wire/generated/corro_binary.cpp": cpp.source_file(description),
-        ROOT / "docs/spec/corro_binary.md": spec.page(description, SPECIFICATION.read_text(encoding="utf-8")),
+        ROOT / "docs/spec/corro_binary.md": spec.page(
+            description, SPECIFICATION.read_text(encoding="utf-8"), passage),
+        DERIVED: spec.with_passage(DERIVED.read_text(encoding="utf-8"), MARK_OF_REQUESTS.name, passage),
         ROOT / "tools/wireshark/corro.lua": dissector.script(description),
     }
 

@@ -74,7 +74,9 @@ io::task<std::error_code> order_session::prove_and_welcome() {
     hello.next_sequence = domain::sequence_number{who_.next_answer};
     hello.heartbeat_interval_ms = static_cast<std::uint32_t>(who_.heartbeat.count());
     hello.protocol_version = wire::protocol_version;
+    hello.key_id = wire::key_id_of(who_.key);
     hello.hello_flags = who_.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
+    if (who_.take_over) hello.hello_flags |= wire::hello_flag::take_over;
     const int random = RAND_bytes(reinterpret_cast<unsigned char*>(hello.client_nonce.data()),
                                   static_cast<int>(hello.client_nonce.size()));
     CORRO_ASSERT(random == 1, "the operating system's random generator works");

@@ -45,6 +45,7 @@ struct credentials {
     wire::api_key key{};
     std::chrono::milliseconds heartbeat{5'000};
     bool cancel_on_disconnect = true;
+    bool take_over = false;  ///< of another connection that has the session; otherwise the logon is refused
     /// The first answer that is wanted, for a client that remembers its `next_answer`; 0: none but new ones.
     std::uint64_t next_answer = 0;
 };

@@ -3,10 +3,13 @@
 // Every account owns a dense range of session ids, one per permitted connection, so that a session id names the same
 // client over all its reconnects and indexes an array.
 //
-// Limits: 65,536 accounts, 1,048,576 sessions in all. Not changed while the venue runs.
+// Limits: 65,536 accounts, 1,048,576 sessions in all. While the venue runs only keys change.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,14 +23,25 @@ struct account {
     domain::account_id id{};
     std::string name;
     wire::api_key key{};
-    std::uint32_t sessions_count = 1;    ///< connections that the account may have at once
-    domain::session_id first_session{};  ///< given by the directory
+    std::vector<wire::api_key> more_keys;  ///< that are as good, so that a client can change to another one
+    std::uint32_t sessions_count = 1;      ///< connections that the account may have at once
+    domain::session_id first_session{};    ///< given by the directory
     /// Not empty: sessions of this account enter nothing, they are told what is told to these accounts (drop copy).
     std::vector<domain::account_id> copies_of;
     bool is_operator = false;   ///< may halt, set limits and throw anybody's kill switch
     std::string gateway;        ///< the process that serves its sessions, where there are several
     bool is_elsewhere = false;  ///< another process serves it; here nobody can log on to it
 };
+
+/// The id of the account's key that a proof was made with; nothing if it was made with none of them, or with another
+/// one than the named. Takes as long for every account and for none.
+/// @param a  nullptr: nothing is proven. @param key_id  0: any key will do.
+[[nodiscard]] std::optional<std::uint64_t> proven_key(const account* a, std::uint64_t key_id,
+                                                      std::span<const std::byte> input,
+                                                      const wire::proof& proof) noexcept;
+
+/// Whether it is the id of one of the account's keys.
+[[nodiscard]] bool has_key(const account& a, std::uint64_t key_id) noexcept;
 
 class account_directory {
  public:
@@ -36,6 +50,10 @@ class account_directory {
 
     /// Adds an account and gives it its sessions. Returns what is wrong with it as a sentence; empty when it is added.
     [[nodiscard]] std::string add(account a);
+
+    /// Gives all accounts the keys that they have in `changed`, which is otherwise the same accounts in the same order.
+    /// Returns what differs as a sentence, and nothing is changed then.
+    [[nodiscard]] std::string change_keys(std::span<const account> changed);
 
     [[nodiscard]] const account* find(domain::account_id id) const noexcept;
     /// Whose session it is. @pre 1 to sessions_count().

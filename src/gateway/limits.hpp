@@ -21,11 +21,25 @@ inline constexpr std::uint32_t account_id_max = 1'000'000;
 /// How long a connection may take from accept to a correct hello.
 inline constexpr std::chrono::milliseconds logon_timeout{5'000};
 
+/// Keys that an account may have at once: the one in use, the next one, and two of programs that change theirs later.
+inline constexpr std::size_t account_keys_max = 4;
+
+/// Wrong proofs from one address, or for one account, whose refusals are not held back: typing errors.
+inline constexpr std::uint32_t wrong_proofs_free = 3;
+/// How long the next one waits; twice as long for each one more, up to the bound, which is shorter than logon_timeout.
+inline constexpr std::chrono::milliseconds wrong_proof_wait{50};
+inline constexpr std::chrono::milliseconds wrong_proof_wait_max{3'200};
+/// One wrong proof is forgiven in so much time, and never more of them have to be.
+inline constexpr std::chrono::milliseconds wrong_proof_forgiven{2'000};
+inline constexpr std::uint32_t wrong_proofs_counted_max = 32;
+/// Addresses, and accounts, that are told apart: 128 KiB.
+inline constexpr std::size_t wrong_proofs_places = 4'096;
+
 /// Heartbeat intervals that a client may ask for. Shorter ones cost more than they tell, longer ones hide a dead peer.
 inline constexpr std::chrono::milliseconds heartbeat_interval_min{100};
 inline constexpr std::chrono::milliseconds heartbeat_interval_max{60'000};
 
-/// A peer that was silent for this many of its intervals is gone.
+/// A peer that was silent for this many of its intervals is gone, and is cut off within a quarter of an interval more.
 inline constexpr std::uint32_t silent_intervals_max = 2;
 
 /// Bytes read at once from one session. Also bounds how many requests of one session run before the others get a turn.

@@ -37,14 +37,16 @@ struct order_entry_gateway::connection {
     }
 
     transport_stream stream;
-    io::stream_socket* plain;  ///< `stream` where it is the kernel's own; otherwise nullptr
+    std::optional<io::endpoint> from;  ///< where the peer is; nothing of a local socket
+    io::stream_socket* plain;          ///< `stream` where it is the kernel's own; otherwise nullptr
     base::byte_queue output;
     io::auto_event output_ready;
     io::task_scope* scope = nullptr;  ///< of the phase that runs: logging on, or being active
     std::array<std::byte, 32> challenge{};
     session_state* session = nullptr;  ///< set once the logon is accepted
     domain::session_id session_id{};
-    domain::account_id account{};
+    domain::account_id account{};    ///< proven once `session` is set; before, what the hello claims
+    std::uint64_t key_id = 0;        ///< of the key that was proven
     std::uint64_t asked_answer = 0;  ///< the first answer that the client wants; 0 when it wants none but new ones
     std::uint64_t first_answer = 0;  ///< number of the first answer that this connection carries
     std::uint64_t next_resent = 0;   ///< while `resending`: the number of the answer to be sent next

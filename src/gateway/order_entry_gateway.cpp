@@ -47,6 +47,13 @@ void order_entry_gateway::close() noexcept {
     for (connection* c : connections_) end(*c, wire::logout_reason::shutting_down);
 }
 
+void order_entry_gateway::end_withdrawn() noexcept {
+    for (connection* c : connections_) {
+        if (c->session == nullptr || has_key(*accounts_.find(c->account), c->key_id)) continue;
+        end(*c, wire::logout_reason::authentication_failed);
+    }
+}
+
 void order_entry_gateway::end(connection& c, wire::logout_reason reason) noexcept {
     if (c.ended) return;
     c.ended = reason;

@@ -38,7 +38,9 @@
 #include "gateway/limits.hpp"
 #include "gateway/listener.hpp"
 #include "gateway/operator_desk.hpp"
+#include "gateway/wrong_proofs.hpp"
 #include "io/context.hpp"
+#include "io/event.hpp"
 #include "io/scope.hpp"
 #include "io/stream.hpp"
 #include "io/task.hpp"
@@ -58,6 +60,7 @@ struct gateway_options {
 
     std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
     std::size_t output_buffer_bytes = gateway::output_buffer_bytes;
+    std::chrono::milliseconds wrong_proof_wait_max = gateway::wrong_proof_wait_max;
     std::uint32_t connections_max = gateway::connections_max;
     std::uint32_t strangers_max = gateway::strangers_max;
     std::uint32_t timing_sample_every = 0;      ///< stamp one request of so many; 0: none
@@ -73,6 +76,7 @@ struct gateway_statistics {
     std::uint64_t connections_refused = 0;  ///< closed at once: too many
     std::uint64_t logons = 0;
     std::uint64_t logons_refused = 0;
+    std::uint64_t refusals_held_back = 0;   ///< of these: for a while, because of wrong proofs before
     std::uint64_t requests = 0;             ///< passed on to the facility
     std::uint64_t answers = 0;              ///< private messages put into a session's buffer
     std::uint64_t answers_undelivered = 0;  ///< private messages whose session was not connected
@@ -82,6 +86,7 @@ struct gateway_statistics {
     std::uint64_t turned_away = 0;      ///< requests that the facility could not take
     std::uint64_t protocol_errors = 0;  ///< connections closed because their bytes were not the protocol
     std::uint64_t idle_cut = 0;
+    std::uint64_t taken_over = 0;  ///< connections whose session another one has taken over
     std::uint64_t slow_cut = 0;
     std::uint64_t throttled_cut = 0;  ///< sessions ended because they sent far more than they may
     std::uint64_t cancels_on_disconnect = 0;
@@ -112,6 +117,9 @@ class order_entry_gateway {
 
     /// Serves one connection that is there already, whatever it travels over, until it has ended.
     [[nodiscard]] io::task<void> serve_stream(io::any_stream stream);
+
+    /// Ends the sessions that were opened with a key that their account has no longer: after the directory has changed.
+    void end_withdrawn() noexcept;
 
     /// Begins to leave: no new connections, a logout to every session.
     void close() noexcept;
@@ -171,7 +179,10 @@ class order_entry_gateway {
     [[nodiscard]] static bool take_in(connection& c, const io::io_result& read) noexcept;
     io::task<bool> submit(domain::command command, std::uint64_t received_ticks, std::uint64_t decoded_ticks);
 
-    void verify(connection& c, const wire::frame& hello);
+    io::task<const account*> verify(connection* c, wire::frame frame, wire::hello* into);
+    io::task<void> free_session(connection* c, const account* a, const wire::hello* hello);
+    io::task<void> wait_until_given_up(domain::session_id id, const connection* by);
+    [[nodiscard]] std::chrono::milliseconds wait_after_wrong_proof(const connection& c) noexcept;
     void open(connection& c, const wire::hello& hello, const account& a);
     void buffer_kept(connection& c);
     std::vector<std::byte> welcome(const connection& c) const;
@@ -211,7 +222,9 @@ class order_entry_gateway {
     std::vector<io::http::server*> pages_;                      ///< of WebSockets, before and while they are open
     std::map<std::uint32_t, std::vector<std::uint32_t>> lost_;  ///< requests, by session
     gateway_statistics statistics_;
-    domain::command late_;  ///< what found no room, until `submit` has its copy
+    wrong_proofs wrong_proofs_;
+    io::manual_event session_freed_;  ///< a connection has given a session up
+    domain::command late_;            ///< what found no room, until `submit` has its copy
     std::uint32_t strangers_now_ = 0;
     std::uint32_t sample_countdown_ = 0;
     bool closing_ = false;

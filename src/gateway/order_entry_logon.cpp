@@ -3,8 +3,10 @@
 #include <chrono>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "gateway/nonce.hpp"
 #include "gateway/order_entry_connection.hpp"
+#include "io/timer.hpp"
 #include "io/with_timeout.hpp"
 
 namespace corro::gateway {
@@ -39,35 +41,73 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
         }
         co_return;
     }
-    const wire::frame hello = **wire::next_frame(c->received());
-    c->input_begin += hello.size();
-    verify(*c, hello);
+    const wire::frame frame = **wire::next_frame(c->received());
+    c->input_begin += frame.size();
+    wire::hello hello;
+    const account* const proven = co_await verify(c, frame, &hello);
+    if (proven != nullptr) co_await free_session(c, proven, &hello);
+    if (proven != nullptr && !c->ended) open(*c, hello, *proven);
     if (c->session == nullptr) ++statistics_.logons_refused;
 }
 
-// Checks a hello and opens the session, or ends the connection with the reason.
-void order_entry_gateway::verify(connection& c, const wire::frame& frame) {
+// Checks a hello. The account whose key the client has, or nullptr: the connection has ended with the reason. A wrong
+// proof is told so only after a while, if there have been many.
+io::task<const account*> order_entry_gateway::verify(connection* c, wire::frame frame, wire::hello* into) {
     if (const wire::refusal refusal = frame.message == wire::template_id::hello
                                           ? wire::hello_view::check(frame)
                                           : wire::refusal{wire::session_reject_reason::unexpected_message, 0}) {
         ++statistics_.protocol_errors;
-        refuse(c, frame, refusal);
-        return end(c, wire::logout_reason::protocol_error);
+        refuse(*c, frame, refusal);
+        end(*c, wire::logout_reason::protocol_error);
+        co_return nullptr;
     }
-    const wire::hello hello = wire::hello_view(frame).value();
-    if (hello.protocol_version < wire::protocol_version_min || hello.protocol_version > wire::protocol_version)
-        return end(c, wire::logout_reason::unsupported_version);
-    // An unknown account costs the same time as a wrong proof.
-    const account* const found = accounts_.find(hello.account);
+    *into = wire::hello_view(frame).value();
+    c->account = into->account;
+    if (into->protocol_version < wire::protocol_version_min || into->protocol_version > wire::protocol_version) {
+        end(*c, wire::logout_reason::unsupported_version);
+        co_return nullptr;
+    }
+    const account* const found = accounts_.find(into->account);
     const account* const a = found != nullptr && found->is_elsewhere ? nullptr : found;
-    const wire::api_key no_key{};
-    const auto input = wire::logon_proof_input(c.challenge, hello);
-    const bool proven =
-        wire::equal_in_constant_time(wire::make_proof(a != nullptr ? a->key : no_key, input), hello.proof);
-    if (a == nullptr || !proven || hello.session_number == 0 || hello.session_number > a->sessions_count) {
-        return end(c, wire::logout_reason::authentication_failed);
+    const auto input = wire::logon_proof_input(c->challenge, *into);
+    const std::optional<std::uint64_t> key = proven_key(a, into->key_id, input, into->proof);
+    if (key && into->session_number != 0 && into->session_number <= a->sessions_count) {
+        c->key_id = *key;
+        co_return a;
     }
-    open(c, hello, *a);
+    const std::chrono::milliseconds wait = wait_after_wrong_proof(*c);
+    std::error_code stopped;
+    if (wait.count() != 0) stopped = co_await io::sleep_for(wait);
+    if (!stopped) end(*c, wire::logout_reason::authentication_failed);
+    co_return nullptr;
+}
+
+// Local sockets, and streams whose other end is not known, share one address.
+std::chrono::milliseconds order_entry_gateway::wait_after_wrong_proof(const connection& c) noexcept {
+    const std::uint64_t address = c.from ? base::hash_bytes(std::as_bytes(std::span(c.from->address()))) : 0;
+    const std::chrono::milliseconds wait =
+        std::min(wrong_proofs_.count(address, c.account, context_.now()), options_.wrong_proof_wait_max);
+    if (wait.count() != 0) ++statistics_.refusals_held_back;
+    return wait;
+}
+
+// By the client's wish another connection of its session ends, as if it had been lost. Waits until it has, and what was
+// to be cancelled for it stands in the queue.
+io::task<void> order_entry_gateway::free_session(connection* c, const account* a, const wire::hello* hello) {
+    const domain::session_id id{a->first_session.value + hello->session_number - 1};
+    connection* const old = sessions_[id.value].active;
+    if (old == nullptr || (hello->hello_flags & wire::hello_flag::take_over) == 0) co_return;
+    ++statistics_.taken_over;
+    end(*old, wire::logout_reason::taken_over);
+    static_cast<void>(co_await io::with_timeout(options_.logon_timeout, wait_until_given_up(id, old)));
+}
+
+io::task<void> order_entry_gateway::wait_until_given_up(domain::session_id id, const connection* by) {
+    while (sessions_[id.value].active == by) {
+        session_freed_.reset();
+        const std::error_code stopped = co_await session_freed_.wait();
+        if (stopped) co_return;
+    }
 }
 
 // Opens the session of a client that has proved its key, unless it is in use or the numbers do not fit.

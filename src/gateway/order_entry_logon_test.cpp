@@ -284,7 +284,7 @@ TEST(order_entry_logon, closes_strangers_at_once_when_there_are_too_many_and_kee
         }));
         EXPECT_EQ(v->statistics().connections_now, 3U);
         EXPECT_EQ(v->statistics().connections_refused, 7U);
-        EXPECT_TRUE(co_await strangers.back()->is_closed());
+        EXPECT_TRUE(co_await strangers.back()->is_logged_out(wire::logout_reason::capacity));
         CORRO_REQUIRE(co_await strangers.front()->log_on(logon(1)));
         const client_pointer next = co_await v->log_on(logon(2));
         EXPECT_NE(next, nullptr) << "who has logged on is no stranger any more";

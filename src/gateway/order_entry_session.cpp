@@ -47,12 +47,15 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
             static_cast<void>(co_await submit(cancel_of(*c), 0, 0));
         }
         if (opened && c->cancel_on_disconnect && options_.wills != nullptr) options_.wills->revoked(cancel_of(*c));
-        if (opened && !c->peer_gone && !c->overflowed) {
+        // Who takes the session over finds in the log what the old connection has not been sent.
+        const bool is_taken_over = c->ended == wire::logout_reason::taken_over;
+        if (opened && !c->peer_gone && !c->overflowed && !is_taken_over) {
             const auto settled = co_await io::with_timeout(farewell_timeout, settle(c.get()));
             if (!settled) c->peer_gone = true;
         }
         // Free only now: the cancel must stand before whatever the session's next connection enters.
         c->session->active = nullptr;
+        session_freed_.set();
     }
     if (!c->peer_gone) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(c.get())));
     log(*c, opened ? telemetry::happening_kind::left : telemetry::happening_kind::logon_refused,
@@ -68,6 +71,7 @@ void order_entry_gateway::log(const connection& c, telemetry::happening_kind wha
     telemetry::happening said(telemetry::component::gateway, what, number, context_.wall_now());
     said.session = c.session_id;
     said.account = c.account;
+    if (c.from) said.set_address(c.from->to_string());
     if (what == telemetry::happening_kind::logon_refused) said.severity = telemetry::severity::warning;
     options_.log->note(said);
 }
@@ -83,8 +87,8 @@ io::task<void> order_entry_gateway::keep_alive(connection* c) {
         silent_looks = c->heard ? 0 : silent_looks + 1;
         mute_looks = c->said ? 0 : mute_looks + 1;
         c->heard = c->said = false;
-        // The silence began up to one look before it was first seen.
-        if (silent_looks >= silent_intervals_max * looks_per_interval - 1) {
+        // The silence began up to one look before it was first seen, so that it has lasted for at least so many looks.
+        if (silent_looks >= silent_intervals_max * looks_per_interval) {
             ++statistics_.idle_cut;
             end(*c, wire::logout_reason::idle_timeout);
             co_return;

@@ -104,6 +104,28 @@ TEST_P(order_entry_session, ends_a_session_that_says_nothing_for_two_intervals_a
     });
 }
 
+// The server says a heartbeat of its own after each interval of silence on its side, so that these count the intervals.
+TEST_P(order_entry_session, is_not_cut_before_two_whole_intervals_of_silence) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        logon who(1);
+        who.heartbeat_ms = 400;
+        const client_pointer c = co_await v->log_on(who);
+        CORRO_REQUIRE(c != nullptr);
+        c->queue(wire::heartbeat{});
+        CORRO_REQUIRE(co_await c->flush());
+        int heartbeats = 0;
+        while (true) {
+            const std::optional<wire::frame> frame = co_await c->next();
+            CORRO_REQUIRE(frame);
+            if (frame->message == wire::template_id::logout) break;
+            if (frame->message == wire::template_id::heartbeat) ++heartbeats;
+        }
+        EXPECT_GE(heartbeats, 2);
+        EXPECT_EQ(v->statistics().idle_cut, 1U);
+    });
+}
+
 TEST_P(order_entry_session, is_kept_alive_by_heartbeats_alone) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {

@@ -1,5 +1,6 @@
 // Networking and transport: how connections come in, and what has to be said on them before a session can begin.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -20,6 +21,19 @@ io::task<void> shake_hands(io::tcp_stream stream, io::tls_context tls, std::chro
     auto made =
         co_await io::with_timeout(patience, io::tls_stream<io::tcp_stream>::accept(std::move(stream), std::move(tls)));
     if (made && *made) *secured = io::any_stream(std::move(**made));
+}
+
+/// Tells a client for whose connection there is no room why it is closed, where that costs neither a wait nor a
+/// handshake.
+void refuse_for_room(accepted_stream& accepted, transport_kind kind) noexcept {
+    io::stream_socket* plain = std::get_if<io::unix_stream>(&accepted);
+    if (kind == transport_kind::tcp) plain = std::get_if<io::tcp_stream>(&accepted);
+    if (plain == nullptr) return;
+    wire::logout logout;
+    logout.logout_reason = wire::logout_reason::capacity;
+    std::array<std::byte, wire::logout::frame_bytes> frame;
+    wire::store(logout, 0, frame.data());
+    static_cast<void>(plain->try_write(frame));
 }
 
 }  // namespace
@@ -45,16 +59,20 @@ io::task<void> order_entry_gateway::accept_all(listener* from, io::task_scope* c
     while (!closing_) {
         auto accepted = co_await from->accept();
         if (!accepted) break;  // closed or stopped; accept itself rides out a shortage of descriptors
-        if (!admit()) continue;
+        if (!admit()) {
+            if (!closing_) refuse_for_room(*accepted, from->kind());
+            continue;
+        }
         auto* const tcp = std::get_if<io::tcp_stream>(&*accepted);
         if (tcp == nullptr) {
             transport_stream stream(std::move(*std::get_if<io::unix_stream>(&*accepted)));
             conversations->spawn(
                 converse(std::make_unique<connection>(std::move(stream), options_.output_buffer_bytes)));
         } else if (from->kind() == transport_kind::tcp) {
-            transport_stream stream(std::move(*tcp));
-            conversations->spawn(
-                converse(std::make_unique<connection>(std::move(stream), options_.output_buffer_bytes)));
+            const auto peer = tcp->remote_endpoint();
+            auto c = std::make_unique<connection>(transport_stream(std::move(*tcp)), options_.output_buffer_bytes);
+            if (peer) c->from = *peer;
+            conversations->spawn(converse(std::move(c)));
         } else {
             conversations->spawn(greet(std::move(*tcp), from));
         }
@@ -95,6 +113,7 @@ void order_entry_gateway::dismiss() noexcept {
 // What TLS and WebSocket want to be said first, and then the conversation.
 io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listener* from) {
     const transport_kind kind = from->kind();
+    const auto peer = accepted.remote_endpoint();
     io::any_stream stream;
     if (from->tls() == nullptr) {
         stream = io::any_stream(std::move(accepted));
@@ -113,6 +132,7 @@ io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listene
     }
     if (kind == transport_kind::tls) {
         auto c = std::make_unique<connection>(transport_stream(std::move(stream)), options_.output_buffer_bytes);
+        if (peer) c->from = *peer;
         co_await converse(std::move(c));
         co_return;
     }

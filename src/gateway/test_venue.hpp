@@ -45,6 +45,13 @@ namespace corro::gateway::testing {
     return key;
 }
 
+/// Another key of each account.
+[[nodiscard]] inline wire::api_key second_key_of(std::uint32_t account) {
+    wire::api_key key = key_of(account);
+    key.front() ^= std::byte{0xff};
+    return key;
+}
+
 /// What a client says in its hello, and the key that it knows.
 struct logon {
     logon() noexcept {}
@@ -58,6 +65,8 @@ struct logon {
     std::uint16_t version = wire::protocol_version;
     std::uint64_t next_sequence = 0;  ///< the first answer that it has not seen; 0: only new ones
     bool cancel_on_disconnect = false;
+    bool take_over = false;
+    std::uint64_t key_id = 0;
 };
 
 /// A limit order in the first instrument.
@@ -273,6 +282,8 @@ class raw_client {
         hello.heartbeat_interval_ms = who.heartbeat_ms;
         hello.protocol_version = who.version;
         hello.hello_flags = who.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
+        if (who.take_over) hello.hello_flags |= wire::hello_flag::take_over;
+        hello.key_id = who.key_id;
         hello.client_nonce.fill(std::byte{7});
         hello.proof = wire::make_proof(who.key, wire::logon_proof_input(challenge.nonce, hello));
         return hello;
@@ -376,6 +387,14 @@ class test_venue final : facility::event_consumer {
     void hold() noexcept { released_.reset(); }
     void release() noexcept { released_.set(); }
 
+    [[nodiscard]] const account_directory& accounts() const noexcept { return accounts_; }
+    /// As a configuration that is read again.
+    [[nodiscard]] std::string change_keys(const std::vector<account>& changed) {
+        std::string problem = accounts_.change_keys(changed);
+        if (problem.empty()) gateway.end_withdrawn();
+        return problem;
+    }
+
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept { return facility_.open_orders_count(); }
     [[nodiscard]] const gateway_statistics& statistics() const noexcept { return gateway.statistics(); }
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return sequence_; }
@@ -401,6 +420,7 @@ class test_venue final : facility::event_consumer {
             account a;
             a.id = domain::account_id{id};
             a.key = key_of(id);
+            a.more_keys = {second_key_of(id)};
             a.sessions_count = 3;
             a.is_operator = id == operator_account;
             if (id == drop_copy_account) a.copies_of = {domain::account_id{1}, domain::account_id{2}};
@@ -461,7 +481,7 @@ class test_venue final : facility::event_consumer {
     }
 
     const std::vector<domain::instrument> instruments_{test_instrument(1), test_instrument(2)};
-    const account_directory accounts_ = accounts_of_test();
+    account_directory accounts_ = accounts_of_test();
     base::tsc_clock clock_;
     facility::facility facility_;
     io::manual_event released_{true};

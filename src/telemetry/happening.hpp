@@ -4,6 +4,7 @@
 // Units: nanoseconds since the epoch.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string_view>
@@ -41,6 +42,9 @@ struct happening {
     happening_kind kind = happening_kind::started;
     telemetry::component component = telemetry::component::venue;
     telemetry::severity severity = telemetry::severity::info;
+    std::array<char, 56> address{};  ///< of the peer, and its port; ends with a zero; empty: none
+
+    void set_address(std::string_view text) noexcept { text.copy(address.data(), address.size() - 1); }
 
     constexpr happening() noexcept = default;
     happening(telemetry::component who, happening_kind what, std::int64_t n,

@@ -302,6 +302,7 @@ void event_text::append(const happening& what, std::string& to) {
                                      {"number", what.number}};
     if (what.session.value != 0) object["session"] = what.session.value;
     if (what.account.value != 0) object["account"] = what.account.value;
+    if (what.address[0] != '\0') object["address"] = what.address.data();
     to += object.dump();
     to += '\n';
 }

@@ -7,6 +7,7 @@
 #include <openssl/hmac.h>
 
 #include "base/assert.hpp"
+#include "base/byte_order.hpp"
 
 namespace corro::wire {
 
@@ -21,6 +22,11 @@ std::optional<api_key> parse_api_key(std::string_view hexadecimal) noexcept {
         key[i] = static_cast<std::byte>(value);
     }
     return key;
+}
+
+std::uint64_t key_id_of(const api_key& key) noexcept {
+    const proof made = make_proof(key, std::as_bytes(std::span(std::string_view("corro-key-1"))));
+    return base::load_be<std::uint64_t>(made.data());
 }
 
 proof make_proof(const api_key& key, std::span<const std::byte> input) noexcept {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,6 +20,10 @@ using proof = std::array<std::byte, 32>;
 
 /// Sixty-four hexadecimal digits to a key; empty when the text is anything else.
 [[nodiscard]] std::optional<api_key> parse_api_key(std::string_view hexadecimal) noexcept;
+
+/// Names a key without giving it away: the first 8 bytes, as a big-endian number, of HMAC-SHA256 under it of the 11
+/// ASCII characters `corro-key-1`. Source: docs/spec/corro_binary.md, message hello.
+[[nodiscard]] std::uint64_t key_id_of(const api_key& key) noexcept;
 
 /// HMAC-SHA256 of `input` under `key`.
 [[nodiscard]] proof make_proof(const api_key& key, std::span<const std::byte> input) noexcept;

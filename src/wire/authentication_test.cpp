@@ -49,5 +49,14 @@ TEST(api_key, is_sixty_four_hexadecimal_digits_and_nothing_else) {
     EXPECT_FALSE(parse_api_key("").has_value());
 }
 
+TEST(authentication, names_a_key_by_what_anybody_who_has_it_can_work_out) {
+    api_key key{};
+    key.fill(std::byte{0xaa});
+    EXPECT_EQ(key_id_of(key),
+              0xbca4'15d3'c3ae'b193U);  // python3: hmac.digest(b"\xaa" * 32, b"corro-key-1", "sha256")[:8].hex()
+    key.back() = std::byte{0xab};
+    EXPECT_NE(key_id_of(key), 0xbca4'15d3'c3ae'b193U);
+}
+
 }  // namespace
 }  // namespace corro::wire

@@ -89,7 +89,22 @@ class SchemaTest(unittest.TestCase):
 
     def test_a_specification_with_an_unknown_placeholder_is_refused(self):
         with self.assertRaisesRegex(schema.SchemaError, "@nonsense@"):
-            spec.page(schema.read(TEXT), "see @nonsense@")
+            spec.page(schema.read(TEXT), "see @nonsense@", "")
+
+    def test_a_passage_that_two_pages_share_replaces_what_stood_there(self):
+        place = "before\n<!-- from schema/x.md by tools/generate_wire.py -->\nold\n<!-- end -->\nafter\n"
+        made = spec.with_passage(place, "x.md", "new")
+        self.assertEqual(made, place.replace("old", "\nnew\n"))
+        self.assertEqual(spec.with_passage(made, "x.md", "new"), made)
+        with self.assertRaisesRegex(schema.SchemaError, "no place"):
+            spec.with_passage("another page", "x.md", "new")
+
+    def test_both_pages_state_alike_which_message_answers_a_request(self):
+        passage = (TOOLS.parent / "schema/last_of_request.md").read_text(encoding="utf-8")
+        for page in ("corro_binary", "derived_messages"):
+            text = (TOOLS.parent / f"docs/spec/{page}.md").read_text(encoding="utf-8")
+            self.assertIn(passage, text, page)
+            self.assertNotIn("of which the last has the flag", text, page)
 
     def test_the_codec_names_every_message(self):
         made = schema.read(TEXT)

@@ -87,7 +87,17 @@ def enumeration_text(made: Type, number: str) -> str:
     return f"### {made.name}\n\n{made.description}\n\n{rows}"
 
 
-def page(schema: Schema, template: str) -> str:
+def with_passage(page_text: str, name: str, passage: str) -> str:
+    """A page written by hand, with the passage between its marks. What two pages state is written once."""
+    begin, end = f"<!-- from schema/{name} by tools/generate_wire.py -->\n", "<!-- end -->"
+    before, found, rest = page_text.partition(begin)
+    old, also_found, after = rest.partition(end)
+    if not found or not also_found:
+        raise SchemaError(f"{name}: the page has no place for it")
+    return f"{before}{begin}\n{passage}\n\n{end}{after}"
+
+
+def page(schema: Schema, template: str, last_of_request: str) -> str:
     types = schema.types.values()
     proof = next(message for message in schema.messages if message.name == "hello")
     proof_offset = next(leaf.offset for leaf in proof.leaves if leaf.name == "proof")
@@ -102,6 +112,7 @@ def page(schema: Schema, template: str) -> str:
         "proof_bytes": len("corro-logon-1") + 32 + proof_offset,
         "message_index": message_index(schema),
         "messages": messages_text(schema),
+        "last_of_request": last_of_request,
         "types": type_table(types).rstrip(),
         "enumerations": "\n".join(enumeration_text(made, "number") for made in types if made.kind == "enum").rstrip(),
         "sets": "\n".join(enumeration_text(made, "bit") for made in types if made.kind == "set").rstrip(),

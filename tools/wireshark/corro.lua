@@ -261,6 +261,7 @@ local logout_reason_names = {
     [11] = "capacity",
     [12] = "sequence_unknown",
     [13] = "throttled",
+    [14] = "taken_over",
 }
 
 local template_names = {
@@ -514,6 +515,7 @@ local packet_names = {
 
 local hello_flags_bits = {
     ProtoField.bool("corro.hello_flags.cancel_on_disconnect", "cancel_on_disconnect", 8, nil, 0x1),
+    ProtoField.bool("corro.hello_flags.take_over", "take_over", 8, nil, 0x2),
 }
 for _, field in ipairs(hello_flags_bits) do table.insert(corro.fields, field) end
 local add_hello_flags = flags_adder(hello_flags_bits)

@@ -540,6 +540,8 @@ enum class logout_reason : std::uint8_t {
     sequence_unknown = 12,
     /// The session sent far more requests than it may.
     throttled = 13,
+    /// Another connection with the account's key has taken the session over.
+    taken_over = 14,
 };
 
 [[nodiscard]] constexpr bool is_known(logout_reason value) noexcept {
@@ -558,6 +560,7 @@ enum class logout_reason : std::uint8_t {
         case logout_reason::capacity:
         case logout_reason::sequence_unknown:
         case logout_reason::throttled:
+        case logout_reason::taken_over:
             return true;
     }
     return false;
@@ -571,9 +574,12 @@ namespace hello_flag {
 /// When the connection ends without a logout, the session's open orders are cancelled, but for those with the flag
 /// stays.
 inline constexpr std::uint8_t cancel_on_disconnect = 1;
+/// If another connection has the session, that one ends as if it had been lost, with the reason taken_over, and this
+/// one goes on.
+inline constexpr std::uint8_t take_over = 2;
 }  // namespace hello_flag
 /// All bits that mean something.
-inline constexpr std::uint8_t hello_flags_mask = 1;
+inline constexpr std::uint8_t hello_flags_mask = 3;
 
 static_assert(domain::order_flag::post_only == 1);
 static_assert(domain::order_flag::reprice == 2);
@@ -721,7 +727,8 @@ struct hello {
     /// The version that the client speaks.
     std::uint16_t protocol_version{};
     std::uint8_t hello_flags{};
-    /// Which of the account's keys the proof is made with.
+    /// Which of the account's keys the proof is made with: the first 8 bytes of HMAC-SHA256 with that key over 11 ASCII
+    /// characters (corro-key-1). 0: whichever fits.
     std::uint64_t key_id{};
     std::array<std::byte, 16> client_nonce{};
     /// HMAC-SHA256 with the account's key over 13 ASCII characters (corro-logon-1), the challenge's nonce, and the 48
