@@ -21,6 +21,7 @@
 #include "node/distributor_role.hpp"
 #include "node/exchange.hpp"
 #include "node/facility_role.hpp"
+#include "node/file_access.hpp"
 #include "node/gateway_role.hpp"
 #include "node/ports.hpp"
 #include "node/segmented_exchange.hpp"
@@ -41,6 +42,7 @@ struct serve_options {
     std::string event_log;
     std::string venue_feed;
     std::string venue_snapshots;
+    std::string open_files = "refuse";
     std::uint32_t sample_every = 0;
     bool sample_given = false;
 };
@@ -64,10 +66,53 @@ std::vector<const node::host_journal*> journals_of(const node::segmented_exchang
     return all;
 }
 
-// SIGUSR1 prints the tables, SIGUSR2 has a snapshot written; the first SIGINT or SIGTERM closes the venue, the second
-// gives up on slow goodbyes.
+/// A file with keys that others may read or change ends the start, unless that is wished for.
+void keep_to_itself(const serve_options& options, const std::string& problem) {
+    if (problem.empty()) return;
+    if (options.open_files == "refuse") {
+        throw node::configuration_error(problem + ", or start with --open-files warn");
+    }
+    fmt::print(stderr, "corro serve: {}\n", problem);
+}
+
+/// What the file says, for a program that serves: it takes its memory before it opens.
+node::configuration configuration_of_server(const serve_options& options) {
+    node::configuration c = node::load_configuration(options.config);
+    c.touch = base::page_touch::yes;
+    const bool is_public = c.keys_are_public && c.link_secret == wire::api_key{};
+    keep_to_itself(options, node::open_to_others(options.config, is_public));
+    if (!c.order_entry_private_key.empty()) {
+        keep_to_itself(options, node::open_to_others(c.order_entry_private_key, false));
+    }
+    return c;
+}
+
+// The keys of the file as it is now; what else has changed in it waits for the next start.
+template <class Served>
+void reread_keys(const serve_options& options, Served& served) {
+    if constexpr (requires(const node::configuration& c) { served.change_keys(c); }) {
+        std::string problem;
+        try {
+            problem = served.change_keys(configuration_of_server(options));
+        } catch (const std::exception& e) {
+            problem = e.what();
+        }
+        if (problem.empty()) {
+            fmt::print("{}: the accounts have the keys of this file now\n", options.config);
+        } else {
+            fmt::print(stderr, "corro serve: {}: no key is changed: {}\n", options.config, problem);
+        }
+        std::fflush(stdout);
+    } else {
+        fmt::print(stderr, "corro serve: this role has no keys\n");
+    }
+}
+
+// SIGUSR1 prints the tables, SIGUSR2 has a snapshot written, SIGHUP has the keys read again; the first SIGINT or
+// SIGTERM closes the venue, the second gives up on slow goodbyes.
 template <class Exchange>
-io::task<void> obey_signals(Exchange* exchange, io::signal_set* signals, io::context* context) {
+io::task<void> obey_signals(Exchange* exchange, const serve_options* options, io::signal_set* signals,
+                            io::context* context) {
     bool closing = false;
     while (true) {
         const auto signal = co_await signals->wait();
@@ -76,6 +121,8 @@ io::task<void> obey_signals(Exchange* exchange, io::signal_set* signals, io::con
             print_report(*exchange);
         } else if (*signal == SIGUSR2) {
             exchange->write_snapshot();
+        } else if (*signal == SIGHUP) {
+            reread_keys(*options, *exchange);
         } else if (closing) {
             context->stop();
         } else {
@@ -102,10 +149,10 @@ io::task<void> run_watched(Served* served, io::task_scope* watching) {
 }
 
 template <class Exchange>
-io::task<void> serve_until_closed(Exchange* exchange, io::context* context) {
-    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2});
+io::task<void> serve_until_closed(Exchange* exchange, const serve_options* options, io::context* context) {
+    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP});
     io::task_scope watching(*context);
-    watching.spawn(obey_signals(exchange, &signals, context));
+    watching.spawn(obey_signals(exchange, options, &signals, context));
     watching.spawn(tell_journal_news(journals_of(*exchange)));
     co_await run_watched(exchange, &watching);
 }
@@ -148,7 +195,7 @@ int serve_segments(const serve_options& options, const node::configuration& conf
     for (std::size_t k = 0; k < exchange.segments_count(); ++k) print_segment(exchange.at(k));
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot written.\n");
     std::fflush(stdout);
-    io::block_on(context, serve_until_closed(&exchange, &context));
+    io::block_on(context, serve_until_closed(&exchange, &options, &context));
     print_segments_report(exchange, true);
     return exchange.failure() == nullptr ? 0 : 1;
 }
@@ -157,13 +204,6 @@ int serve_segments(const serve_options& options, const node::configuration& conf
 void override_threading(const serve_options& options, node::configuration& c) {
     if (options.threading.empty()) return;
     c.threading = options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
-}
-
-/// What the file says, for a program that serves: it takes its memory before it opens.
-node::configuration configuration_of_server(const serve_options& options) {
-    node::configuration c = node::load_configuration(options.config);
-    c.touch = base::page_touch::yes;
-    return c;
 }
 
 /// For roles that are one facility, its gateway or its feed. What the file says of metrics and event log is the
@@ -211,7 +251,7 @@ int serve(const serve_options& options) {
         fmt::print("  lost packets {}\n", requests->to_string());
     fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot written.\n");
     std::fflush(stdout);
-    io::block_on(context, serve_until_closed(&exchange, &context));
+    io::block_on(context, serve_until_closed(&exchange, &options, &context));
     print_exchange_report(exchange);
     return 0;
 }
@@ -219,8 +259,8 @@ int serve(const serve_options& options) {
 // The first SIGINT or SIGTERM closes the role; SIGUSR2 has a facility write a snapshot. Only an exchange in one process
 // has latency tables; a SIGUSR1 that was meant for one must not end a role.
 template <class Role>
-io::task<void> run_until_closed(Role* role, io::context* context) {
-    const auto obey = [](Role* what, io::signal_set* signals) -> io::task<void> {
+io::task<void> run_until_closed(Role* role, const serve_options* options, io::context* context) {
+    const auto obey = [](Role* what, const serve_options* asked, io::signal_set* signals) -> io::task<void> {
         while (true) {
             const auto signal = co_await signals->wait();
             if (!signal) co_return;
@@ -229,13 +269,17 @@ io::task<void> run_until_closed(Role* role, io::context* context) {
                 fmt::print(stderr, "corro serve: this role has no latency tables\n");
                 continue;
             }
+            if (*signal == SIGHUP) {
+                reread_keys(*asked, *what);
+                continue;
+            }
             if constexpr (requires { what->write_snapshot(); }) what->write_snapshot();
         }
         what->close();
     };
-    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2});
+    io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP});
     io::task_scope watching(*context);
-    watching.spawn(obey(role, &signals));
+    watching.spawn(obey(role, options, &signals));
     if constexpr (requires { journals_of(*role); }) watching.spawn(tell_journal_news(journals_of(*role)));
     co_await run_watched(role, &watching);
 }
@@ -256,7 +300,7 @@ int distribute(const serve_options& options) {
     print_watching(distributor.metrics_endpoint(), configuration);
     fmt::print("It publishes when the venue is there. Ctrl-C closes it.\n");
     std::fflush(stdout);
-    io::block_on(context, run_until_closed(&distributor, &context));
+    io::block_on(context, run_until_closed(&distributor, &options, &context));
     if (!distributor.failure().empty()) fmt::print(stderr, "{}\n", distributor.failure());
     return distributor.failure().empty() ? 0 : 1;
 }
@@ -283,7 +327,7 @@ int serve_facility(const serve_options& options) {
     print_watching(facility.metrics_endpoint(), configuration);
     fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
-    io::block_on(context, run_until_closed(&facility, &context));
+    io::block_on(context, run_until_closed(&facility, &options, &context));
     fmt::print("{} commands, state hash {:016x}; cancelled for {} sessions whose gateway died\n",
                facility.commands_count(), facility.state_hash(), facility.wills_executed());
     return 0;
@@ -312,15 +356,17 @@ int serve_gateway(const serve_options& options) {
     print_watching(gateway.metrics_endpoint(), configuration);
     fmt::print("It opens its ports when the facility is there. Ctrl-C closes it.\n");
     std::fflush(stdout);
-    io::block_on(context, run_until_closed(&gateway, &context));
+    io::block_on(context, run_until_closed(&gateway, &options, &context));
     if (!gateway.failure().empty()) fmt::print(stderr, "{}\n", gateway.failure());
     return gateway.failure().empty() ? 0 : 1;
 }
 
 int serve_role(const serve_options& options) {
+    keep_files_from_others();
     // Until who obeys them is there: a recovery may take seconds, and whoever asks too early must not end it.
     std::signal(SIGUSR1, SIG_IGN);
     std::signal(SIGUSR2, SIG_IGN);
+    std::signal(SIGHUP, SIG_IGN);
     if (options.role == "distributor") return distribute(options);
     if (options.role == "facility") return serve_facility(options);
     if (options.role == "gateway") return serve_gateway(options);
@@ -355,6 +401,12 @@ void add_serve_command(CLI::App& app, int& exit_code) {
                         "Where metrics are served, instead of the configuration's; the roles gateway and distributor "
                         "take this only");
     command->add_option("--event-log", options->event_log, "Directory of the event log, likewise");
+    command
+        ->add_option("--open-files", options->open_files,
+                     "What to do when other users may read the keys in the configuration or in the TLS key's file, or "
+                     "may change the files")
+        ->check(CLI::IsMember({"refuse", "warn"}))
+        ->capture_default_str();
     CLI::Option* sample = command->add_option("--sample-every", options->sample_every,
                                               "Time one request of so many; 0: none (default: the configuration's)");
     command->footer(

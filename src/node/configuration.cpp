@@ -18,6 +18,10 @@ namespace {
 void read_venue(table_reader& r, configuration& c) {
     c.venue_name = r.text("name", c.venue_name);
     if (c.venue_name.empty() || c.venue_name.size() > 10) r.fail("name", "expected 1 to 10 characters");
+    if (!is_printable(c.venue_name)) r.fail("name", printable_expected);
+    const std::string keys = r.text("keys", "secret");
+    if (keys != "secret" && keys != "public") r.fail("keys", "expected \"secret\" or \"public\"");
+    c.keys_are_public = keys == "public";
     c.orders_max = static_cast<std::uint32_t>(r.number("orders_max", c.orders_max, 1, 100'000'000));
     c.instruments_reserved = static_cast<std::uint32_t>(
         r.number("instruments_reserved", c.instruments_reserved, 0, instruments_reserved_max));

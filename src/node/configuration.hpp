@@ -52,6 +52,7 @@ struct segment_configuration {
 
 struct configuration {
     std::string venue_name = "CORRO";
+    bool keys_are_public = false;            ///< the file may be read by anybody, such as a demonstration's
     std::uint32_t orders_max = 1'000'000;    ///< open orders in the whole venue
     std::uint32_t instruments_reserved = 0;  ///< instruments that operators may define while the venue runs
     std::string order_entry_listen = "127.0.0.1:7001";

@@ -8,11 +8,19 @@
 #include <vector>
 
 #include "gateway/accounts.hpp"
+#include "gateway/limits.hpp"
 #include "node/configuration_parts.hpp"
 #include "wire/authentication.hpp"
 
 namespace corro::node {
 namespace {
+
+wire::api_key key_of(table_reader& r, std::string_view name, std::string_view text) {
+    const auto key = wire::parse_api_key(text);
+    if (!key) r.fail(name, "expected 64 hexadecimal digits");
+    if (*key == wire::api_key{}) r.fail(name, "64 zeros are no key; openssl rand -hex 32 makes one");
+    return *key;
+}
 
 /// Accounts that are named together, by the group's name.
 using account_groups = std::map<std::string, std::vector<domain::account_id>>;
@@ -39,11 +47,26 @@ void read_account_group(table_reader& r, account_groups& groups) {
     r.finish();
 }
 
+/// One key, or a list of them.
+void read_keys(table_reader& r, gateway::account& a) {
+    if (!r.has("keys")) {
+        a.key = read_key(r, "key");
+        return;
+    }
+    if (r.has("key")) r.fail("keys", "an account has either key or keys");
+    const std::vector<std::string> texts = r.texts("keys", gateway::account_keys_max);
+    if (texts.empty()) r.fail("keys", fmt::format("expected 1 to {} keys", gateway::account_keys_max));
+    for (const std::string& text : texts) a.more_keys.push_back(key_of(r, "keys", text));
+    a.key = a.more_keys.front();
+    a.more_keys.erase(a.more_keys.begin());
+}
+
 gateway::account read_account(table_reader& r, const account_groups& groups) {
     gateway::account a;
     a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, gateway::account_id_max))};
     a.name = r.text("name", fmt::format("account-{}", a.id.value));
-    a.key = read_key(r, "key");
+    if (!is_printable(a.name)) r.fail("name", printable_expected);
+    read_keys(r, a);
     a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));
     a.is_operator = r.flag("operator", false);
     a.gateway = read_gateway_name(r);
@@ -61,11 +84,13 @@ gateway::account read_account(table_reader& r, const account_groups& groups) {
 
 }  // namespace
 
+bool is_printable(std::string_view name) noexcept {
+    return std::all_of(name.begin(), name.end(),
+                       [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\' && c != '`'; });
+}
+
 wire::api_key read_key(table_reader& r, std::string_view name) {
-    const auto key = wire::parse_api_key(r.text(name));
-    if (!key) r.fail(name, "expected 64 hexadecimal digits");
-    if (*key == wire::api_key{}) r.fail(name, "64 zeros are no key; openssl rand -hex 32 makes one");
-    return *key;
+    return key_of(r, name, r.text(name));
 }
 
 std::string read_gateway_name(table_reader& r) {
@@ -81,10 +106,17 @@ void read_accounts(const toml::table& root, const std::string& file, configurati
     read_array(root, "account_group", file, [&](table_reader& r) { read_account_group(r, groups); });
     gateway::account_directory directory;
     std::set<std::string> gateways;
+    std::set<wire::api_key> keys;
     read_array(root, "account", file, [&](table_reader& r) {
         c.accounts.push_back(read_account(r, groups));
         if (const std::string problem = directory.add(c.accounts.back()); !problem.empty()) r.fail("id", problem);
-        gateways.insert(c.accounts.back().gateway);
+        const gateway::account& added = c.accounts.back();
+        bool is_new = keys.insert(added.key).second;
+        for (const wire::api_key& key : added.more_keys) is_new = keys.insert(key).second && is_new;
+        if (!is_new) {
+            r.fail(added.more_keys.empty() ? "key" : "keys", "is used twice; each account needs keys of its own");
+        }
+        gateways.insert(added.gateway);
         if (gateways.size() > gateways_max) r.fail("gateway", fmt::format("there may be {} gateways", gateways_max));
     });
     read_array(root, "account_group", file, [&](table_reader& r) {

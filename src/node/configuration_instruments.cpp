@@ -70,6 +70,7 @@ domain::instrument read_instrument(table_reader& r) {
     if (name.empty() || name.size() > domain::symbol_size_max) {
         r.fail("symbol", fmt::format("expected 1 to {} characters", domain::symbol_size_max));
     }
+    if (!is_printable(name)) r.fail("symbol", printable_expected);
     i.name = domain::symbol{name};
     i.product = domain::product_id{static_cast<std::uint32_t>(r.number("product", 0, 0, UINT32_MAX))};
     static constexpr std::array<std::string_view, 4> kinds{"future", "option", "spread", "spot"};

@@ -16,6 +16,12 @@ void read_segments(const toml::table& root, const std::string& file, configurati
 /// Every [[account]] and [[account_group]].
 void read_accounts(const toml::table& root, const std::string& file, configuration& c);
 
+/// Whether a name can stand in files, messages and terminals: ASCII characters without control characters, quotation
+/// marks and backslashes.
+[[nodiscard]] bool is_printable(std::string_view name) noexcept;
+inline constexpr const char* printable_expected =
+    "expected printable ASCII characters without quotation marks and backslashes";
+
 /// 64 hexadecimal digits, not all of them zeros.
 [[nodiscard]] wire::api_key read_key(table_reader& r, std::string_view name);
 

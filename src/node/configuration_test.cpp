@@ -31,6 +31,12 @@ key = ")" + key + R"("
 sessions = 3
 )";
 
+/// A key for each account.
+std::string key_of(int id) {
+    std::string digits = std::to_string(id);
+    return std::string(64 - digits.size(), '1') + digits;
+}
+
 std::string error_of(const std::string& text) {
     try {
         static_cast<void>(parse_configuration(text, "corro.toml"));
@@ -73,7 +79,7 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
               "corro.toml:4: venue.orders_max: expected a whole number");
     EXPECT_EQ(error_of(with(sound, "orders_max", "order_max")),
               "corro.toml:4: venue.order_max: is not a key of this table; known are: clock_ahead_max_s, "
-              "clock_slew_ppm, instruments_reserved, name, orders_max, timing_sample_every");
+              "clock_slew_ppm, instruments_reserved, keys, name, orders_max, timing_sample_every");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "0.25")),
               "corro.toml:12: instrument.tick_size: expected a text in quotes");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "\"0.25x\"")),
@@ -233,6 +239,47 @@ TEST(configuration, makes_an_operator_only_of_an_account_that_is_called_one) {
     EXPECT_EQ(error_of(sound + "operator = \"true\"\n"), "corro.toml:21: account.operator: expected true or false");
 }
 
+TEST(configuration, gives_an_account_one_key_or_several_of_its_own) {
+    const std::string one = "key = \"" + key + "\"\n";
+    const auto list = [](const std::string& texts) { return "keys = [" + texts + "]\n"; };
+    const auto quoted = [](int id) { return "\"" + key_of(id) + "\""; };
+    const configuration c =
+        parse_configuration(with(sound, one, list(quoted(1) + ", " + quoted(2) + ", " + quoted(3))), "corro.toml");
+    EXPECT_EQ(c.accounts[0].key, *wire::parse_api_key(key_of(1)));
+    EXPECT_EQ(c.accounts[0].more_keys,
+              (std::vector<wire::api_key>{*wire::parse_api_key(key_of(2)), *wire::parse_api_key(key_of(3))}));
+    const auto fails = [&](const std::string& keys) { return error_of(with(sound, one, keys)); };
+    EXPECT_EQ(fails(list("")), "corro.toml:19: account.keys: expected 1 to 4 keys");
+    EXPECT_EQ(fails(list("\"abc\"")), "corro.toml:19: account.keys: expected 64 hexadecimal digits");
+    EXPECT_EQ(fails(one + list(quoted(1))), "corro.toml:20: account.keys: an account has either key or keys");
+    EXPECT_EQ(fails(list(quoted(1) + ", " + quoted(1))),
+              "corro.toml:19: account.keys: is used twice; each account needs keys of its own");
+    EXPECT_TRUE(fails(list(quoted(1) + ", " + quoted(2) + ", " + quoted(3) + ", " + quoted(4) + ", " + quoted(5)))
+                    .starts_with("corro.toml:19: account.keys: expected a list of at most 4"));
+    const std::string another = "[[account]]\nid = 8\n";
+    EXPECT_EQ(error_of(sound + another + one),
+              "corro.toml:23: account.key: is used twice; each account needs keys of its own");
+    EXPECT_EQ(fails("key = \"" + std::string(64, '0') + "\"\n"),
+              "corro.toml:19: account.key: 64 zeros are no key; openssl rand -hex 32 makes one");
+    EXPECT_FALSE(c.keys_are_public);
+    EXPECT_TRUE(parse_configuration(with(sound, "orders_max = 1000", "keys = \"public\""), "c").keys_are_public);
+    EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "keys = \"known\"")),
+              "corro.toml:4: venue.keys: expected \"secret\" or \"public\"");
+}
+
+TEST(configuration, refuses_names_that_do_not_print) {
+    const auto named = [](const std::string& name) { return error_of(with(sound, "\"ESH4\"", name)); };
+    const std::string wrong =
+        "corro.toml:11: instrument.symbol: expected printable ASCII characters without quotation marks and backslashes";
+    for (const char* name : {R"("ES\u001b[2J")", R"("ES\n")", R"('E"H4')", R"("E'H4")", R"("E\\H4")", R"("E\u007fH4")",
+                             R"("\u00c4SH4")", R"("E`H4")"}) {
+        EXPECT_EQ(named(name), wrong) << name;
+    }
+    EXPECT_EQ(named("\"CL:BF F4-G4-H4\""), "no error");
+    EXPECT_EQ(error_of(with(sound, "\"TEST\"", "\"TE\\tST\"")).substr(0, 27), "corro.toml:3: venue.name: e");
+    EXPECT_EQ(error_of(with(sound, "\"alice\"", "\"al\\u0007ice\"")).substr(0, 29), "corro.toml:18: account.name: ");
+}
+
 TEST(configuration, divides_accounts_among_gateways_by_name) {
     EXPECT_EQ(parse_configuration(sound, "corro.toml").accounts[0].gateway, "");
     const configuration c = parse_configuration(
@@ -243,15 +290,17 @@ TEST(configuration, divides_accounts_among_gateways_by_name) {
               "corro.toml:21: account.gateway: a gateway's name has at most 31 characters");
     std::string many = sound;
     for (int id = 100; id < 165; ++id) {
-        many += "[[account]]\nid = " + std::to_string(id) + "\nkey = \"" + key + "\"\ngateway = \"" +
+        many += "[[account]]\nid = " + std::to_string(id) + "\nkey = \"" + key_of(id) + "\"\ngateway = \"" +
                 std::to_string(id) + "\"\n";
     }
     EXPECT_TRUE(error_of(many).ends_with("account.gateway: there may be 64 gateways")) << error_of(many);
 }
 
 TEST(configuration, gives_an_account_the_copies_of_a_named_group) {
-    const std::string account = "\n[[account]]\nkey = \"" + key + "\"\nid = ";
-    const std::string desk = sound + account + "8\n" + account + "9\ncopies_of = \"desk\"\n";
+    const auto account = [](int id) {
+        return "\n[[account]]\nkey = \"" + key_of(id) + "\"\nid = " + std::to_string(id) + "\n";
+    };
+    const std::string desk = sound + account(8) + account(9) + "copies_of = \"desk\"\n";
     const std::string group = "\n[[account_group]]\nname = \"desk\"\nmembers = [7, 8]\n";
     const configuration c = parse_configuration(desk + group, "corro.toml");
     ASSERT_EQ(c.accounts.size(), 3U);

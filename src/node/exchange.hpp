@@ -49,6 +49,9 @@ class exchange final : private gateway::command_taker, private gateway::operator
     /// Begins to leave.
     void close() noexcept { orders_.close(); }
 
+    /// Takes the accounts' keys from another configuration. @return  Why not, as a sentence; empty when it is done.
+    [[nodiscard]] std::string change_keys(const configuration& changed) { return orders_.change_keys(changed); }
+
     /// Has a snapshot written beside the journal soon, while trading goes on. Nothing without a journal.
     void write_snapshot() noexcept {
         if (snapshots_ != nullptr) snapshots_->ask();

@@ -139,6 +139,12 @@ void facility_role::collect(telemetry::metrics_page& page) const {
                  wills_executed_);
 }
 
+std::string facility_role::change_keys(const configuration& changed) {
+    std::string problem = accounts_.change_keys(changed.accounts);
+    if (problem.empty()) configuration_.accounts = accounts_.accounts();
+    return problem;
+}
+
 void facility_role::close() noexcept {
     closing_ = true;
     links_.close();

@@ -70,6 +70,10 @@ class facility_role final : private command_outlet {
     /// Begins to leave.
     void close() noexcept;
 
+    /// Takes the accounts' keys from another configuration: gateways that link from now on must have the same.
+    /// @return  Why not, as a sentence; empty when it is done.
+    [[nodiscard]] std::string change_keys(const configuration& changed);
+
     /// Has a snapshot written beside the journal soon, while trading goes on. Nothing without a journal.
     void write_snapshot() noexcept {
         if (snapshots_ != nullptr) snapshots_->ask();

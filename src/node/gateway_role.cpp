@@ -59,6 +59,14 @@ void gateway_role::collect(telemetry::metrics_page& page) const {
     page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", log.lost);
 }
 
+std::string gateway_role::change_keys(const configuration& changed) {
+    gateway::account_directory accounts = account_directory_of(configuration_);
+    std::string problem = accounts.change_keys(changed.accounts);
+    if (!problem.empty()) return problem;
+    configuration_.accounts = accounts.accounts();
+    return orders_ == nullptr ? problem : orders_->change_keys(configuration_);
+}
+
 void gateway_role::close() noexcept {
     closing_ = true;
     if (orders_ != nullptr) {

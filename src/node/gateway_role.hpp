@@ -55,6 +55,10 @@ class gateway_role final : public gateway::last_wills, private gateway::operator
     /// Begins to leave.
     void close() noexcept;
 
+    /// Takes the accounts' keys from another configuration, and ends the sessions of keys that are no longer there.
+    /// @return  Why not, as a sentence; empty when it is done.
+    [[nodiscard]] std::string change_keys(const configuration& changed);
+
     void made(const domain::command& cancel) override { tell(link_message::last_will, cancel); }
     void revoked(const domain::command& cancel) override { tell(link_message::will_revoked, cancel); }
 

@@ -58,6 +58,12 @@ order_entry_side::order_entry_side(io::context& context, const configuration& c,
       listeners_(open_order_entry(context, c)),
       endpoint_(*listeners_.front().local_endpoint()) {}
 
+std::string order_entry_side::change_keys(const configuration& changed) {
+    std::string problem = accounts_.change_keys(changed.accounts);
+    if (problem.empty()) gateway_.end_withdrawn();
+    return problem;
+}
+
 io::task<void> order_entry_side::run() {
     co_await gateway_.serve(std::move(listeners_));
     // The last sessions may have left cancels behind.

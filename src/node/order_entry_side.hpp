@@ -47,6 +47,10 @@ class order_entry_side final : public answer_outlet {
     /// Begins to leave.
     void close() noexcept { gateway_.close(); }
 
+    /// Takes the accounts' keys from another configuration, and ends the sessions of keys that are no longer there.
+    /// @return  Why not, as a sentence: something else differs. Nothing is changed then.
+    [[nodiscard]] std::string change_keys(const configuration& changed);
+
     [[nodiscard]] std::uint32_t sessions_count() const noexcept { return accounts_.sessions_count(); }
     [[nodiscard]] gateway::command_queue& commands() noexcept { return commands_; }
     [[nodiscard]] const gateway::command_queue& commands() const noexcept { return commands_; }

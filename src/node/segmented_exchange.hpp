@@ -52,6 +52,9 @@ class segmented_exchange final : private gateway::operator_desk {
     /// Begins to leave.
     void close() noexcept { orders_.close(); }
 
+    /// Takes the accounts' keys from another configuration. @return  Why not, as a sentence; empty when it is done.
+    [[nodiscard]] std::string change_keys(const configuration& changed) { return orders_.change_keys(changed); }
+
     /// Why the venue ended by itself, as a sentence: the journal of a segment has failed. nullptr while none has.
     [[nodiscard]] const std::string* failure() const noexcept {
         return failed_ == nullptr ? nullptr : failed_->journal->failure();
