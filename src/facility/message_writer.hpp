@@ -256,6 +256,9 @@ class message_writer {
              domain::reject_reason::self_match_prevented, 0);
     }
 
+    /// Two orders will trade soon, one after the other: fetches the record of the later one, and what removing the
+    /// other will read beside its own.
+    void expect(std::uint32_t slot, std::uint32_t later) const noexcept { orders_.prefetch_leaving(slot, later); }
     // What fills say and change: message_writer_fills.hpp.
     void filled(const matching::fill& f) noexcept;
     void crossed(const matching::cross& f) noexcept;

@@ -111,6 +111,13 @@ class order_directory {
         if (slot != none) __builtin_prefetch(&records_[slot]);
         return slot;
     }
+    /// Fetches what removing an open order will read beside its record, and the record of one that leaves later.
+    void prefetch_leaving(std::uint32_t slot, std::uint32_t later) const noexcept {
+        __builtin_prefetch(&records_[later]);
+        const order_record& r = records_[slot];
+        by_client_order_.prefetch(hash(r.account, r.client_order));
+        by_request_.prefetch(hash(r.session, r.request));
+    }
     /// Fetches what removing an open order will read beside its record.
     void prefetch_request(std::uint32_t slot) const noexcept {
         by_request_.prefetch(hash(records_[slot].session, records_[slot].request));

@@ -169,6 +169,19 @@ void finish_crossing(order_books& books, std::uint32_t index, const crossing& si
     }
 }
 
+/// Has the processor fetch what a trade of the order behind another one will touch, and the next one's own memory.
+template <class Sink>
+void expect_behind(const order_books& books, std::uint32_t index, const Sink& sink) noexcept {
+    const std::uint32_t orders_begin = books.pool.index_of(0);
+    const std::uint32_t behind = books.pool[index].next;
+    if (behind < orders_begin) return;  // the level itself
+    books.pool.prefetch_neighbours(behind);
+    const std::uint32_t next = books.pool[behind].next;
+    if constexpr (requires { sink.expect(next, next); }) {
+        sink.expect(books.pool.slot_of(behind), books.pool.slot_of(next < orders_begin ? behind : next));
+    }
+}
+
 /// engine::uncross.
 template <class Sink>
 void uncross(order_books& books, std::uint32_t book, domain::price_ticks price, Sink& sink) noexcept {
@@ -179,8 +192,8 @@ void uncross(order_books& books, std::uint32_t book, domain::price_ticks price, 
     while (bids.best_key() <= bid_limit && asks.best_key() <= ask_limit) {
         const std::uint32_t buyer = books.pool[bids.best_level()].next;
         const std::uint32_t seller = books.pool[asks.best_level()].next;
-        __builtin_prefetch(&books.pool[books.pool[buyer].next]);
-        __builtin_prefetch(&books.pool[books.pool[seller].next]);
+        expect_behind(books, buyer, sink);
+        expect_behind(books, seller, sink);
         const std::uint64_t bid_key = bids.best_key();
         const std::uint64_t ask_key = asks.best_key();
         const std::uint32_t lots = books.pool[buyer].order.open < books.pool[seller].order.open

@@ -11,6 +11,10 @@
 //     void refreshed(const order_change&);               an iceberg showed its next part, at the end of its level
 //     void aggressor_decremented(const decrement&);      self-match prevention shrank the incoming order; it goes on
 //
+// and, where it likes, with one that changes nothing:
+//
+//     void expect(std::uint32_t slot, std::uint32_t later);  these orders trade soon, one after the other (auctions)
+//
 // Units: ticks and lots. `slot` numbers order records densely from 0, for arrays that lie in parallel.
 #pragma once
 
