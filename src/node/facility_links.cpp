@@ -16,7 +16,7 @@ namespace corro::node {
 io::task<void> facility_role::serve_links() {
     io::task_scope serving(context_);
     while (!closing_) {
-        auto accepted = co_await links_.accept();
+        auto accepted = co_await links_->accept();
         if (!accepted) break;
         serving.spawn(serve_link(std::move(*accepted)));
     }

@@ -34,7 +34,7 @@ const configuration& listening_link(const configuration& c) {
 
 facility_role::facility_role(io::context& context, const configuration& c)
     : context_(context),
-      configuration_(c),
+      configuration_(listening_link(c)),
       log_(c.event_log.directory.empty() ? nullptr
                                          : std::make_unique<telemetry::event_log>(c.event_log, c.instruments)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
@@ -42,7 +42,6 @@ facility_role::facility_role(io::context& context, const configuration& c)
       shares_(accounts_),
       answers_(accounts_.sessions_count(), answer_options_of(c)),
       feed_(context, c, events_log_),
-      links_(context, listening_link(c).link_listen, c.link_users),
       commands_(segment_queue_capacity),
       thread_(thread_of(context, c, commands_)),
       host_(facility_options_of(c), c.instruments, clock_, *this),
@@ -69,9 +68,12 @@ facility_role::facility_role(io::context& context, const configuration& c)
         if (log_ != nullptr) log_->list(i);
     }
     feed_.take_phases(host_.state());
-    if (c.metrics_listen.empty()) return;
-    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
-    metrics_endpoint_ = *metrics_port_.local_endpoint();
+    if (!c.metrics_listen.empty()) {
+        metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+        metrics_endpoint_ = *metrics_port_.local_endpoint();
+    }
+    // Last: who finds the link finds a facility that has its journal and all of its ports.
+    links_.emplace(context, c.link_listen, c.link_users);
 }
 
 facility_role::~facility_role() {
@@ -147,7 +149,7 @@ std::string facility_role::change_keys(const configuration& changed) {
 
 void facility_role::close() noexcept {
     closing_ = true;
-    links_.close();
+    links_->close();
     for (link_channel* stranger : strangers_) stranger->close();
     for (gateway_link* link : gateways_) {
         if (link != nullptr && link->taking != nullptr) link->taking->request_stop();

@@ -57,7 +57,7 @@ namespace corro::node {
 
 class facility_role final : private command_outlet {
  public:
-    /// Opens the link and the ports of market data, and recovers what the journal holds.
+    /// Takes the journal and recovers what it holds, opens the ports of market data and, last, the link.
     /// @throws As `exchange`.
     facility_role(io::context& context, const configuration& configuration);
     ~facility_role();
@@ -79,7 +79,7 @@ class facility_role final : private command_outlet {
         if (snapshots_ != nullptr) snapshots_->ask();
     }
 
-    [[nodiscard]] std::string link_address() const { return links_.address(); }
+    [[nodiscard]] std::string link_address() const { return links_->address(); }
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
     /// Nothing when metrics are not served.
@@ -160,7 +160,7 @@ class facility_role final : private command_outlet {
     gateway_shares shares_;
     gateway::answer_log answers_;
     market_data_side feed_;
-    link_acceptor links_;
+    std::optional<link_acceptor> links_;       ///< from the end of the construction on
     gateway::command_queue commands_;          ///< split: to the thread
     std::unique_ptr<facility_thread> thread_;  ///< when split
     matching_host host_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "base/byte_order.hpp"
 #include "io/timer.hpp"
 #include "io/yield.hpp"
+#include "node/link_path.hpp"
 #include "node/ports.hpp"
 
 namespace corro::node {
@@ -170,10 +170,6 @@ link_address link_address_of(const std::string& text, const char* key) {
 namespace {
 
 io::unix_acceptor open_unix(io::context& context, const io::unix_endpoint& where) {
-    std::error_code ignored;
-    if (!where.is_abstract() && std::filesystem::is_socket(std::filesystem::path(where.path()), ignored)) {
-        std::filesystem::remove(std::filesystem::path(where.path()), ignored);
-    }
     auto acceptor = io::unix_acceptor::open(context, where);
     if (!acceptor) {
         throw std::system_error(acceptor.error(), fmt::format("link.listen: cannot listen on {}", where.to_string()));
@@ -187,6 +183,7 @@ link_acceptor::link_acceptor(io::context& context, const std::string& address, s
     : text_(address), users_(std::move(users)) {
     const link_address where = link_address_of(address, "link.listen");
     if (const auto* const path = std::get_if<io::unix_endpoint>(&where)) {
+        if (!path->is_abstract()) path_lock_ = take_link_path(context, *path);
         held_ = open_unix(context, *path);
         return;
     }

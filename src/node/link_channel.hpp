@@ -19,6 +19,7 @@
 #include "gateway/transport.hpp"
 #include "io/context.hpp"
 #include "io/event.hpp"
+#include "io/file.hpp"
 #include "io/task.hpp"
 #include "node/link_messages.hpp"
 
@@ -130,7 +131,7 @@ using link_address = std::variant<io::endpoint, io::unix_endpoint>;
 /// Listens for links.
 class link_acceptor {
  public:
-    /// A path that a dead process left behind is taken over.
+    /// A path that a dead process left behind is taken over; one where somebody listens is not.
     /// @param users  Who may come over a Unix socket beside the process's own user and root, by their ids.
     /// @throws configuration_error; std::system_error when the address cannot be listened on.
     link_acceptor(io::context& context, const std::string& address, std::vector<std::uint32_t> users);
@@ -146,6 +147,7 @@ class link_acceptor {
  private:
     [[nodiscard]] bool may_come(const io::unix_stream& from) const noexcept;
 
+    io::file path_lock_;  ///< of a path
     std::variant<io::tcp_acceptor, io::unix_acceptor> held_;
     std::string text_;
     std::vector<std::uint32_t> users_;
