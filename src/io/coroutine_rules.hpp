@@ -88,8 +88,10 @@ struct coroutine_rules<First, Others...> {
 }  // namespace detail
 }  // namespace corro::io
 
-/// As the language requires: the promise of a coroutine that returns a task.
+/// @cond
+// As the language requires: the promise of a coroutine that returns a task.
 template <class T, class... Arguments>
 struct std::coroutine_traits<corro::io::task<T>, Arguments...> : corro::io::detail::coroutine_rules<Arguments...> {
     using promise_type = corro::io::detail::task_promise<T>;
 };
+/// @endcond

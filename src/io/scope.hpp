@@ -26,6 +26,7 @@ class task_scope : detail::completion_hook {
     explicit task_scope(context& on) noexcept : completion_hook(&child_finished), context_(&on) {}
     /// What a context spawns into: a failure stops the children that are there, and none that come later.
     struct for_roots_t {};
+    /// The scope of a context's own tasks.
     task_scope(context& on, for_roots_t) noexcept : task_scope(on) { stops_later_ones_ = false; }
     task_scope(const task_scope&) = delete;
     task_scope& operator=(const task_scope&) = delete;
