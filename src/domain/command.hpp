@@ -31,6 +31,9 @@ enum class command_kind : std::uint8_t {
     query_order = 18,        ///< asks for an open order, or for all; changes nothing
     /// A new instrument, like another one. Its bytes mean something else: domain/definition.hpp.
     define_instrument = 24,
+    /// The edge's, at a logon and at its end: `state` on, the session's orders are to be cancelled when its connection
+    /// is lost. Changes nothing and causes no event; it stands in the journal for whoever starts on it.
+    cancel_on_disconnect = 25,
 };
 
 enum class order_type : std::uint8_t {
@@ -177,7 +180,7 @@ struct command {
     };
     union {
         trading_phase phase = trading_phase::continuous;  ///< change_phase: the new one
-        switch_state state;                               ///< kill_switch: thrown, or released
+        switch_state state;  ///< kill_switch: thrown, or released; cancel_on_disconnect: wanted, or over
     };
     /// Not 0: an operator's. Given by the edge, which knows its accounts, never by the sender. set_limits,
     /// change_phase and settle_instrument need it, and a kill_switch that is released or covers somebody else.

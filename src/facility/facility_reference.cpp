@@ -52,6 +52,8 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         settle_instrument();
     } else if (c.kind == domain::command_kind::define_instrument) {
         define_instrument();
+    } else if (c.kind == domain::command_kind::cancel_on_disconnect) {
+        // Of the rules nothing depends on it.
     } else {
         refuse(domain::reject_reason::unknown_command);
     }
@@ -63,6 +65,7 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
 }
 
 void facility_reference::close_command() {
+    if (events_.empty()) return;
     const auto is_public = [](const domain::event& e) { return domain::is_public(e.kind); };
     const auto last_public = std::find_if(events_.rbegin(), events_.rend(), is_public);
     if (last_public - events_.rbegin() > 64 && last_public != events_.rend()) {

@@ -38,6 +38,7 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::settle_instrument: settle_instrument(c); break;
             case command_kind::query_order: query_order(c); break;
             case command_kind::define_instrument: define_instrument(c); break;
+            case command_kind::cancel_on_disconnect: break;  // for the edge, after a restart
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }

@@ -25,6 +25,9 @@ struct order_entry_gateway::session_state {
     /// have been refused here.
     std::uint64_t next_request = 1;
     std::uint64_t logons = 0;  ///< ever
+    /// The facility may have a cancel on disconnect of the session.
+    bool cancel_is_noted = false;
+    domain::account_id old_cancel{};  ///< the account, until the session has logged on after a restart; 0: none
 };
 
 /// One connection, from accept to the end.

@@ -1,6 +1,8 @@
 // The gateway's ends: what goes in from the configuration, what comes out of the facility.
 #include "gateway/order_entry_gateway.hpp"
 
+#include <algorithm>
+
 #include "domain/private_event.hpp"
 #include "gateway/order_entry_connection.hpp"
 #include "io/http/server.hpp"
@@ -33,6 +35,16 @@ order_entry_gateway::order_entry_gateway(io::context& context, const gateway_opt
     for (const domain::instrument& i : instruments) instruments_.define(i);
     pending_.reserve(options_.connections_max);
     connections_.reserve(options_.connections_max);
+}
+
+void order_entry_gateway::set_old_cancels(std::span<const domain::account_id> sessions,
+                                          std::optional<std::chrono::milliseconds> grace) {
+    grace_ = grace.value_or(std::chrono::milliseconds{0});
+    for (std::size_t id = 1; id < std::min(sessions.size(), sessions_.size()); ++id) {
+        if (sessions[id].value == 0) continue;
+        sessions_[id].cancel_is_noted = true;
+        if (grace) sessions_[id].old_cancel = sessions[id];
+    }
 }
 
 order_entry_gateway::~order_entry_gateway() {
@@ -82,7 +94,10 @@ void order_entry_gateway::deliver(const domain::event& event) noexcept {
             hand_over(copy, event, answers_.next_answer(copy) - 1);
         }
     }
-    if (event.reason == domain::reject_reason::flooded) [[unlikely]] {
+    if (event.reason != domain::reject_reason::none) [[unlikely]] {
+        if (event.kind == domain::event_kind::order_rejected)
+            ++statistics_.refusals_by[static_cast<std::uint8_t>(event.reason)];
+        if (event.reason != domain::reject_reason::flooded) return;
         connection* const c = sessions_[id.value].active;
         if (c == nullptr || c->ended) return;
         ++statistics_.throttled_cut;

@@ -18,11 +18,13 @@
 // Source: docs/spec/corro_binary.md (session rules), docs/spec/derived_messages.md (what is answered).
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,7 +36,6 @@
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
-#include "gateway/last_wills.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/listener.hpp"
 #include "gateway/operator_desk.hpp"
@@ -65,7 +66,6 @@ struct gateway_options {
     std::uint32_t strangers_max = gateway::strangers_max;
     std::uint32_t timing_sample_every = 0;      ///< stamp one request of so many; 0: none
     telemetry::producer* log = nullptr;         ///< of the gateway's thread; outlives the gateway; nullptr: no log
-    last_wills* wills = nullptr;                ///< outlive the gateway; nullptr: nobody is told
     operator_desk* desk = nullptr;              ///< outlives the gateway; nullptr: nobody knows how the venue is
     std::uint32_t requests_per_second_max = 0;  ///< as the throttle allows; only told to the clients
 };
@@ -77,11 +77,14 @@ struct gateway_statistics {
     std::uint64_t logons = 0;
     std::uint64_t logons_refused = 0;
     std::uint64_t refusals_held_back = 0;   ///< of these: for a while, because of wrong proofs before
-    std::uint64_t requests = 0;             ///< passed on to the facility
-    std::uint64_t answers = 0;              ///< private messages put into a session's buffer
-    std::uint64_t answers_undelivered = 0;  ///< private messages whose session was not connected
-    std::uint64_t answers_resent = 0;       ///< private messages sent out of the answer log
-    std::uint64_t gaps_announced = 0;       ///< logons that asked for answers that were no longer kept
+    std::array<std::uint64_t, 32> logons_refused_by{};    ///< by wire::logout_reason, of those that said hello
+    std::array<std::uint64_t, 256> session_rejects_by{};  ///< by wire::session_reject_reason
+    std::array<std::uint64_t, 256> refusals_by{};         ///< of the facility, by domain::reject_reason
+    std::uint64_t requests = 0;                           ///< passed on to the facility
+    std::uint64_t answers = 0;                            ///< private messages put into a session's buffer
+    std::uint64_t answers_undelivered = 0;                ///< private messages whose session was not connected
+    std::uint64_t answers_resent = 0;                     ///< private messages sent out of the answer log
+    std::uint64_t gaps_announced = 0;                     ///< logons that asked for answers that were no longer kept
     std::uint64_t session_rejects = 0;
     std::uint64_t turned_away = 0;      ///< requests that the facility could not take
     std::uint64_t protocol_errors = 0;  ///< connections closed because their bytes were not the protocol
@@ -90,6 +93,7 @@ struct gateway_statistics {
     std::uint64_t slow_cut = 0;
     std::uint64_t throttled_cut = 0;  ///< sessions ended because they sent far more than they may
     std::uint64_t cancels_on_disconnect = 0;
+    std::uint64_t cancels_after_start = 0;  ///< for sessions that a restart disconnected and that did not come back
     std::uint32_t sessions_now = 0;
     std::uint32_t connections_now = 0;
 };
@@ -121,8 +125,16 @@ class order_entry_gateway {
     /// Ends the sessions that were opened with a key that their account has no longer: after the directory has changed.
     void end_withdrawn() noexcept;
 
+    /// From now on every logon is refused, for this reason.
+    void refuse_logons(wire::logout_reason why) noexcept { no_logons_ = why; }
+
     /// Begins to leave: no new connections, a logout to every session.
     void close() noexcept;
+
+    /// For set-up, after a recovery: sessions, by id with their accounts, whose orders were to be cancelled when they
+    /// were not connected; account 0 for the others. Those that have not logged on again when `serve` has run for
+    /// `grace` are cancelled for; without a grace somebody else does that.
+    void set_old_cancels(std::span<const domain::account_id> sessions, std::optional<std::chrono::milliseconds> grace);
 
     /// For set-up, after a recovery: requests of a session that had been read and that the venue lost before anybody
     /// was told what came of them. At every logon the session is told that they had no effect.
@@ -200,7 +212,8 @@ class order_entry_gateway {
     void tell_definition(connection& c, const domain::instrument& i) noexcept;
     void overflow(connection& c) noexcept;
     void end(connection& c, wire::logout_reason reason) noexcept;
-    [[nodiscard]] static domain::command cancel_of(const connection& c) noexcept;
+    io::task<void> note_cancel(connection* c);
+    io::task<void> execute_old_cancels();
     void log(const connection& c, telemetry::happening_kind what, std::int64_t number) const;
     template <class Message>
     void put(connection& c, const Message& message);
@@ -225,6 +238,8 @@ class order_entry_gateway {
     wrong_proofs wrong_proofs_;
     io::manual_event session_freed_;  ///< a connection has given a session up
     domain::command late_;            ///< what found no room, until `submit` has its copy
+    std::chrono::milliseconds grace_{0};  ///< for `set_old_cancels`
+    std::optional<wire::logout_reason> no_logons_;
     std::uint32_t strangers_now_ = 0;
     std::uint32_t sample_countdown_ = 0;
     bool closing_ = false;

@@ -47,7 +47,9 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
     const account* const proven = co_await verify(c, frame, &hello);
     if (proven != nullptr) co_await free_session(c, proven, &hello);
     if (proven != nullptr && !c->ended) open(*c, hello, *proven);
-    if (c->session == nullptr) ++statistics_.logons_refused;
+    if (c->session != nullptr) co_return;
+    ++statistics_.logons_refused;
+    if (c->ended) ++statistics_.logons_refused_by[static_cast<std::size_t>(*c->ended) % 32];
 }
 
 // Checks a hello. The account whose key the client has, or nullptr: the connection has ended with the reason. A wrong
@@ -114,6 +116,7 @@ io::task<void> order_entry_gateway::wait_until_given_up(domain::session_id id, c
 void order_entry_gateway::open(connection& c, const wire::hello& hello, const account& a) {
     const domain::session_id id{a.first_session.value + hello.session_number - 1};
     session_state& session = sessions_[id.value];
+    if (no_logons_) return end(c, *no_logons_);
     if (session.active != nullptr) return end(c, wire::logout_reason::already_logged_on);
     const std::uint64_t next = answers_.next_answer(id);
     c.asked_answer = hello.next_sequence.value;

@@ -192,6 +192,7 @@ bool order_entry_gateway::handle_session_message(connection& c, const wire::fram
 
 void order_entry_gateway::refuse(connection& c, const wire::frame& frame, wire::refusal refusal) {
     ++statistics_.session_rejects;
+    ++statistics_.session_rejects_by[static_cast<std::uint8_t>(refusal.reason)];
     wire::reject reject;
     reject.refused_sequence = domain::sequence_number{frame.sequence};
     reject.refused_template = static_cast<std::uint16_t>(frame.message);

@@ -3,14 +3,48 @@
 #include <memory>
 #include <utility>
 
+#include "gateway/disconnect_cancel.hpp"
 #include "gateway/order_entry_connection.hpp"
 #include "io/timer.hpp"
 #include "io/with_timeout.hpp"
 
 namespace corro::gateway {
 
-domain::command order_entry_gateway::cancel_of(const connection& c) noexcept {
-    return cancel_on_disconnect(c.session_id, c.account);
+// Puts into the journal what the session wants, before its first request: whoever finds it there when all of this has
+// died cancels. A session that wants nothing, and of which nothing is noted, costs no command.
+io::task<void> order_entry_gateway::note_cancel(connection* c) {
+    c->session->old_cancel = {};
+    if (c->only_listens) co_return;  // it has no orders
+    if (!c->cancel_on_disconnect && !c->session->cancel_is_noted) co_return;
+    c->session->cancel_is_noted = c->cancel_on_disconnect;
+    const auto wanted = c->cancel_on_disconnect ? domain::switch_state::on : domain::switch_state::off;
+    static_cast<void>(co_await submit(note_of_cancel(c->session_id, c->account, wanted), 0, 0));
+}
+
+// The sessions that were connected when the venue died, and that have not come back.
+io::task<void> order_entry_gateway::execute_old_cancels() {
+    const bool any = std::ranges::any_of(sessions_, [](const session_state& s) { return s.old_cancel.value != 0; });
+    if (!any) co_return;
+    const std::error_code stopped = co_await io::sleep_for(grace_);
+    if (stopped) co_return;
+    for (std::uint32_t id = 1; id < sessions_.size(); ++id) {
+        const domain::account_id account = std::exchange(sessions_[id].old_cancel, domain::account_id{});
+        if (account.value == 0 || sessions_[id].active != nullptr) continue;
+        const domain::session_id session{id};
+        bool taken = co_await submit(cancel_of_session(session, account), 0, 0);
+        if (!taken) co_return;
+        ++statistics_.cancels_after_start;
+        while (!commands_.has_room()) {
+            commands_.room().reset();
+            const std::error_code closed = co_await commands_.room().wait();
+            if (closed) co_return;
+        }
+        // Somebody who has logged on meanwhile notes it again.
+        if (sessions_[id].active != nullptr) continue;
+        taken = commands_.try_push(note_of_cancel(session, account, domain::switch_state::off));
+        CORRO_ASSERT(taken, "there was room a moment ago");
+        sessions_[id].cancel_is_noted = false;
+    }
 }
 
 // One connection, from accept to the end.
@@ -31,12 +65,13 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
         ++statistics_.logons;
         ++statistics_.sessions_now;
         log(*c, telemetry::happening_kind::logged_on, static_cast<std::int64_t>(c->first_answer));
-        if (c->cancel_on_disconnect && options_.wills != nullptr) options_.wills->made(cancel_of(*c));
+        co_await note_cancel(c.get());
         io::task_scope active(context_);
         c->scope = &active;
         active.spawn(write_pending(c.get()));
         active.spawn(keep_alive(c.get()));
         active.spawn(read_requests(c.get()));
+        if (c->ended) active.request_stop();  // while the note waited for room
         co_await active.join();
         c->scope = nullptr;
         --statistics_.sessions_now;
@@ -44,9 +79,12 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
     if (c->session != nullptr) {
         if (opened && c->cancel_on_disconnect && !c->peer_logged_out) {
             ++statistics_.cancels_on_disconnect;
-            static_cast<void>(co_await submit(cancel_of(*c), 0, 0));
+            static_cast<void>(co_await submit(cancel_of_session(c->session_id, c->account), 0, 0));
         }
-        if (opened && c->cancel_on_disconnect && options_.wills != nullptr) options_.wills->revoked(cancel_of(*c));
+        if (opened && c->cancel_on_disconnect) {
+            c->cancel_on_disconnect = false;
+            co_await note_cancel(c.get());
+        }
         // Who takes the session over finds in the log what the old connection has not been sent.
         const bool is_taken_over = c->ended == wire::logout_reason::taken_over;
         if (opened && !c->peer_gone && !c->overflowed && !is_taken_over) {

@@ -320,6 +320,7 @@ TEST_P(order_entry_session, cancels_the_orders_of_a_broken_connection_once_and_o
         EXPECT_EQ(v->statistics().cancels_on_disconnect, 1U);
         CORRO_REQUIRE(!co_await io::sleep_for(20ms));
         EXPECT_EQ(v->commands_count(), 8U) << "once";
+        EXPECT_EQ(v->notes_count(), 2U) << "at the logon, and when it was done";
         sister->queue_request(cancel(6));
         CORRO_REQUIRE(co_await sister->flush());
         EXPECT_EQ((co_await sister->answer()).back().kind, event_kind::order_cancelled) << "it was there";
@@ -396,7 +397,7 @@ TEST_P(order_entry_session, cancels_before_the_next_connection_of_the_session_en
         v->hold();
         for (std::uint64_t i = 1; i <= 20; ++i) crowd->queue_request(order(side::buy, 100, 1, i));
         CORRO_REQUIRE(co_await crowd->flush());
-        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.commands.pushed_count() == 17; }));
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.commands.pushed_count() == 18; }));
         first->stream.close();
         CORRO_REQUIRE(co_await have_left(v, 1));
         const client_pointer early = co_await v->connect();

@@ -48,10 +48,14 @@ io::task<void> order_entry_gateway::serve(std::vector<listener> listeners) {
     CORRO_ASSERT(listeners_.empty(), "a gateway serves once");
     listeners_ = std::move(listeners);
     io::task_scope conversations(context_);
+    io::task_scope waiting(context_);
+    waiting.spawn(execute_old_cancels());
     io::task_scope accepting(context_);
     for (listener& each : listeners_) accepting.spawn(accept_all(&each, &conversations));
     co_await accepting.join();
     co_await conversations.join();
+    waiting.request_stop();
+    co_await waiting.join();
     listeners_.clear();
 }
 

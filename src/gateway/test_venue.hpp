@@ -397,7 +397,9 @@ class test_venue final : facility::event_consumer {
 
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept { return facility_.open_orders_count(); }
     [[nodiscard]] const gateway_statistics& statistics() const noexcept { return gateway.statistics(); }
-    [[nodiscard]] std::uint64_t commands_count() const noexcept { return sequence_; }
+    /// Without the notes of cancels on disconnect, which are commands too.
+    [[nodiscard]] std::uint64_t commands_count() const noexcept { return sequence_ - notes_count_; }
+    [[nodiscard]] std::uint64_t notes_count() const noexcept { return notes_count_; }
     [[nodiscard]] std::uint64_t state_hash() const { return facility_.state_hash(); }
 
     io::context context;
@@ -464,6 +466,7 @@ class test_venue final : facility::event_consumer {
         while (!co_await released_.wait()) {
             for (int batch = 0; batch < 64 && commands.try_pop(c); ++batch) {
                 c.sequence = domain::sequence_number{++sequence_};
+                if (c.kind == domain::command_kind::cancel_on_disconnect) ++notes_count_;
                 c.time = domain::time_ns{time_ns};
                 if (c.verdict == domain::reject_reason::none) c.verdict = throttle.judge(c);
                 answers.note(c);
@@ -491,6 +494,7 @@ class test_venue final : facility::event_consumer {
         *io::unix_endpoint::parse("@corro-test-" + std::to_string(std::random_device{}()));
     io::task_scope* serving_ = nullptr;
     std::uint64_t sequence_ = 0;
+    std::uint64_t notes_count_ = 0;
 
  public:
     order_entry_gateway gateway;

@@ -520,6 +520,105 @@ TEST_F(journal_faults, d5_when_there_is_room_again_the_journal_goes_on_by_itself
     EXPECT_EQ(read_from(disk).end.tail, tail_state::sealed);
 }
 
+/// A disk that cannot be reached by name while the process has too many files open.
+class without_descriptors final : public storage {
+ public:
+    explicit without_descriptors(test_disk* under) noexcept : under_(under) {}
+
+    bool none_left = false;
+    std::uint64_t refused_count = 0;
+
+    io::task<opened> open(std::string path, io::file_mode mode) override {
+        if (refuses()) co_return std::unexpected(std::error_code(EMFILE, std::generic_category()));
+        auto file = co_await under_->open(std::move(path), mode);
+        co_return file;
+    }
+    io::task<std::error_code> rename(std::string from, std::string to) override {
+        return under_->rename(std::move(from), std::move(to));
+    }
+    io::task<std::error_code> remove(std::string path) override { return under_->remove(std::move(path)); }
+    io::task<std::error_code> sync_directory(std::string path) override {
+        if (refuses()) co_return std::error_code(EMFILE, std::generic_category());
+        const std::error_code error = co_await under_->sync_directory(std::move(path));
+        co_return error;
+    }
+    [[nodiscard]] std::expected<std::vector<std::string>, std::error_code> list(const std::string& path) override {
+        return under_->list(path);
+    }
+    [[nodiscard]] std::error_code make_directory(const std::string& path) override {
+        return under_->make_directory(path);
+    }
+
+ private:
+    bool refuses() noexcept {
+        if (none_left) ++refused_count;
+        return none_left;
+    }
+
+    test_disk* under_;
+};
+
+TEST_F(journal_faults, O3_a_process_without_descriptors_makes_the_journal_wait_and_not_fail) {
+    test_disk disk;
+    without_descriptors files(&disk);
+    const auto body = [](without_descriptors* on_disk) -> io::task<> {
+        auto log = co_await open_writer(on_disk, "j", small_options(durability::group));
+        CORRO_REQUIRE(log.has_value());
+        io::context& on = co_await io::this_context();
+        io::task_scope scope(on);
+        scope.spawn((*log)->run());
+        on_disk->none_left = true;
+        // Until the next segment has been tried for, and again: by then the writer would have failed.
+        while (on_disk->refused_count < 3 && !(*log)->failed()) {
+            if ((*log)->room() == journal_room::everything && (*log)->has_buffer()) {
+                EXPECT_TRUE((*log)->append(command_at((*log)->next_sequence())));
+            }
+            co_await io::yield();
+        }
+        EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
+        EXPECT_FALSE((*log)->disk_is_full());
+        on_disk->none_left = false;
+        co_await append_commands(log->get(), 500);
+        (*log)->close();
+        co_await scope.join();
+        EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
+    };
+    io::block_on(ctx, body(&files));
+    EXPECT_EQ(read_from(disk).end.tail, tail_state::sealed);
+}
+
+TEST_F(journal_faults, d5_operators_have_a_reserve_of_their_own_on_a_full_disk) {
+    test_disk disk;
+    disk.capacity_bytes = 200 * 1024;
+    const auto body = [](test_disk* files) -> io::task<> {
+        auto log = co_await open_writer(files, "j", small_options(durability::group));
+        CORRO_REQUIRE(log.has_value());
+        io::context& on = co_await io::this_context();
+        io::task_scope scope(on);
+        scope.spawn((*log)->run());
+        const auto fill = [](writer* into, journal_room until) -> io::task<std::uint64_t> {
+            std::uint64_t count = 0;
+            while (into->room() < until || !into->disk_is_full()) {
+                if (into->room() < until && into->has_buffer() && into->append(command_at(into->next_sequence())))
+                    ++count;
+                co_await io::yield();
+            }
+            co_await wait_until_durable(into, into->next_sequence() - 1);
+            co_return count;
+        };
+        const std::uint64_t orders = co_await fill(log->get(), journal_room::cancels_only);
+        const std::uint64_t cancels = co_await fill(log->get(), journal_room::operators_only);
+        EXPECT_EQ((*log)->room(), journal_room::operators_only) << "whatever the others have sent";
+        const std::uint64_t last = co_await fill(log->get(), journal_room::none);
+        EXPECT_GT(orders, 100U);
+        EXPECT_GT(cancels, last);
+        EXPECT_GT(last, 1U);
+        scope.request_stop();
+        co_await scope.join();
+    };
+    io::block_on(ctx, body(&disk));
+}
+
 /// Comes to the end of the room while more of it is being made, which then succeeds or not.
 io::task<> run_short_of_room(test_disk* files, bool fills_up) {
     auto log = co_await open_writer(files, "j", small_options(durability::group));

@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
+#include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/timer.hpp"
 
@@ -219,7 +220,10 @@ void writer::synced(std::uint64_t sequence) noexcept {
 /// Waits until the disk has what was written before.
 io::task<bool> writer::sync() {
     const std::uint64_t until = written_sequence();
+    io::context& on = co_await io::this_context();
+    const io::steady_time begin = on.now();
     const std::error_code error = co_await file_->sync_data();
+    note_sync(on.now() - begin);
     if (error) {
         fail(error, "syncing failed", path_of(segment_name(header_.number)));
         co_return false;
@@ -239,7 +243,10 @@ io::task<void> writer::sync_in_background() {
         const std::uint64_t until = written_sequence();
         const std::string path = path_of(segment_name(header_.number));
         sync_under_way_ = true;
+        io::context& on = co_await io::this_context();
+        const io::steady_time begin = on.now();
         const std::error_code error = co_await file_->sync_data();
+        note_sync(on.now() - begin);
         sync_under_way_ = false;
         sync_ended_.set();
         if (error == io::condition::canceled) co_return;
@@ -276,6 +283,13 @@ io::task<void> writer::seal_and_leave() {
     ++statistics_.syncs_count;
     // If it stays, the next writer removes it.
     error = co_await files_->remove(path_of(spare_name));
+}
+
+void writer::note_sync(std::chrono::nanoseconds took) noexcept {
+    syncs_count_.fetch_add(1, std::memory_order_relaxed);
+    syncs_ns_.fetch_add(took.count(), std::memory_order_relaxed);
+    longest_sync_ns_.store(std::max(longest_sync_ns_.load(std::memory_order_relaxed), took.count()),
+                           std::memory_order_relaxed);
 }
 
 void writer::acknowledge(std::uint64_t sequence) noexcept {

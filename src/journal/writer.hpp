@@ -30,6 +30,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -62,8 +63,9 @@ enum class durability : std::uint8_t { none, async, group, each };
 /// What the disk has room for.
 enum class journal_room : std::uint8_t {
     everything,
-    cancels_only,  ///< the reserve is being used: only what closes orders may still be accepted
-    none,          ///< also after an error
+    cancels_only,    ///< the reserve is being used: only what closes orders may still be accepted
+    operators_only,  ///< only the operators' part of the reserve is left: their kill switches, cancels and halts
+    none,            ///< also after an error
 };
 
 struct writer_options {
@@ -72,7 +74,8 @@ struct writer_options {
     /// Larger than any before in this journal; 0 for the last one plus 1.
     std::uint64_t epoch = 0;
     std::uint64_t segment_bytes = segment_bytes_default;  ///< a multiple of sector_bytes
-    /// Room on the disk that only cancels may use; a segment has room for more than that.
+    /// Room on the disk that only cancels may use, the last quarter of it only operators; a segment has room for more
+    /// than that.
     std::uint64_t reserve_bytes = segment_bytes_default / 4;
     std::uint32_t buffer_commands = buffer_commands_default;  ///< at least block_commands_max
     // Retention: `forget_before` removes the oldest segments while more than either of these would remain behind the
@@ -93,6 +96,13 @@ struct writer_statistics {
     std::uint64_t bytes = 0;  ///< written, with headers and without padding
     std::uint64_t segments_begun_count = 0;
     std::uint64_t segments_removed_count = 0;
+};
+
+/// How long the journal waits for the disk.
+struct sync_statistics {
+    std::uint64_t count = 0;
+    std::chrono::nanoseconds total{0};
+    std::chrono::nanoseconds longest{0};
 };
 
 class writer {
@@ -168,6 +178,12 @@ class writer {
     [[nodiscard]] std::uint64_t epoch() const noexcept { return header_.epoch; }
     /// The random numbers of the venue.
     [[nodiscard]] const venue_birth& birth() const noexcept { return header_.birth; }
+    /// Any thread.
+    [[nodiscard]] sync_statistics syncs() const noexcept {
+        return {syncs_count_.load(std::memory_order_relaxed),
+                std::chrono::nanoseconds(syncs_ns_.load(std::memory_order_relaxed)),
+                std::chrono::nanoseconds(longest_sync_ns_.load(std::memory_order_relaxed))};
+    }
     [[nodiscard]] const writer_statistics& statistics() const noexcept { return statistics_; }
 
  private:
@@ -193,11 +209,13 @@ class writer {
     io::task<void> sync_in_background();
     io::task<void> seal_and_leave();
     void acknowledge(std::uint64_t sequence) noexcept;
+    void note_sync(std::chrono::nanoseconds took) noexcept;
     void fail(std::error_code code, std::string_view what, std::string path);
     void fail(problem what);
 
     // Segments and room (writer_segments.cpp).
     io::task<outcome> begin_segment();
+    io::task<std::error_code> sync_names();
     io::task<bool> next_segment();
     io::task<outcome> make_spare();
     io::task<outcome> tidy_up();
@@ -248,6 +266,10 @@ class writer {
     std::uint64_t snapshot_sequence_ = 0;
     problem error_;
     writer_statistics statistics_;
+    // Written by this context.
+    std::atomic<std::uint64_t> syncs_count_{0};
+    std::atomic<std::int64_t> syncs_ns_{0};
+    std::atomic<std::int64_t> longest_sync_ns_{0};
 };
 
 }  // namespace corro::journal

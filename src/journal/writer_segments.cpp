@@ -19,6 +19,11 @@ bool means_full(std::error_code error) noexcept {
            error == journal_errc::disk_full;
 }
 
+/// The process has too many files open: some connection will end, and nothing has been written or synced.
+bool means_later(std::error_code error) noexcept {
+    return error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system;
+}
+
 problem system_said(std::error_code error, const std::string& path, const char* what) {
     return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
@@ -46,7 +51,7 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     if (done) {
         // The second one is a comfort: without it the journal runs, and soon says that room is short.
         done = co_await made->make_spare();
-        if (!done && means_full(done.error().code)) done = outcome();
+        if (!done && (means_full(done.error().code) || means_later(done.error().code))) done = outcome();
     }
     if (!done) co_return std::unexpected(std::move(done.error()));
     co_return made;
@@ -132,7 +137,7 @@ io::task<writer::outcome> writer::begin_segment() {
     std::error_code error = written.error;
     if (!error) error = co_await spare_->sync_data();
     if (!error) error = co_await files_->rename(path_of(spare_name), path);
-    if (!error) error = co_await files_->sync_directory(lock_.path());
+    if (!error) error = co_await sync_names();
     // A sync in the background may have begun meanwhile; the file stays open for it.
     while (sync_under_way_ && !error) error = co_await sync_ended_.wait();
     if (error) co_return std::unexpected(system_said(error, path, "the segment cannot be begun"));
@@ -142,6 +147,17 @@ io::task<writer::outcome> writer::begin_segment() {
     digest_ = 0;
     ++statistics_.segments_begun_count;
     co_return outcome();
+}
+
+/// Waits until the disk has the names of the files. It needs a descriptor for a moment, and waits for one.
+io::task<std::error_code> writer::sync_names() {
+    std::error_code error = co_await files_->sync_directory(lock_.path());
+    while (means_later(error)) {
+        const std::error_code stopped = co_await io::sleep_for(full_disk_retry);
+        if (stopped) co_return stopped;
+        error = co_await files_->sync_directory(lock_.path());
+    }
+    co_return error;
 }
 
 /// From a segment that is full to the next.
@@ -193,7 +209,7 @@ io::task<void> writer::look_after_segments() {
                 continue;
             }
             if (done.error().code == io::condition::canceled) co_return;
-            if (!means_full(done.error().code)) {
+            if (!means_full(done.error().code) && !means_later(done.error().code)) {
                 fail(std::move(done.error()));
                 co_return;
             }
@@ -227,7 +243,7 @@ io::task<void> writer::remove_old_segments() {
         // Oldest first, each on the disk before the next: a crash in between leaves no gap.
         const std::string path = path_of(segment_name(segments_.front().header.number));
         std::error_code error = co_await files_->remove(path);
-        if (!error) error = co_await files_->sync_directory(lock_.path());
+        if (!error) error = co_await sync_names();
         if (error == io::condition::canceled) co_return;
         if (error) {
             fail(system_said(error, path, "the segment cannot be removed"));
@@ -262,7 +278,8 @@ journal_room writer::room() const noexcept {
     if (failed_) return journal_room::none;
     const std::uint64_t left = bytes_left();
     if (left > options_.reserve_bytes) return journal_room::everything;
-    return left != 0 ? journal_room::cancels_only : journal_room::none;
+    if (left > options_.reserve_bytes / 4) return journal_room::cancels_only;
+    return left != 0 ? journal_room::operators_only : journal_room::none;
 }
 
 std::string writer::path_of(std::string_view name) const {

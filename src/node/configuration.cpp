@@ -40,6 +40,7 @@ void read_facility(table_reader& r, configuration& c) {
     const auto durability = journal::durability_of(r.text("durability", "group"));
     if (!durability) r.fail("durability", "expected one of: none, async, group, each");
     c.durability = *durability;
+    c.ends_with_journal = r.flag("end_when_journal_fails", c.ends_with_journal);
     c.journal_segment_bytes = r.number("journal_segment_bytes", c.journal_segment_bytes, journal::segment_bytes_min,
                                        journal::segment_bytes_max);
     if (c.journal_segment_bytes % journal::sector_bytes != 0) {
@@ -74,6 +75,8 @@ void read_order_entry(table_reader& r, configuration& c) {
     if (c.requests_end != 0 && c.requests_end < c.requests_max) {
         r.fail("requests_end", "expected at least requests_max");
     }
+    c.cancel_grace = std::chrono::milliseconds{
+        r.number("cancel_grace_ms", static_cast<std::uint64_t>(c.cancel_grace.count()), 0, 86'400'000)};
     c.logon_timeout = std::chrono::milliseconds{
         r.number("logon_timeout_ms", static_cast<std::uint64_t>(c.logon_timeout.count()), 10, 600'000)};
 }

@@ -71,6 +71,9 @@ struct configuration {
     std::uint32_t requests_end = 0;  ///< beyond which the session is ended; 0: never
     std::chrono::milliseconds requests_window{1'000};
     std::chrono::milliseconds logon_timeout = gateway::logon_timeout;
+    /// How long sessions that a restart disconnected may take to come back before their orders are cancelled, if they
+    /// asked for that.
+    std::chrono::milliseconds cancel_grace = cancel_grace_default;
     std::size_t feed_log_bytes =
         market_data::feed_log_bytes;  ///< how much of the feed is kept for late and slow subscribers
     /// Whether memory for the feed's and the sessions' past is touched when it is reserved, as a program that serves
@@ -87,6 +90,8 @@ struct configuration {
     std::chrono::seconds clock_ahead_max{0};
     std::string journal_directory;  ///< empty: nothing is journaled
     journal::durability durability = journal::durability::group;
+    /// A venue whose journal fails ends, with a logout to every session; otherwise it refuses requests and logons.
+    bool ends_with_journal = true;
     std::uint64_t journal_segment_bytes = journal::segment_bytes_default;
     std::size_t snapshots_kept = snapshots_kept_default;    ///< beside the journal; older ones are removed
     std::uint64_t snapshot_every = snapshot_every_default;  ///< commands, while the venue runs; 0: never

@@ -18,7 +18,9 @@ distributor_role::distributor_role(io::context& context, const configuration& c,
                                          : std::make_unique<telemetry::event_log>(c.event_log, c.instruments)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       feed_(context, c, events_log_),
-      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }),
+      metrics_(
+          context, [this](telemetry::metrics_page& page) { collect(page); },
+          [this] { return std::string(upstream_ == nullptr ? "The venue's feed has not been found." : ""); }),
       defines_(c.instruments_reserved != 0) {
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");

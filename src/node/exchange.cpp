@@ -34,12 +34,13 @@ exchange::exchange(io::context& context, const configuration& c)
     : context_(context),
       log_(log_of(c)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
-      orders_(context, c, clock_, events_log_, nullptr, this),
+      orders_(context, c, clock_, events_log_, this),
       feed_(context, c, events_log_),
       edges_(&orders_, &feed_),
       thread_(thread_of(context, c, orders_)),
       host_(facility_options_of(c), c.instruments, clock_, edges_),
-      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+      ends_with_journal_(c.ends_with_journal),
+      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
     host_.throttle(throttle_options_of(c), orders_.sessions_count());
     if (!c.journal_directory.empty()) {
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
@@ -48,6 +49,7 @@ exchange::exchange(io::context& context, const configuration& c)
         snapshots_ = std::make_unique<snapshot_maker>(context_, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, events_log_);
     }
+    orders_.set_old_cancels(host_.disconnect_cancels(), c.cancel_grace);
     if (journal_ == nullptr) host_.start_clock(context.wall_now(), c.clock_slew_ppm);
     feed_.take_phases(host_.state());
     if (thread_ != nullptr) host_.set_outlet(*thread_);
@@ -57,9 +59,12 @@ exchange::exchange(io::context& context, const configuration& c)
     }
     // What the recovery repeated has been told before.
     edges_.log_to(events_log_);
-    if (c.metrics_listen.empty()) return;
-    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
-    metrics_endpoint_ = *metrics_port_.local_endpoint();
+    if (!c.metrics_listen.empty()) {
+        metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+        metrics_endpoint_ = *metrics_port_.local_endpoint();
+    }
+    // Last: whoever is let in is served at once.
+    orders_.open(context, c);
 }
 
 exchange::~exchange() {
@@ -169,13 +174,29 @@ io::task<void> exchange::follow_journal() {
         if (stopped) co_return;
         journal_->forget_old_segments();
         publish_progress();
+        look_at_journal();
         orders_.commands().filled().set();
     }
+}
+
+// A journal that has failed stays so: everybody outside is to know it at once.
+void exchange::look_at_journal() {
+    if (failure_is_known_ || failure() == nullptr) return;
+    failure_is_known_ = true;
+    say(telemetry::happening_kind::journal_failed, journal_->writer().durable_sequence());
+    orders_.refuse_logons(wire::logout_reason::journal_failed);
+    if (ends_with_journal_) close();
+}
+
+std::string exchange::hindrance() const {
+    if (failure() != nullptr) return "The journal has failed: " + *failure();
+    return closing_ ? "The venue closes." : "";
 }
 
 // The host runs on its own thread; here its events arrive.
 io::task<void> exchange::pump_split() {
     while (true) {
+        look_at_journal();
         if (thread_->drain(edges_, orders_)) {
             edges_.flush();
             co_await io::yield();
@@ -194,7 +215,10 @@ wire::session_reject_reason exchange::ask(const gateway::operator_question& ques
 
 void exchange::say(telemetry::happening_kind what, std::uint64_t number) const {
     if (events_log_ == nullptr) return;
-    events_log_->note({telemetry::component::venue, what, static_cast<std::int64_t>(number), context_.wall_now()});
+    telemetry::happening said(telemetry::component::venue, what, static_cast<std::int64_t>(number),
+                              context_.wall_now());
+    if (what == telemetry::happening_kind::journal_failed) said.severity = telemetry::severity::warning;
+    events_log_->note(said);
 }
 
 void exchange::collect(telemetry::metrics_page& page) const {

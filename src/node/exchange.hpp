@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/tsc_clock.hpp"
 #include "io/context.hpp"
@@ -47,7 +48,16 @@ class exchange final : private gateway::command_taker, private gateway::operator
     [[nodiscard]] io::task<void> run();
 
     /// Begins to leave.
-    void close() noexcept { orders_.close(); }
+    void close() noexcept {
+        closing_ = true;
+        orders_.close();
+    }
+
+    /// Why the journal has failed, as a sentence; nullptr while it has not. The venue then ends by itself, unless it is
+    /// configured to refuse everything instead.
+    [[nodiscard]] const std::string* failure() const noexcept {
+        return journal_ == nullptr ? nullptr : journal_->failure();
+    }
 
     /// Takes the accounts' keys from another configuration. @return  Why not, as a sentence; empty when it is done.
     [[nodiscard]] std::string change_keys(const configuration& changed) { return orders_.change_keys(changed); }
@@ -109,6 +119,8 @@ class exchange final : private gateway::command_taker, private gateway::operator
     io::task<void> pump_split();
     io::task<void> follow_journal();
     void publish_progress() noexcept;
+    void look_at_journal();
+    [[nodiscard]] std::string hindrance() const;
     [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
     void collect(telemetry::metrics_page& page) const;
     void say(telemetry::happening_kind what, std::uint64_t number) const;
@@ -126,6 +138,9 @@ class exchange final : private gateway::command_taker, private gateway::operator
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with a journal
     answer_marks marks_;                         ///< inline
     std::uint64_t taken_count_ = 0;              ///< inline
+    bool ends_with_journal_;
+    bool failure_is_known_ = false;
+    bool closing_ = false;
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "gateway/disconnect_cancel.hpp"
+#include "io/timer.hpp"
 #include "io/with_timeout.hpp"
 #include "io/yield.hpp"
 #include "node/facility_role.hpp"
@@ -15,11 +17,15 @@ namespace corro::node {
 
 io::task<void> facility_role::serve_links() {
     io::task_scope serving(context_);
+    io::task_scope waiting(context_);
+    waiting.spawn(execute_old_cancels());
     while (!closing_) {
         auto accepted = co_await links_->accept();
         if (!accepted) break;
         serving.spawn(serve_link(std::move(*accepted)));
     }
+    waiting.request_stop();
+    co_await waiting.join();
     co_await serving.join();
 }
 
@@ -42,7 +48,7 @@ io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
         co_await taking.join();
         link->taking = nullptr;
         if (!closing_) link->hears = false;
-        co_await execute_wills(link.get());
+        co_await execute_cancels(link.get());
         co_await settle(link.get());
         gateways_[link->gateway] = nullptr;
         if (link->channel.fell_silent()) ++links_cut_;
@@ -122,6 +128,11 @@ bool facility_role::admit(gateway_link& link, link_greeting theirs, const link_p
 
 void facility_role::welcome(gateway_link& link) {
     for (const domain::instrument& i : defined_) link.channel.put_record(link_message::definition, i);
+    for (const auto& [session, account] : old_cancels_) {
+        const domain::session_id id{session};
+        if (!shares_.serves(link.gateway, id)) continue;
+        link.channel.put_record(link_message::noted_cancel, noted_cancel{id, account});
+    }
     std::vector<std::byte> answers;
     answers_.save(answers, shares_.sessions_of(link.gateway));
     for (std::span<const std::byte> rest(answers); !rest.empty();) {
@@ -146,8 +157,6 @@ io::task<void> facility_role::take_commands(gateway_link* link) {
                 if (!taken) co_return;
                 break;
             }
-            case link_message::last_will:
-            case link_message::will_revoked: keep_wills(*link, frame); break;
             case link_message::question:
                 if (!answer_questions(*link, frame)) co_return;
                 break;
@@ -156,16 +165,13 @@ io::task<void> facility_role::take_commands(gateway_link* link) {
     }
 }
 
-void facility_role::keep_wills(gateway_link& link, const link_frame& frame) {
-    for (std::size_t i = 0; i < frame.count<domain::command>(); ++i) {
-        const domain::session_id session = frame.record<domain::command>(i).session;
-        if (!shares_.serves(link.gateway, session)) continue;
-        if (frame.kind == link_message::will_revoked) {
-            link.wills.erase(session.value);
-        } else {
-            link.wills.insert_or_assign(session.value,
-                                        gateway::cancel_on_disconnect(session, accounts_.owner_of(session)->id));
-        }
+// A session of this gateway has logged on, or has ended and was cancelled for if it had to be.
+void facility_role::keep_cancel(gateway_link& link, const domain::command& note) {
+    old_cancels_.erase(note.session.value);
+    if (note.state == domain::switch_state::on) {
+        link.cancels.insert_or_assign(note.session.value, note.account);
+    } else {
+        link.cancels.erase(note.session.value);
     }
 }
 
@@ -192,7 +198,8 @@ io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) 
             const bool room = co_await wait_for_room();
             if (!room) co_return false;
         }
-        pass_on(*link, command, false);
+        if (command.kind == domain::command_kind::cancel_on_disconnect) keep_cancel(*link, command);
+        pass_on(link->gateway, command, source_kind::request);
         if (i + 1 != count && (i + 1) % commands_batch_max != 0) continue;
         publish_progress();
         co_await io::yield();
@@ -221,9 +228,9 @@ bool facility_role::takes_commands() noexcept {
 }
 
 // To the host, which is here or behind a ring.
-void facility_role::pass_on(gateway_link& link, const domain::command& command, bool is_will) {
-    ++link.under_way_count;
-    under_way_.push_back({link.gateway, is_will});
+void facility_role::pass_on(std::size_t gateway, const domain::command& command, source_kind kind) {
+    if (gateways_[gateway] != nullptr) ++gateways_[gateway]->under_way_count;
+    under_way_.push_back({gateway, kind, gateways_[gateway] != nullptr});
     if (thread_ != nullptr) {
         const bool taken = commands_.try_push(command);
         CORRO_ASSERT(taken, "there was room a moment ago, and nobody else fills it");
@@ -246,13 +253,41 @@ io::task<bool> facility_role::wait_for_room() {
 }
 
 // The gateway can cancel nothing any more: what it had been asked to is done here.
-io::task<void> facility_role::execute_wills(gateway_link* link) {
-    while (!link->wills.empty()) {
-        const bool room = co_await wait_for_room();
-        if (!room) co_return;
-        const domain::command cancel = link->wills.begin()->second;
-        link->wills.erase(link->wills.begin());
-        pass_on(*link, cancel, true);
+io::task<void> facility_role::execute_cancels(gateway_link* link) {
+    while (!link->cancels.empty()) {
+        const auto [session, account] = *link->cancels.begin();
+        link->cancels.erase(link->cancels.begin());
+        const bool done = co_await execute_cancel(link->gateway, session, account);
+        if (!done) co_return;
+    }
+}
+
+// False: stopped.
+io::task<bool> facility_role::execute_cancel(std::size_t gateway, std::uint32_t session, domain::account_id account) {
+    const domain::session_id id{session};
+    bool room = co_await wait_for_room();
+    if (!room) co_return false;
+    pass_on(gateway, gateway::cancel_of_session(id, account), source_kind::cancel);
+    room = co_await wait_for_room();
+    if (!room) co_return false;
+    // Somebody who has logged on meanwhile has noted it again.
+    const gateway_link* const link = gateways_[gateway];
+    if (link != nullptr && link->cancels.contains(session)) co_return true;
+    pass_on(gateway, gateway::note_of_cancel(id, account, domain::switch_state::off), source_kind::note);
+    publish_progress();
+    co_return true;
+}
+
+// The sessions that were connected when the facility died, and whose gateway has not brought them back.
+io::task<void> facility_role::execute_old_cancels() {
+    if (old_cancels_.empty()) co_return;
+    const std::error_code stopped = co_await io::sleep_for(configuration_.cancel_grace);
+    if (stopped) co_return;
+    while (!old_cancels_.empty()) {
+        const auto [session, account] = *old_cancels_.begin();
+        old_cancels_.erase(old_cancels_.begin());
+        const bool done = co_await execute_cancel(shares_.gateway_of(domain::session_id{session}), session, account);
+        if (!done) co_return;
     }
 }
 

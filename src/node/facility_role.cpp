@@ -45,7 +45,8 @@ facility_role::facility_role(io::context& context, const configuration& c)
       commands_(segment_queue_capacity),
       thread_(thread_of(context, c, commands_)),
       host_(facility_options_of(c), c.instruments, clock_, *this),
-      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }),
+      metrics_(
+          context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }),
       gateways_(shares_.count()) {
     gateway::set_copies(accounts_, answers_);
     host_.throttle(throttle_options_of(c), accounts_.sessions_count());
@@ -57,6 +58,10 @@ facility_role::facility_role(io::context& context, const configuration& c)
         io::block_on(own, journal_->recover(parts()));
         snapshots_ = std::make_unique<snapshot_maker>(context, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, told_later);
+    }
+    for (std::uint32_t id = 1; id < host_.disconnect_cancels().size(); ++id) {
+        const domain::account_id account = host_.disconnect_cancels()[id];
+        if (account.value != 0) old_cancels_.emplace(id, account);
     }
     if (journal_ == nullptr) host_.start_clock(context.wall_now(), c.clock_slew_ppm);
     if (thread_ != nullptr) host_.set_outlet(*thread_);
@@ -121,8 +126,14 @@ io::task<void> facility_role::run() {
 
 void facility_role::say(telemetry::happening_kind what) const {
     if (events_log_ == nullptr) return;
-    events_log_->note(
-        {telemetry::component::venue, what, static_cast<std::int64_t>(host_.sequence()), context_.wall_now()});
+    const std::uint64_t sequence = thread_ != nullptr ? thread_->sequence() : host_.sequence();
+    telemetry::happening said(telemetry::component::venue, what, static_cast<std::int64_t>(sequence),
+                              context_.wall_now());
+    if (what == telemetry::happening_kind::journal_failed) {
+        said.severity = telemetry::severity::warning;
+        said.number = static_cast<std::int64_t>(journal_->writer().durable_sequence());
+    }
+    events_log_->note(said);
 }
 
 void facility_role::collect(telemetry::metrics_page& page) const {
@@ -130,6 +141,7 @@ void facility_role::collect(telemetry::metrics_page& page) const {
     add_metrics(host_, page);
     if (snapshots_ != nullptr) add_metrics(*snapshots_, page);
     if (thread_ != nullptr) add_metrics(*thread_, page);
+    if (journal_ != nullptr) add_metrics(*journal_, page);
     const auto absent = std::count(gateways_.begin(), gateways_.end(), nullptr);
     page.gauge("corro_gateways_linked", "Gateways that are linked.",
                static_cast<double>(gateways_.size() - static_cast<std::size_t>(absent)));
@@ -137,8 +149,10 @@ void facility_role::collect(telemetry::metrics_page& page) const {
     page.counter("corro_links_refused_total",
                  "Connections to the link of another user, or without a proof of its secret.",
                  links_refused_ + links_.refused_count());
-    page.counter("corro_wills_executed_total", "Sessions cancelled for because their gateway had gone.",
-                 wills_executed_);
+    page.counter(
+        "corro_gone_sessions_cancelled_total",
+        "Sessions cancelled for because their gateway had gone, or because they did not come back after a start.",
+        cancels_executed_);
 }
 
 std::string facility_role::change_keys(const configuration& changed) {
@@ -202,13 +216,12 @@ void facility_role::executed(const executed_command& what) {
     const source from = under_way_.front();
     under_way_.pop_front();
     gateway_link* const link = gateways_[from.gateway];
-    if (link == nullptr) return;  // the venue is torn down, and nobody waits for its answer
+    if (from.kind == source_kind::cancel && !what.refused) ++cancels_executed_;
+    // Nobody waits for it: the venue is torn down, or it was ours.
+    if (link == nullptr || !from.is_waited_for) return;
     --link->under_way_count;
     link->emitted_count = what.emitted;
-    if (from.is_will) {
-        if (!what.refused) ++wills_executed_;
-        return;
-    }
+    if (from.kind != source_kind::request) return;
     ++link->taken_count;
     if (what.refused) {
         link->channel.put_record(link_message::turned_away, request_of(what));
@@ -224,13 +237,28 @@ io::task<void> facility_role::follow_journal() {
         if (stopped) co_return;
         journal_->forget_old_segments();
         publish_progress();
+        look_at_journal();
         progressed_.set();
     }
+}
+
+// As in an exchange. The gateways lose their link, and their sessions with it.
+void facility_role::look_at_journal() {
+    if (failure_is_known_ || failure() == nullptr) return;
+    failure_is_known_ = true;
+    say(telemetry::happening_kind::journal_failed);
+    if (configuration_.ends_with_journal) close();
+}
+
+std::string facility_role::hindrance() const {
+    if (failure() != nullptr) return "The journal has failed: " + *failure();
+    return closing_ ? "The facility closes." : "";
 }
 
 // Split: the host's events arrive here, and what became of the commands.
 io::task<void> facility_role::follow_thread() {
     while (true) {
+        look_at_journal();
         if (thread_->drain(*this)) {
             publish_progress();
             progressed_.set();

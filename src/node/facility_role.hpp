@@ -74,6 +74,11 @@ class facility_role final : private command_outlet {
     /// @return  Why not, as a sentence; empty when it is done.
     [[nodiscard]] std::string change_keys(const configuration& changed);
 
+    /// Why the journal has failed; see exchange.
+    [[nodiscard]] const std::string* failure() const noexcept {
+        return journal_ == nullptr ? nullptr : journal_->failure();
+    }
+
     /// Has a snapshot written beside the journal soon, while trading goes on. Nothing without a journal.
     void write_snapshot() noexcept {
         if (snapshots_ != nullptr) snapshots_->ask();
@@ -91,8 +96,8 @@ class facility_role final : private command_outlet {
     [[nodiscard]] const market_data::distributor_statistics& feed_statistics() const noexcept {
         return feed_.distributor().statistics();
     }
-    /// Sessions that were cancelled for because their gateway died.
-    [[nodiscard]] std::uint64_t wills_executed() const noexcept { return wills_executed_; }
+    /// Sessions that were cancelled for because their gateway died, or because they did not come back after a start.
+    [[nodiscard]] std::uint64_t cancels_executed() const noexcept { return cancels_executed_; }
 
  private:
     /// A gateway that is connected, until what it owed is done.
@@ -110,13 +115,20 @@ class facility_role final : private command_outlet {
         std::uint64_t marked_count = 0;     ///< of these, up to the last mark
         std::uint64_t emitted_count = 0;    ///< events of the host when the last one was done
         std::uint64_t answered_count = 0;
-        std::map<std::uint32_t, domain::command> wills;  ///< by session
+        /// Accounts by session: to be cancelled for when the gateway dies.
+        std::map<std::uint32_t, domain::account_id> cancels;
     };
 
     /// Whose command it was that was passed on.
+    enum class source_kind : std::uint8_t {
+        request,
+        cancel,  ///< ours, for a session whose gateway or whose former facility died
+        note,    ///< ours, that this is done
+    };
     struct source {
         std::size_t gateway = 0;
-        bool is_will = false;
+        source_kind kind = source_kind::request;
+        bool is_waited_for = false;  ///< by the gateway's link
     };
 
     [[nodiscard]] venue_parts parts() noexcept { return {&host_, &answers_, &feed_.distributor(), feed_.lines()}; }
@@ -134,20 +146,24 @@ class facility_role final : private command_outlet {
     [[nodiscard]] bool admit(gateway_link& link, link_greeting theirs, const link_proofs& proofs);
     void welcome(gateway_link& link);
     io::task<void> take_commands(gateway_link* link);
-    void keep_wills(gateway_link& link, const link_frame& frame);
+    void keep_cancel(gateway_link& link, const domain::command& note);
     [[nodiscard]] bool answer_questions(gateway_link& link, const link_frame& frame);
     io::task<bool> execute_all(gateway_link* link, link_frame frame);
     [[nodiscard]] bool take_over(const gateway_link& link, domain::command& command) const noexcept;
     [[nodiscard]] bool takes_commands() noexcept;
-    void pass_on(gateway_link& link, const domain::command& command, bool is_will);
+    void pass_on(std::size_t gateway, const domain::command& command, source_kind kind);
     io::task<bool> wait_for_room();
-    io::task<void> execute_wills(gateway_link* link);
+    io::task<void> execute_cancels(gateway_link* link);
+    io::task<bool> execute_cancel(std::size_t gateway, std::uint32_t session, domain::account_id account);
+    io::task<void> execute_old_cancels();
     io::task<void> settle(gateway_link* link);
     void tell_progress(gateway_link& link);
     io::task<void> follow_journal();
     io::task<void> follow_thread();
     [[nodiscard]] bool has_failed() const noexcept { return thread_ != nullptr ? given_up_ : host_.failed(); }
     void publish_progress();
+    void look_at_journal();
+    [[nodiscard]] std::string hindrance() const;
     void collect(telemetry::metrics_page& page) const;
     void say(telemetry::happening_kind what) const;
 
@@ -173,9 +189,10 @@ class facility_role final : private command_outlet {
     wire::instrument_table instruments_;       ///< all, as far as they have been told
     std::vector<domain::instrument> defined_;  ///< those of them that were defined while the venue ran
     domain::definition_reader definitions_;
-    std::vector<gateway_link*> gateways_;   ///< by their numbers; nullptr: not there
-    std::vector<link_channel*> strangers_;  ///< have not proved the secret yet; the oldest first
-    std::uint64_t wills_executed_ = 0;
+    std::vector<gateway_link*> gateways_;                      ///< by their numbers; nullptr: not there
+    std::vector<link_channel*> strangers_;                     ///< have not proved the secret yet; the oldest first
+    std::map<std::uint32_t, domain::account_id> old_cancels_;  ///< of sessions that have not come back since the start
+    std::uint64_t cancels_executed_ = 0;
     std::uint64_t links_cut_ = 0;        ///< because they fell silent or did not read
     std::uint64_t links_refused_ = 0;    ///< because they did not prove the secret
     std::deque<source> under_way_;       ///< of the commands that are not done, oldest first
@@ -183,6 +200,7 @@ class facility_role final : private command_outlet {
     io::manual_event progressed_;        ///< the journal has, or the facility's thread
     bool given_up_ = false;              ///< split: the journal has failed, and what could leave is here
     bool closing_ = false;
+    bool failure_is_known_ = false;
 };
 
 }  // namespace corro::node

@@ -22,7 +22,9 @@ gateway_role::gateway_role(io::context& context, const configuration& c, std::fu
       facility_(link_address_of(c.link_connect, "link.connect")),
       opened_(std::move(opened)),
       noticed_(std::move(noticed)),
-      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+      metrics_(
+          context, [this](telemetry::metrics_page& page) { collect(page); },
+          [this] { return std::string(channel_ == nullptr || broken_ ? "The facility is not there." : ""); }) {
     require_link_secret(c);
     for (gateway::account& a : configuration_.accounts) a.is_elsewhere = a.gateway != c.link_gateway;
     if (c.metrics_listen.empty()) return;
@@ -95,7 +97,6 @@ io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
     std::exception_ptr not_opened;
     const bool fits = co_await greet(channel.get(), &answers);
     if (fits && !closing_) {
-        wills_.clear();
         taken_count_ = 0;
         broken_ = served_ = false;
         not_opened = open_orders(answers);
@@ -115,8 +116,11 @@ io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
 std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers) {
     gateway::operator_desk* const desk = this;
     try {
-        orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, events_log_, this, desk);
+        orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, events_log_, desk);
+        orders_->set_old_cancels(old_cancels_, std::nullopt);
+        orders_->open(context_, configuration_);
     } catch (const std::exception&) {
+        orders_.reset();
         return std::current_exception();
     }
     for (const domain::instrument& i : defined_) {
@@ -138,6 +142,7 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
     const link_greeting ours = greeting_of(configuration_);
     const link_hello hello = make_link_hello();
     defined_.clear();
+    old_cancels_.clear();
     channel->put_record(link_message::hello, hello);
     channel->flush();
     link_frame frame;
@@ -171,6 +176,8 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
             const std::string sentence = proofs->check_refusal(frame.payload);
             if (!sentence.empty()) failure_ = "the facility refuses this gateway: " + sentence;
             co_return false;
+        } else if (greeted && frame.kind == link_message::noted_cancel) {
+            for (std::size_t i = 0; i < frame.count<noted_cancel>(); ++i) note_cancel(frame.record<noted_cancel>(i));
         } else if (greeted && frame.kind == link_message::definition) {
             for (std::size_t i = 0; i < frame.count<domain::instrument>(); ++i) {
                 defined_.push_back(frame.record<domain::instrument>(i));
@@ -181,6 +188,14 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
             co_return greeted&& frame.kind == link_message::answers_end;
         }
     }
+}
+
+void gateway_role::note_cancel(const noted_cancel& cancel) {
+    constexpr std::size_t sessions_max = std::size_t{1} << 24U;  // far more than accounts can have
+    const std::size_t id = cancel.session.value;
+    if (id >= sessions_max) return;
+    if (id >= old_cancels_.size()) old_cancels_.resize(id + 1);
+    old_cancels_[id] = cancel.account;
 }
 
 // Reports each problem once, however often the gateway tries again.
@@ -203,13 +218,7 @@ io::task<void> gateway_role::serve_sessions(link_channel* channel) {
     pumping.request_stop();
     co_await pumping.join();
     channel_ = nullptr;
-    put_wills(*channel);
     if (channel->fell_silent()) ++links_cut_;
-}
-
-void gateway_role::tell(link_message kind, const domain::command& cancel) {
-    wills_.push_back({orders_->commands().pushed_count(), kind, cancel});
-    orders_->commands().filled().set();
 }
 
 // The facility knows. Its answers come back by `take`.
@@ -220,24 +229,16 @@ wire::session_reject_reason gateway_role::ask(const gateway::operator_question& 
     return wire::session_reject_reason::none;
 }
 
-// Those whose turn has come: between the same commands as in the queue.
-void gateway_role::put_wills(link_channel& channel) {
-    for (; !wills_.empty() && wills_.front().position <= taken_count_; wills_.pop_front())
-        channel.put_record(wills_.front().kind, wills_.front().cancel);
-}
-
 // Commands out of the queue into the link.
 io::task<void> gateway_role::send_commands(link_channel* channel) {
     gateway::command_queue& commands = orders_->commands();
     domain::command command;
     while (true) {
         std::size_t count = 0;
-        put_wills(*channel);
         while (!broken_ && count < commands_batch_max && !channel->is_full() && commands.try_pop(command)) {
             channel->put_record(link_message::commands, command);
             ++taken_count_;
             ++count;
-            if (!wills_.empty()) put_wills(*channel);
         }
         channel->flush();
         if (broken_) forget_commands();
@@ -259,7 +260,6 @@ io::task<void> gateway_role::send_commands(link_channel* channel) {
 void gateway_role::forget_commands() {
     domain::command command;
     while (orders_->commands().try_pop(command)) ++taken_count_;
-    wills_.clear();
     orders_->answered(taken_count_);
     orders_->flush();
 }

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "base/tsc_clock.hpp"
-#include "gateway/last_wills.hpp"
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/scope.hpp"
@@ -36,7 +35,7 @@
 
 namespace corro::node {
 
-class gateway_role final : public gateway::last_wills, private gateway::operator_desk {
+class gateway_role final : private gateway::operator_desk {
  public:
     /// Opens nothing yet.
     /// @param opened   Called with the TCP address whenever the ports are opened.
@@ -59,9 +58,6 @@ class gateway_role final : public gateway::last_wills, private gateway::operator
     /// @return  Why not, as a sentence; empty when it is done.
     [[nodiscard]] std::string change_keys(const configuration& changed);
 
-    void made(const domain::command& cancel) override { tell(link_message::last_will, cancel); }
-    void revoked(const domain::command& cancel) override { tell(link_message::will_revoked, cancel); }
-
     /// Nothing when metrics are not served.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
 
@@ -69,14 +65,6 @@ class gateway_role final : public gateway::last_wills, private gateway::operator
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
  private:
-    /// A will, or its end, to be told once so many commands of the queue are.
-    struct told_will {
-        std::uint64_t position = 0;
-        link_message kind{};
-        domain::command cancel;
-    };
-
-    void tell(link_message kind, const domain::command& cancel);
     [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
 
     io::task<void> find_facility();
@@ -84,11 +72,11 @@ class gateway_role final : public gateway::last_wills, private gateway::operator
     [[nodiscard]] std::exception_ptr open_orders(std::span<const std::byte> answers);
     io::task<bool> greet(link_channel* channel, std::vector<std::byte>* answers);
     void note_problem(std::string problem);
+    void note_cancel(const noted_cancel& cancel);
     io::task<void> serve_sessions(link_channel* channel);
     io::task<void> send_commands(link_channel* channel);
     io::task<void> receive(link_channel* channel);
     [[nodiscard]] bool take(const link_frame& frame);
-    void put_wills(link_channel& channel);
     void forget_commands();
     void collect(telemetry::metrics_page& page) const;
 
@@ -103,17 +91,17 @@ class gateway_role final : public gateway::last_wills, private gateway::operator
     std::string problem_;                       ///< the last one that was reported
     std::unique_ptr<order_entry_side> orders_;  ///< while the link stands
     link_channel* channel_ = nullptr;           ///< while sessions are served
-    std::deque<told_will> wills_;
-    std::uint64_t taken_count_ = 0;  ///< commands of the queue that are put into the link
-    bool broken_ = false;            ///< the link
-    bool served_ = false;            ///< every session has ended
+    std::uint64_t taken_count_ = 0;             ///< commands of the queue that are put into the link
+    bool broken_ = false;                       ///< the link
+    bool served_ = false;                       ///< every session has ended
     std::uint64_t links_made_ = 0;
     std::uint64_t links_cut_ = 0;  ///< because the facility fell silent
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;
     io::task_scope* finding_ = nullptr;
-    std::vector<domain::instrument> defined_;  ///< while the venue ran, as the facility's greeting said
+    std::vector<domain::account_id> old_cancels_;  ///< by session, as the facility's greeting said
+    std::vector<domain::instrument> defined_;      ///< while the venue ran, as the facility's greeting said
     std::string failure_;
     bool closing_ = false;
 };

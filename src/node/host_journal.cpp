@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include "gateway/nonce.hpp"
@@ -148,6 +149,12 @@ io::task<void> host_journal::save_last_snapshot(venue_parts parts) {
     } else {
         note(done.error().text);
     }
+}
+
+std::uint64_t host_journal::free_bytes() const noexcept {
+    std::error_code error;
+    const std::filesystem::space_info space = std::filesystem::space(directory_, error);
+    return error ? 0 : space.available;
 }
 
 io::task<void> host_journal::run() {

@@ -113,6 +113,8 @@ class host_journal {
     [[nodiscard]] const std::string* failure() const noexcept {
         return has_failed_.load(std::memory_order_acquire) ? &failure_ : nullptr;
     }
+    /// Free room on the file system of the journal's directory; 0 when it cannot be found out.
+    [[nodiscard]] std::uint64_t free_bytes() const noexcept;
     /// Whether `run` has come to its end.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     /// Lets `run` write what it has, seal the journal and end.

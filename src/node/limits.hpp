@@ -63,6 +63,10 @@ inline constexpr std::uint64_t snapshot_every_default = 10'000'000;
 /// Instruments that a venue may keep room for: their books are made at the start, of some 100 KiB each.
 inline constexpr std::uint32_t instruments_reserved_max = 10'000;
 
+/// How long sessions may take to come back after a start before their orders are cancelled, if they asked for that and
+/// unless configured otherwise: longer than clients wait between two attempts, shorter than a market moves far.
+inline constexpr std::chrono::milliseconds cancel_grace_default{10'000};
+
 /// How often a venue that runs compares its time with the wall clock.
 inline constexpr std::chrono::milliseconds clock_look_interval{1'000};
 

@@ -29,8 +29,6 @@ enum class link_message : std::uint32_t {
     answers = 4,       ///< to the gateway: a piece of gateway::answer_log, saved; that of its sessions
     answers_end = 5,   ///< to the gateway: that was all of it; what follows comes after it
     commands = 6,      ///< to the facility: domain::command
-    last_will = 7,     ///< to the facility: a domain::command to be executed if the gateway dies
-    will_revoked = 8,  ///< to the facility: the same command, which is not to be executed any more
     events = 9,        ///< to the gateway: private domain::event
     answered = 10,     ///< to the gateway: 8 bytes, so many of the link's commands are answered
     turned_away = 11,  ///< to the gateway: domain::command that was not taken
@@ -38,12 +36,13 @@ enum class link_message : std::uint32_t {
     definition = 13,   ///< to the gateway: domain::instrument, one that was defined while the venue ran
     question = 14,     ///< to the facility: gateway::operator_question
     reply = 15,        ///< to the gateway: gateway::operator_answer
+    noted_cancel = 7,  ///< to the gateway: noted_cancel; a session of it comes back to a cancel on disconnect
     hello = 16,        ///< link_hello; the first in both directions, the gateway's before the facility's
     stranger = 17,     ///< to the gateway: a sentence; the link ends. The gateway has not proved the secret
 };
 
 inline constexpr std::uint64_t link_magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
-inline constexpr std::uint32_t link_version = 6;
+inline constexpr std::uint32_t link_version = 7;
 
 inline constexpr std::size_t link_head_bytes = 8;
 
@@ -76,6 +75,12 @@ inline constexpr std::uint32_t link_silent_looks_max = 12;
 
 /// How long a gateway waits between two attempts to reach the facility.
 inline constexpr std::chrono::milliseconds link_retry_interval{50};
+
+/// A cancel on disconnect that stands at the facility from before its start, until the session logs on.
+struct noted_cancel {
+    domain::session_id session{};
+    domain::account_id account{};
+};
 
 struct link_greeting {
     std::uint64_t magic = 0;

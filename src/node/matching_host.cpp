@@ -10,14 +10,20 @@
 namespace corro::node {
 namespace {
 
-/// Commands that can only take orders away.
+/// Commands that can only take orders away, now or when their session has gone.
 bool only_closes(const domain::command& command) noexcept {
     switch (command.kind) {
         case domain::command_kind::cancel_order:
-        case domain::command_kind::cancel_orders: return true;
+        case domain::command_kind::cancel_orders:
+        case domain::command_kind::cancel_on_disconnect: return true;
         case domain::command_kind::kill_switch: return command.state == domain::switch_state::on;
         default: return false;
     }
+}
+
+/// Of an operator: what stops trading.
+bool is_for_emergencies(const domain::command& command) noexcept {
+    return only_closes(command) || command.kind == domain::command_kind::change_phase;
 }
 
 std::int64_t ns_of(std::chrono::system_clock::time_point wall) noexcept {
@@ -61,7 +67,7 @@ void matching_host::replay(const domain::command& command) noexcept {
     sequence_ = command.sequence.value;
     last_ns_ = command.time.value;
     static_cast<void>(throttle_.judge(command));  // the verdict stands in it; the count goes on
-    note_request(command);
+    note(command);
     facility_.apply(command);
 }
 
@@ -75,13 +81,17 @@ bool matching_host::execute(domain::command& command) noexcept {
         return false;
     sequence_ = command.sequence.value;
     last_ns_ = now_ns;
-    note_request(command);
+    note(command);
     facility_.apply(command);
     return true;
 }
 
-void matching_host::note_request(const domain::command& command) noexcept {
+void matching_host::note(const domain::command& command) noexcept {
     if (command.session.value >= last_requests_.size()) return;
+    if (command.kind == domain::command_kind::cancel_on_disconnect) [[unlikely]] {
+        const bool is_wanted = command.state == domain::switch_state::on;
+        set_disconnect_cancel(command.session, is_wanted ? command.account : domain::account_id{});
+    }
     std::uint32_t& last = last_requests_[command.session.value];
     last = std::max(last, command.request);
 }
@@ -127,6 +137,7 @@ bool matching_host::journal_takes(const domain::command& command) const noexcept
     switch (journal_->room()) {
         case journal::journal_room::everything: return true;
         case journal::journal_room::cancels_only: return only_closes(command);
+        case journal::journal_room::operators_only: return command.is_operator != 0 && is_for_emergencies(command);
         case journal::journal_room::none: break;
     }
     return false;

@@ -40,6 +40,17 @@ class matching_host final : private facility::event_consumer {
     void throttle(const risk::throttle_options& options, std::uint32_t sessions_count) {
         throttle_ = risk::throttle(options, sessions_count);
         last_requests_.resize(std::size_t{sessions_count} + 1);
+        disconnect_cancels_.resize(std::size_t{sessions_count} + 1);
+    }
+
+    /// Sessions whose orders are to be cancelled when they are not connected, as the commands so far have it: their
+    /// accounts, by session id; 0 for the others.
+    [[nodiscard]] std::span<const domain::account_id> disconnect_cancels() const noexcept {
+        return disconnect_cancels_;
+    }
+    /// For set-up: what a snapshot has of it. Sessions that there are not any longer are left out.
+    void set_disconnect_cancel(domain::session_id session, domain::account_id account) noexcept {
+        if (session.value < disconnect_cancels_.size()) disconnect_cancels_[session.value] = account;
     }
 
     /// Begins the time of the commands: with the wall clock, but not before the last command or before `not_before`.
@@ -103,7 +114,7 @@ class matching_host final : private facility::event_consumer {
     void consume(std::span<const domain::event> events) noexcept override;
     [[nodiscard]] bool journal_takes(const domain::command& command) const noexcept;
     [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
-    void note_request(const domain::command& command) noexcept;
+    void note(const domain::command& command) noexcept;
     void transfer(base::archive& a);
     [[nodiscard]] std::uint64_t elapsed_ns() const noexcept {
         return clock_.between_ns(start_ticks_, clock_.now_ticks());
@@ -119,6 +130,7 @@ class matching_host final : private facility::event_consumer {
     std::uint64_t sequence_ = 0;
     std::uint64_t emitted_count_ = 0;
     std::vector<std::uint32_t> last_requests_;
+    std::vector<domain::account_id> disconnect_cancels_;
     risk::throttle throttle_{risk::throttle_options{}, 0};
     event_backlog backlog_;
     facility::facility facility_;

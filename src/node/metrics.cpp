@@ -19,6 +19,17 @@ constexpr std::array<std::pair<domain::command_kind, std::string_view>, 4> timed
 }};
 constexpr std::array<std::string_view, 3> stages{"decode", "answer", "total"};
 
+/// One sample for each reason that has occurred.
+template <class Reason>
+void add_reasons(std::span<const std::uint64_t> counts, metrics_page& page, std::string_view name,
+                 std::string_view help) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] == 0) continue;
+        const std::string reason(to_string(static_cast<Reason>(i)));
+        page.counter(name, help, counts[i], {{"reason", reason}});
+    }
+}
+
 }  // namespace
 
 void add_metrics(const order_entry_side& side, metrics_page& page) {
@@ -37,6 +48,18 @@ void add_metrics(const order_entry_side& side, metrics_page& page) {
     page.counter("corro_answers_resent_total", "Private messages sent again to sessions that came back.",
                  s.answers_resent);
     page.counter("corro_session_rejects_total", "Messages refused by the session.", s.session_rejects);
+    add_reasons<wire::session_reject_reason>(s.session_rejects_by, page, "corro_session_rejects_by_reason_total",
+                                             "Messages refused by the session, by reason.");
+    add_reasons<wire::logout_reason>(s.logons_refused_by, page, "corro_logons_refused_by_reason_total",
+                                     "Logons refused, by reason.");
+    add_reasons<domain::reject_reason>(s.refusals_by, page, "corro_order_rejects_total",
+                                       "Orders and requests refused by the facility, by reason.");
+    page.counter("corro_requests_turned_away_total", "Requests that the journal or the facility could not take.",
+                 s.turned_away);
+    page.counter("corro_cancels_on_disconnect_total", "Sessions cancelled for because their connection was lost.",
+                 s.cancels_on_disconnect);
+    page.counter("corro_cancels_after_start_total",
+                 "Sessions cancelled for because they did not come back after a start.", s.cancels_after_start);
     page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.idle_cut, {{"reason", "idle"}});
     page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.slow_cut, {{"reason", "slow"}});
     page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.protocol_errors,
@@ -74,6 +97,26 @@ void add_journals(std::span<const labelled_journal> journals, metrics_page& page
     for (const labelled_journal& each : journals) {
         page.gauge("corro_journal_durable_command", "The last command that the journal keeps as its mode promises.",
                    static_cast<double>(each.journal->writer().durable_sequence()), each.labels);
+    }
+    for (const labelled_journal& each : journals) {
+        page.gauge("corro_journal_up", "1 while the journal takes commands or waits for room; 0 when it has failed.",
+                   each.journal->failure() == nullptr ? 1 : 0, each.labels);
+    }
+    for (const labelled_journal& each : journals) {
+        page.gauge("corro_journal_free_bytes", "Free room on the journal's file system.",
+                   static_cast<double>(each.journal->free_bytes()), each.labels);
+    }
+    for (const labelled_journal& each : journals) {
+        page.counter("corro_journal_syncs_total", "Syncs of the journal.", each.journal->writer().syncs().count,
+                     each.labels);
+    }
+    for (const labelled_journal& each : journals) {
+        page.gauge("corro_journal_sync_seconds_total", "Time that the syncs of the journal have taken.",
+                   std::chrono::duration<double>(each.journal->writer().syncs().total).count(), each.labels);
+    }
+    for (const labelled_journal& each : journals) {
+        page.gauge("corro_journal_sync_seconds_max", "Time that the slowest sync of the journal has taken.",
+                   std::chrono::duration<double>(each.journal->writer().syncs().longest).count(), each.labels);
     }
     for (const labelled_journal& each : journals) {
         page.gauge("corro_snapshot_command", "The last command in the newest snapshot; 0 when there is none.",

@@ -7,6 +7,7 @@ wire::journal_state state_of(journal::journal_room room) noexcept {
     switch (room) {
         case journal::journal_room::everything: return wire::journal_state::takes_everything;
         case journal::journal_room::cancels_only: return wire::journal_state::takes_cancels;
+        case journal::journal_room::operators_only: return wire::journal_state::takes_cancels;
         case journal::journal_room::none: break;
     }
     return wire::journal_state::takes_nothing;

@@ -22,14 +22,12 @@ gateway::account_directory account_directory_of(const configuration& c) {
 
 namespace {
 
-gateway::gateway_options options_of(const configuration& c, telemetry::producer* log, gateway::last_wills* wills,
-                                    gateway::operator_desk* desk) {
+gateway::gateway_options options_of(const configuration& c, telemetry::producer* log, gateway::operator_desk* desk) {
     gateway::gateway_options options;
     options.logon_timeout = c.logon_timeout;
     options.output_buffer_bytes = c.output_buffer_bytes;
     options.timing_sample_every = c.timing_sample_every;
     options.log = log;
-    options.wills = wills;
     options.desk = desk;
     const std::uint64_t per_second =
         std::uint64_t{c.requests_max} * 1'000 / static_cast<std::uint64_t>(c.requests_window.count());
@@ -49,14 +47,17 @@ gateway::answer_log_options answer_options_of(const configuration& c) {
 }
 
 order_entry_side::order_entry_side(io::context& context, const configuration& c, const base::tsc_clock& clock,
-                                   telemetry::producer* log, gateway::last_wills* wills, gateway::operator_desk* desk)
+                                   telemetry::producer* log, gateway::operator_desk* desk)
     : clock_(clock),
       accounts_(account_directory_of(c)),
       commands_(gateway::command_queue_capacity),
       answers_(accounts_.sessions_count(), answer_options_of(c)),
-      gateway_(context, options_of(c, log, wills, desk), c.instruments, accounts_, commands_, answers_, clock),
-      listeners_(open_order_entry(context, c)),
-      endpoint_(*listeners_.front().local_endpoint()) {}
+      gateway_(context, options_of(c, log, desk), c.instruments, accounts_, commands_, answers_, clock) {}
+
+void order_entry_side::open(io::context& context, const configuration& c) {
+    listeners_ = open_order_entry(context, c);
+    endpoint_ = *listeners_.front().local_endpoint();
+}
 
 std::string order_entry_side::change_keys(const configuration& changed) {
     std::string problem = accounts_.change_keys(changed.accounts);

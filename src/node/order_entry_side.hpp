@@ -6,7 +6,9 @@
 // Threads: one context. Limits: the configuration's, gateway/limits.hpp.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,14 +37,20 @@ namespace corro::node {
 
 class order_entry_side final : public answer_outlet {
  public:
-    /// Opens the port. `clock`, `log`, `wills` and `desk` outlive the side; the latter three may be nullptr.
-    /// @throws std::system_error, configuration_error as `exchange`.
+    /// `clock`, `log` and `desk` outlive the side; the latter two may be nullptr.
+    /// @throws configuration_error as `exchange`.
     order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock,
-                     telemetry::producer* log, gateway::last_wills* wills = nullptr,
-                     gateway::operator_desk* desk = nullptr);
+                     telemetry::producer* log, gateway::operator_desk* desk = nullptr);
+
+    /// Opens the ports: when the venue knows what it has to know, because from then on clients come.
+    /// @throws std::system_error, configuration_error as `exchange`.
+    void open(io::context& context, const configuration& c);
 
     /// Serves until `close` and until every session has said goodbye; then waits until every command is answered.
     [[nodiscard]] io::task<void> run();
+
+    /// From now on every logon is refused, for this reason.
+    void refuse_logons(wire::logout_reason why) noexcept { gateway_.refuse_logons(why); }
 
     /// Begins to leave.
     void close() noexcept { gateway_.close(); }
@@ -74,6 +82,11 @@ class order_entry_side final : public answer_outlet {
     /// For set-up: requests that a crash took; see order_entry_gateway.
     void set_lost(domain::session_id session, std::vector<std::uint32_t> requests) {
         gateway_.set_lost(session, std::move(requests));
+    }
+
+    /// For set-up: cancels on disconnect from before a restart; see order_entry_gateway.
+    void set_old_cancels(std::span<const domain::account_id> sessions, std::optional<std::chrono::milliseconds> grace) {
+        gateway_.set_old_cancels(sessions, grace);
     }
 
     /// The first `count` commands of the queue are answered completely.

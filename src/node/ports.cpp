@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
+#include "gateway/limits.hpp"
+#include "io/http/server.hpp"
+#include "market_data/limits.hpp"
 #include "node/configuration.hpp"
 
 namespace corro::node {
@@ -75,6 +79,18 @@ std::vector<gateway::listener> open_order_entry(io::context& context, const conf
             server_context(c));
     }
     return all;
+}
+
+std::uint64_t descriptors_needed(const configuration& c) noexcept {
+    // Of a journal: its lock, the current file, the next one, one that is being synced, snapshots, and a directory now
+    // and then. The rest: loops, standard streams, the log, listeners.
+    constexpr std::uint64_t of_a_journal = 8;
+    constexpr std::uint64_t of_the_process = 64;
+    const std::uint64_t parts = std::max<std::uint64_t>(c.segments.size(), 1);
+    std::uint64_t needed = of_the_process + gateway::connections_max + parts * market_data::subscribers_max;
+    if (!c.journal_directory.empty()) needed += parts * of_a_journal;
+    if (!c.metrics_listen.empty()) needed += io::http::server_options().connections_max;
+    return needed;
 }
 
 }  // namespace corro::node

@@ -1,6 +1,7 @@
 // Addresses of the configuration, opened; what cannot be opened is said with the key that named it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,8 @@ struct configuration;
 /// Everything that order entry listens on, the TCP port first.
 /// @throws configuration_error; std::system_error when an address cannot be listened on or a certificate not be read.
 [[nodiscard]] std::vector<gateway::listener> open_order_entry(io::context& context, const configuration& c);
+
+/// Descriptors that a process of this venue may come to hold when everything in it is at its limit.
+[[nodiscard]] std::uint64_t descriptors_needed(const configuration& c) noexcept;
 
 }  // namespace corro::node

@@ -26,10 +26,10 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
     : context_(context),
       log_(log_of(c)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
-      orders_(context, c, clock_, events_log_, nullptr, this),
+      orders_(context, c, clock_, events_log_, this),
       map_(c),
       merger_(c.segments.size(), orders_),
-      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }) {
+      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
     for (std::size_t k = 0; k < c.segments.size(); ++k) {
         segments_.push_back(std::make_unique<segment>(context, configuration_of_segment(c, k), clock_, merger_,
                                                       events_log_, orders_.sessions_count()));
@@ -39,6 +39,8 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
         snapshots_ = std::make_unique<snapshot_maker>(
             context_, std::make_unique<segment_snapshots>(c, segments_, merger_), c.snapshot_every, events_log_);
     }
+    // A journal that ended before the others may not have a note that they have, or its end.
+    for (const auto& s : segments_) orders_.set_old_cancels(s->host.disconnect_cancels(), c.cancel_grace);
     merger_.skip_to(next_arrival_);
     merger_.begin_counting();
     for (const auto& s : segments_) {
@@ -48,9 +50,12 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
         // What the recovery repeated has been told before.
         s->edge.log_to(events_log_);
     }
-    if (c.metrics_listen.empty()) return;
-    metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
-    metrics_endpoint_ = *metrics_port_.local_endpoint();
+    if (!c.metrics_listen.empty()) {
+        metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
+        metrics_endpoint_ = *metrics_port_.local_endpoint();
+    }
+    // Last: whoever is let in is served at once.
+    orders_.open(context, c);
 }
 
 segmented_exchange::~segmented_exchange() {

@@ -50,7 +50,10 @@ class segmented_exchange final : private gateway::operator_desk {
     [[nodiscard]] io::task<void> run();
 
     /// Begins to leave.
-    void close() noexcept { orders_.close(); }
+    void close() noexcept {
+        closing_ = true;
+        orders_.close();
+    }
 
     /// Takes the accounts' keys from another configuration. @return  Why not, as a sentence; empty when it is done.
     [[nodiscard]] std::string change_keys(const configuration& changed) { return orders_.change_keys(changed); }
@@ -89,6 +92,10 @@ class segmented_exchange final : private gateway::operator_desk {
     [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
     io::task<void> save_last_snapshot();
     void collect(telemetry::metrics_page& page) const;
+    [[nodiscard]] std::string hindrance() const {
+        if (failure() != nullptr) return "A journal has failed: " + *failure();
+        return closing_ || failed_ != nullptr ? "The venue closes." : "";
+    }
     void say(telemetry::happening_kind what) const;
 
     base::tsc_clock clock_;
@@ -100,6 +107,7 @@ class segmented_exchange final : private gateway::operator_desk {
     answer_merger merger_;
     std::vector<std::unique_ptr<segment>> segments_;
     std::uint64_t next_arrival_ = 1;
+    bool closing_ = false;
     const segment* failed_ = nullptr;            ///< the first one whose journal has failed
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with journals
     telemetry::metrics_server metrics_;

@@ -1,5 +1,6 @@
 #include "node/venue_snapshot.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -17,10 +18,36 @@ using size_bytes = std::array<std::byte, sizeof(std::uint64_t)>;
 /// "CORROCUT", then the arrival and each segment's sequence number: the last bytes of a snapshot with a cut.
 constexpr std::uint64_t mark_of_a_cut = 0x5455'434f'5252'4f43;
 
+/// "CORROCOD", then how many sessions have a cancel on disconnect, and of each its id and its account in one number.
+/// Stands behind the feed, and is not there when there are none.
+constexpr std::uint64_t mark_of_cancels = 0x444f'434f'5252'4f43;
+
 void append(std::vector<std::byte>& bytes, std::uint64_t value) {
     size_bytes stored;
     base::store_le<std::uint64_t>(stored.data(), value);
     bytes.insert(bytes.end(), stored.begin(), stored.end());
+}
+
+void append_cancels(std::vector<std::byte>& bytes, const matching_host& host) {
+    const std::span<const domain::account_id> of = host.disconnect_cancels();
+    const auto count = static_cast<std::uint64_t>(
+        std::ranges::count_if(of, [](domain::account_id account) { return account.value != 0; }));
+    if (count == 0) return;
+    append(bytes, mark_of_cancels);
+    append(bytes, count);
+    for (std::uint64_t session = 1; session < of.size(); ++session) {
+        if (of[session].value != 0) append(bytes, session << 32U | of[session].value);
+    }
+}
+
+void take_cancels(std::span<const std::byte> rest, matching_host& host) {
+    const auto number = [&](std::size_t i) { return base::load_le<std::uint64_t>(rest.data() + i * sizeof i); };
+    if (rest.size() < 2 * sizeof(std::uint64_t) || number(0) != mark_of_cancels) return;
+    const std::size_t count = std::min<std::uint64_t>(number(1), rest.size() / sizeof(std::uint64_t) - 2);
+    for (std::size_t i = 0; i < count; ++i) {
+        host.set_disconnect_cancel(domain::session_id{static_cast<std::uint32_t>(number(2 + i) >> 32U)},
+                                   domain::account_id{static_cast<std::uint32_t>(number(2 + i))});
+    }
 }
 
 }  // namespace
@@ -35,6 +62,7 @@ std::vector<std::byte> save_venue(const venue_parts& parts) {
     base::store_le<std::uint64_t>(bytes.data() + size_at, bytes.size() - size_at - sizeof(size_bytes));
     const bool feed_saved = parts.feed->save(sink, snapshot_feed_bytes_max);
     CORRO_ASSERT(host_saved && feed_saved, "memory takes everything");
+    append_cancels(bytes, *parts.host);
     if (parts.cut == nullptr) return bytes;
     append(bytes, mark_of_a_cut);
     append(bytes, parts.cut->arrival);
@@ -56,6 +84,7 @@ load_failure load_venue(const venue_parts& parts, std::span<const std::byte> sav
     }
     base::memory_source rest(saved.last(source.left()).subspan(answers.size()));
     if (!parts.feed->load(rest)) return {{}, "the feed's part is not one of these instruments"};
+    take_cancels(saved.last(rest.left()), *parts.host);
     if (parts.lines != nullptr) parts.lines->begin_at_end();
     return {};
 }

@@ -33,6 +33,7 @@ std::string_view to_string(happening_kind k) noexcept {
         case happening_kind::events_lost: return "events_lost";
         case happening_kind::snapshot_made: return "snapshot_made";
         case happening_kind::snapshot_failed: return "snapshot_failed";
+        case happening_kind::journal_failed: return "journal_failed";
     }
     return "unknown";
 }

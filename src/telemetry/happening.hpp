@@ -32,6 +32,7 @@ enum class happening_kind : std::uint8_t {
     events_lost,         ///< the log could not keep up; number: how many
     snapshot_made,       ///< while the venue runs; number: commands in it, of all segments
     snapshot_failed,     ///< number: commands that it was to hold
+    journal_failed,      ///< nothing is accepted any more; number: the last command that is durable
 };
 
 struct happening {

@@ -85,8 +85,11 @@ void metrics_page::histogram(std::string_view name, std::string_view help, const
     sample(name, "_count", all, {}, fmt::format("{}", values_ns.count()));
 }
 
-metrics_server::metrics_server(io::context& context, std::function<void(metrics_page&)> collect)
-    : collect_(std::move(collect)), server_(context, [this](io::http::exchange* on) { return answer(on); }) {}
+metrics_server::metrics_server(io::context& context, std::function<void(metrics_page&)> collect,
+                               std::function<std::string()> hindered)
+    : collect_(std::move(collect)),
+      hindered_(std::move(hindered)),
+      server_(context, [this](io::http::exchange* on) { return answer(on); }) {}
 
 io::task<void> metrics_server::serve(io::tcp_acceptor acceptor) {
     static_cast<void>(co_await server_.serve(&acceptor));
@@ -95,12 +98,19 @@ io::task<void> metrics_server::serve(io::tcp_acceptor acceptor) {
 io::task<void> metrics_server::answer(io::http::exchange* on) {
     const bool is_read =
         on->request().method == io::http::method::get || on->request().method == io::http::method::head;
-    if (on->request().path != "/metrics") {
-        on->respond(404, "text/plain", "The metrics are at /metrics.\n");
+    const std::string_view path = on->request().path;
+    if (path != "/metrics" && path != "/ready" && path != "/health") {
+        on->respond(404, "text/plain", "The metrics are at /metrics; there are /ready and /health too.\n");
     } else if (!is_read) {
         on->respond(405, "text/plain", "Use GET.\n");
+    } else if (path == "/health") {
+        on->respond(200, "text/plain", "The process runs.\n");
+    } else if (path == "/ready") {
+        const std::string why = hindered_ ? hindered_() : std::string();
+        on->respond(why.empty() ? 200 : 503, "text/plain", why.empty() ? "The process serves.\n" : why + "\n");
     } else {
         metrics_page page;
+        page.gauge("corro_build_info", "1; the label has the version.", 1, {{"version", CORRO_VERSION}});
         collect_(page);
         on->respond(200, "text/plain; version=0.0.4; charset=utf-8", page.text());
     }

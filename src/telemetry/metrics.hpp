@@ -55,11 +55,14 @@ class metrics_page {
     std::string described_;  ///< the metric whose samples are being written
 };
 
-/// Answers GET /metrics with a page, and everything else with 404 or 405.
+/// Answers GET /metrics with a page; GET /health with 200 as long as its context runs; GET /ready with 200, or with 503
+/// and a sentence; and everything else with 404 or 405.
 class metrics_server {
  public:
     /// @param collect  Fills a page; called on the context, once per request.
-    metrics_server(io::context& context, std::function<void(metrics_page&)> collect);
+    /// @param hindered Returns why the process does not serve now, as a sentence; empty when it does. Likewise.
+    metrics_server(io::context& context, std::function<void(metrics_page&)> collect,
+                   std::function<std::string()> hindered = {});
 
     /// Serves until `close` or a stop.
     [[nodiscard]] io::task<void> serve(io::tcp_acceptor acceptor);
@@ -69,6 +72,7 @@ class metrics_server {
     io::task<void> answer(io::http::exchange* on);
 
     std::function<void(metrics_page&)> collect_;
+    std::function<std::string()> hindered_;
     io::http::server server_;
 };
 

@@ -60,7 +60,10 @@ io::task<void> ask_twice(io::context* context) {
     EXPECT_TRUE(acceptor.has_value());
     const io::endpoint where = *acceptor->local_endpoint();
     int collected = 0;
-    metrics_server server(*context, [&collected](metrics_page& page) { page.gauge("asked", "Times.", ++collected); });
+    std::string hindrance;
+    metrics_server server(
+        *context, [&collected](metrics_page& page) { page.gauge("asked", "Times.", ++collected); },
+        [&hindrance] { return hindrance; });
     io::task_scope serving(*context);
     serving.spawn(server.serve(std::move(*acceptor)));
     const auto page = co_await get(context, where, "/metrics?x=1");
@@ -68,12 +71,20 @@ io::task<void> ask_twice(io::context* context) {
     EXPECT_TRUE(page.second.ends_with("asked 1\n")) << page.second;
     const auto other = co_await get(context, where, "/");
     EXPECT_EQ(other.first, 404U);
+    const auto ready = co_await get(context, where, "/ready");
+    EXPECT_EQ(ready.first, 200U);
+    hindrance = "The journal has failed.";
+    const auto hindered = co_await get(context, where, "/ready");
+    EXPECT_EQ(hindered.first, 503U);
+    EXPECT_EQ(hindered.second, "The journal has failed.\n");
+    const auto healthy = co_await get(context, where, "/health");
+    EXPECT_EQ(healthy.first, 200U) << "it runs";
     EXPECT_EQ(collected, 1);
     server.close();
     co_await serving.join();
 }
 
-TEST(metrics_server, hands_out_a_page_that_is_made_when_it_is_asked_for) {
+TEST(metrics_server, O3_hands_out_a_page_that_is_made_when_it_is_asked_for_and_whether_it_is_ready) {
     io::context context;
     io::block_on(context, ask_twice(&context));
 }

@@ -74,7 +74,8 @@ template <class Message>
 /// Writes a command as the request that it came from, with `command.request` as the header's sequence.
 ///
 /// @param instrument  The command's instrument; a nameless one for a command that names none.
-/// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices).
+/// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices), and for a command
+///                    that is no request.
 [[nodiscard]] std::size_t encode(const domain::command& command, const domain::instrument& instrument,
                                  std::span<std::byte> out) noexcept;
 

@@ -184,7 +184,7 @@ TEST(gateways, S2_the_facility_cancels_only_for_sessions_of_the_gateway_that_die
         << "the number of an order that is still open";
     for (auto& gateway : v.gateways) gateway->kill();
     for (auto& session : sessions) session->abandon();
-    EXPECT_EQ(v.facility->close().wills_executed, 2U);
+    EXPECT_EQ(v.facility->close().cancels_executed, 2U);
 }
 
 TEST(gateways, a_drop_copy_at_one_hears_what_is_told_at_another_also_what_it_missed) {

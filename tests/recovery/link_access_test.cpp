@@ -159,7 +159,6 @@ io::task<void> try_without_secret(io::context* context, const node::configuratio
         p->put(link_message::greeting, bare);
     }
     p->put(link_message::commands, kill_switch(1));
-    p->put(link_message::last_will, kill_switch(1));
     *into = co_await p->listen(0);
     co_await p->close();
 }

@@ -154,7 +154,7 @@ TEST_P(roles_threading, S2_the_facility_cancels_for_sessions_that_asked_for_it_w
     leaver->abandon();
     stayer->abandon();
     v.gateways[0]->kill();
-    EXPECT_EQ(v.facility->close().wills_executed, 1U);
+    EXPECT_EQ(v.facility->close().cancels_executed, 1U);
 }
 
 /// Until so many orders are open, or for a long time.
@@ -181,7 +181,7 @@ TEST(roles, N3_a_gateway_that_hangs_is_taken_for_dead_and_another_may_come) {
     v.start_gateway();
     leaver->abandon();
     v.gateways[0]->kill();
-    EXPECT_EQ(v.facility->close().wills_executed, 1U) << "once";
+    EXPECT_EQ(v.facility->close().cancels_executed, 1U) << "once";
 }
 
 io::task<std::error_code> how_it_ends(client::order_session* session) {

@@ -23,7 +23,7 @@ namespace corro::testing {
 struct report {
     std::uint64_t commands_count = 0;
     std::uint64_t state_hash = 0;
-    std::uint64_t wills_executed = 0;
+    std::uint64_t cancels_executed = 0;
     std::uint16_t port = 0;  ///< of a gateway
 };
 using process = role_process<report>;
@@ -143,7 +143,7 @@ struct roles_venue {
         report r;
         r.commands_count = role.commands_count();
         r.state_hash = role.state_hash();
-        r.wills_executed = role.wills_executed();
+        r.cancels_executed = role.cancels_executed();
         return r;
     }
 

@@ -262,6 +262,7 @@ local logout_reason_names = {
     [12] = "sequence_unknown",
     [13] = "throttled",
     [14] = "taken_over",
+    [15] = "journal_failed",
 }
 
 local template_names = {

@@ -124,6 +124,7 @@ std::string_view to_string(logout_reason value) noexcept {
         case logout_reason::sequence_unknown: return "sequence_unknown";
         case logout_reason::throttled: return "throttled";
         case logout_reason::taken_over: return "taken_over";
+        case logout_reason::journal_failed: return "journal_failed";
     }
     return "unknown";
 }

@@ -542,6 +542,8 @@ enum class logout_reason : std::uint8_t {
     throttled = 13,
     /// Another connection with the account's key has taken the session over.
     taken_over = 14,
+    /// The venue's journal has failed; nothing is accepted until it has been restarted.
+    journal_failed = 15,
 };
 
 [[nodiscard]] constexpr bool is_known(logout_reason value) noexcept {
@@ -561,6 +563,7 @@ enum class logout_reason : std::uint8_t {
         case logout_reason::sequence_unknown:
         case logout_reason::throttled:
         case logout_reason::taken_over:
+        case logout_reason::journal_failed:
             return true;
     }
     return false;

@@ -1,0 +1,34 @@
+// The commands about a session whose orders are to be cancelled when its connection is lost: one that says so in the
+// journal, one that cancels.
+//
+// Threads: any. Cost: constant.
+#pragma once
+
+#include "domain/command.hpp"
+
+namespace corro::gateway {
+
+/// Cancels everything of a session but for the orders that stay.
+[[nodiscard]] inline domain::command cancel_of_session(domain::session_id session,
+                                                       domain::account_id account) noexcept {
+    domain::command cancel;
+    cancel.kind = domain::command_kind::cancel_orders;
+    cancel.scope = domain::cancel_scope::session;
+    cancel.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::all_but_staying;
+    cancel.session = session;
+    cancel.account = account;
+    return cancel;
+}
+
+/// Whether that is wanted from now on.
+[[nodiscard]] inline domain::command note_of_cancel(domain::session_id session, domain::account_id account,
+                                                    domain::switch_state wanted) noexcept {
+    domain::command note;
+    note.kind = domain::command_kind::cancel_on_disconnect;
+    note.state = wanted;
+    note.session = session;
+    note.account = account;
+    return note;
+}
+
+}  // namespace corro::gateway

@@ -1,0 +1,250 @@
+// A cancel on disconnect outlives the venue: whatever died, it is carried out after the next start, when the grace
+// period is over and the session has not come back.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/test_folder.hpp"
+#include "client/order_session.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/test_require.hpp"
+#include "io/timer.hpp"
+#include "roles_venue.hpp"
+#include "segments_process.hpp"
+#include "venue_process.hpp"
+
+namespace corro {
+namespace {
+
+using namespace std::chrono_literals;
+using node::threading_mode;
+
+/// The sessions of account 1, by what becomes of them.
+enum session : std::uint32_t {
+    gone = 1,        ///< asked for the cancel, and does not come back
+    back = 2,        ///< asked for it, and comes back within the grace period
+    back_plain = 3,  ///< asked for it, and comes back without asking again
+    plain = 4,       ///< has not asked for it
+    left = 5,        ///< asked for it, and logged out before the end
+    observer = 6,
+};
+constexpr std::uint32_t sessions_count = 6;
+constexpr std::uint64_t staying = 100;  ///< added to the name of an order that stays
+
+node::configuration with_sessions(node::configuration c) {
+    c.accounts[0].sessions_count = sessions_count;
+    c.cancel_grace = 4'000ms;
+    return c;
+}
+
+using order_names = std::vector<std::uint64_t>;
+
+/// Logs a session on, again and again while the venue is not there yet.
+io::task<std::unique_ptr<client::order_session>> log_on(io::endpoint where, std::uint32_t number, bool asks) {
+    client::credentials who = testing::who(1, number);
+    who.cancel_on_disconnect = asks;
+    for (int i = 0; i < 500; ++i) {
+        auto session = co_await client::order_session::log_on(where, who);
+        if (session) co_return std::move(*session);
+        static_cast<void>(co_await io::sleep_for(20ms));
+    }
+    ADD_FAILURE() << "session " << number << " cannot log on";
+    co_return nullptr;
+}
+
+io::task<void> enter(client::order_session* session, std::uint64_t name, std::uint32_t instrument, bool stays) {
+    domain::command c;
+    c.kind = domain::command_kind::enter_order;
+    c.time_in_force = domain::time_in_force::gtc;
+    c.instrument = domain::instrument_id{instrument};
+    c.client_order = domain::client_order_id{name};
+    c.price = domain::price_ticks{100};
+    c.quantity = domain::quantity_lots{1};
+    c.flags = stays ? domain::order_flag::stays : std::uint8_t{0};
+    CORRO_REQUIRE(session->send(c) != 0);
+    const auto answer = co_await session->next();
+    CORRO_REQUIRE(answer && !answer->reject && answer->event.kind == domain::event_kind::order_entered);
+}
+
+/// Every session enters an order in either instrument and one that stays. What is acknowledged to the later ones makes
+/// durable that the first one has left.
+io::task<void> enter_all(io::endpoint where, std::vector<std::unique_ptr<client::order_session>>* sessions) {
+    for (const std::uint32_t number : {left, gone, back, back_plain, plain}) {
+        auto session = co_await log_on(where, number, number != plain);
+        CORRO_REQUIRE(session != nullptr);
+        co_await enter(session.get(), number, 1, false);
+        co_await enter(session.get(), number + 10, 2, false);
+        co_await enter(session.get(), number + staying, 1, true);
+        if (number == left) {
+            static_cast<void>(co_await session->log_out());
+        } else {
+            sessions->push_back(std::move(session));
+        }
+    }
+}
+
+/// The names of the account's open orders.
+io::task<order_names> open_orders(client::order_session* session) {
+    domain::command query;
+    query.kind = domain::command_kind::query_order;
+    query.flags = domain::query_flag::all_of_account;
+    order_names names;
+    const bool sent = session->send(query) != 0;
+    EXPECT_TRUE(sent);
+    while (true) {
+        const auto answer = co_await session->next();
+        EXPECT_TRUE(answer && !answer->reject);
+        if (!answer || answer->event.kind != domain::event_kind::order_status) break;
+        names.push_back(answer->event.order.client_order.value);
+    }
+    std::ranges::sort(names);
+    co_return names;
+}
+
+/// What is to be open when the session that has gone is cancelled for.
+order_names all_but_gone() {
+    order_names names{gone + staying};
+    for (const std::uint64_t n : {back, back_plain, plain, left}) names.insert(names.end(), {n, n + 10, n + staying});
+    std::ranges::sort(names);
+    return names;
+}
+
+/// After the restart: two come back; waits until the orders of the one that has gone are gone.
+io::task<void> come_back_and_wait(io::endpoint where, std::vector<std::unique_ptr<client::order_session>>* sessions) {
+    for (const std::uint32_t number : {back, back_plain}) {
+        sessions->push_back(co_await log_on(where, number, number == back));
+    }
+    auto watching = co_await log_on(where, observer, false);
+    CORRO_REQUIRE(watching != nullptr);
+    order_names open = co_await open_orders(watching.get());
+    EXPECT_EQ(open.size(), 15U) << "before the grace period is over, nothing is cancelled";
+    for (int i = 0; i < 300 && open != all_but_gone(); ++i) {
+        static_cast<void>(co_await io::sleep_for(50ms));
+        open = co_await open_orders(watching.get());
+    }
+    EXPECT_EQ(open, all_but_gone());
+    static_cast<void>(co_await watching->log_out());
+}
+
+/// In the last life everybody has gone whose cancel is still wanted.
+io::task<void> wait_for_the_other(io::endpoint where) {
+    auto watching = co_await log_on(where, observer, false);
+    CORRO_REQUIRE(watching != nullptr);
+    order_names wanted = all_but_gone();
+    std::erase(wanted, back);
+    std::erase(wanted, back + 10);
+    order_names open = co_await open_orders(watching.get());
+    EXPECT_EQ(open, all_but_gone());
+    for (int i = 0; i < 300 && open != wanted; ++i) {
+        static_cast<void>(co_await io::sleep_for(50ms));
+        open = co_await open_orders(watching.get());
+    }
+    EXPECT_EQ(open, wanted) << "who came back and asked again was killed too";
+    static_cast<void>(co_await watching->log_out());
+}
+
+void forget(std::vector<std::unique_ptr<client::order_session>>& sessions) {
+    for (const auto& each : sessions) {
+        if (each != nullptr) each->abandon();
+    }
+    sessions.clear();
+}
+
+/// Lives that are killed, and one that ends in order.
+template <class Process>
+void live_and_die(const node::configuration& c) {
+    std::vector<std::unique_ptr<client::order_session>> sessions;
+    {
+        Process venue(c);
+        ASSERT_TRUE(venue.at_start().sound);
+        io::context context;
+        io::block_on(context, enter_all(venue.order_entry(), &sessions));
+        venue.kill();
+        forget(sessions);
+    }
+    {
+        // Dies before the grace period is over: what it has not done is left to the next.
+        Process venue(c);
+        ASSERT_TRUE(venue.at_start().sound);
+        venue.kill();
+    }
+    {
+        Process venue(c);
+        ASSERT_TRUE(venue.at_start().sound);
+        io::context context;
+        io::block_on(context, come_back_and_wait(venue.order_entry(), &sessions));
+        venue.kill();
+        forget(sessions);
+    }
+    {
+        // Ends in order before the grace period is over, with a snapshot.
+        Process venue(c);
+        ASSERT_TRUE(venue.at_start().sound);
+        EXPECT_TRUE(venue.close().sound);
+    }
+    Process venue(c);
+    ASSERT_TRUE(venue.at_start().sound);
+    io::context context;
+    io::block_on(context, wait_for_the_other(venue.order_entry()));
+    EXPECT_TRUE(venue.close().sound);
+}
+
+class disconnect_cancel : public ::testing::TestWithParam<threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, disconnect_cancel, ::testing::Values(threading_mode::inline_, threading_mode::split),
+                         [](const auto& m) { return testing::name_of(m.param); });
+
+TEST_P(disconnect_cancel, S2_is_carried_out_after_the_process_has_died) {
+    const base::test_folder directory;
+    node::configuration c = with_sessions(testing::small_venue(GetParam()));
+    c.journal_directory = directory.path() + "/journal";
+    live_and_die<testing::venue_process>(c);
+}
+
+TEST_P(disconnect_cancel, S2_is_carried_out_in_every_segment_after_the_process_has_died) {
+    const base::test_folder directory;
+    live_and_die<testing::segments_process>(with_sessions(testing::two_segments(GetParam(), directory.path())));
+}
+
+/// Whose processes die: the facility's, or all.
+void kill_roles(threading_mode threading, bool gateway_too) {
+    const base::test_folder directory;
+    testing::roles_venue v(directory.path(), testing::link_name(), {""}, threading);
+    for (node::configuration* c : {&v.at_facility, &v.at_gateways[0]}) *c = with_sessions(std::move(*c));
+    std::vector<std::unique_ptr<client::order_session>> sessions;
+    v.start_facility();
+    v.start_gateway();
+    {
+        io::context context;
+        io::block_on(context, enter_all(v.order_entry(), &sessions));
+        v.facility->kill();
+        if (gateway_too) v.gateways[0]->kill();
+        forget(sessions);
+    }
+    v.start_facility();
+    if (gateway_too) v.start_gateway();
+    io::context context;
+    io::block_on(context, come_back_and_wait(v.order_entry(), &sessions));
+    forget(sessions);
+    v.gateways[0]->kill();
+    EXPECT_EQ(v.facility->close().cancels_executed, 2U) << "once each: who has gone, and who lost the gateway";
+}
+
+TEST_P(disconnect_cancel, S2_is_carried_out_after_the_facility_has_died) {
+    kill_roles(GetParam(), false);
+}
+
+TEST_P(disconnect_cancel, S2_is_carried_out_after_facility_and_gateway_have_died) {
+    kill_roles(GetParam(), true);
+}
+
+}  // namespace
+}  // namespace corro

@@ -1,0 +1,278 @@
+// A journal that fails or has no room, seen from outside: who is told, what still works, and what ends.
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "../system/exchange_under_test.hpp"
+#include "base/test_folder.hpp"
+#include "client/order_session.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/file_operation.hpp"
+#include "io/http/client.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "io/timer.hpp"
+#include "node/exchange.hpp"
+
+namespace corro {
+namespace {
+
+using namespace std::chrono_literals;
+using node::threading_mode;
+
+/// Breaks every call of one kind while it is told to.
+class breaks final : public io::file_faults {
+ public:
+    breaks(io::file_call call, int error) noexcept : call_(call), error_(error) {}
+    std::atomic<bool> on{false};
+
+    [[nodiscard]] io::file_fault before(io::file_call what, const char*, std::uint64_t, std::size_t) noexcept override {
+        return what == call_ && on ? io::file_fault(error_) : io::file_fault();
+    }
+
+ private:
+    io::file_call call_;
+    int error_;
+};
+
+domain::command order(std::uint64_t name) {
+    domain::command c;
+    c.kind = domain::command_kind::enter_order;
+    c.time_in_force = domain::time_in_force::gtc;
+    c.instrument = domain::instrument_id{1};
+    c.client_order = domain::client_order_id{name};
+    c.price = domain::price_ticks{100};
+    c.quantity = domain::quantity_lots{1};
+    return c;
+}
+
+io::task<std::unique_ptr<client::order_session>> log_on(node::exchange* venue, std::uint32_t account) {
+    client::credentials who = testing::who(account, 1);
+    who.cancel_on_disconnect = false;
+    auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), who);
+    if (!session) co_return nullptr;
+    co_return std::move(*session);
+}
+
+/// Sends one request. True: it was answered, and the facility had taken it.
+io::task<bool> ask(client::order_session* session, domain::command c) {
+    if (session->send(c) == 0) co_return false;
+    const auto answer = co_await session->next();
+    co_return answer && !answer->reject && answer->event.reason == domain::reject_reason::none;
+}
+
+io::task<std::pair<unsigned, std::string>> get(io::context* context, io::endpoint from, std::string_view path) {
+    auto connected = co_await io::tcp_stream::connect(*context, from);
+    EXPECT_TRUE(connected.has_value());
+    if (!connected) co_return std::pair<unsigned, std::string>();
+    io::http::client client(std::move(*connected), "localhost");
+    static_cast<void>(co_await client.send(io::http::method::get, path));
+    const auto head = co_await client.receive();
+    EXPECT_TRUE(head.has_value());
+    if (!head) co_return std::pair<unsigned, std::string>();
+    const unsigned status = head->status;
+    const auto body = co_await client.read_body();
+    co_return std::pair<unsigned, std::string>(status, body ? std::string(*body) : std::string());
+}
+
+node::configuration venue_in(const base::test_folder& directory, threading_mode threading, io::file_faults* faults) {
+    node::configuration c = testing::small_venue(threading);
+    c.journal_directory = directory.path() + "/journal";
+    c.journal_segment_bytes = 64U * 1024;
+    c.journal_faults = faults;
+    c.metrics_listen = "127.0.0.1:0";
+    c.event_log.directory = directory.path() + "/log";
+    c.accounts[1].is_operator = true;
+    return c;
+}
+
+/// All files of the event log.
+std::string logged(const node::configuration& c) {
+    std::string all;
+    for (const auto& each : std::filesystem::directory_iterator(c.event_log.directory)) {
+        std::ifstream in(each.path());
+        all.append(std::istreambuf_iterator<char>(in), {});
+    }
+    return all;
+}
+
+class journal_failure : public ::testing::TestWithParam<threading_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, journal_failure, ::testing::Values(threading_mode::inline_, threading_mode::split),
+                         [](const auto& m) { return testing::name_of(m.param); });
+
+/// Ends by itself, or the test never ends.
+io::task<void> trade_until_it_ends(io::context* context, node::exchange* venue, breaks* disk) {
+    io::task_scope serving(*context);
+    serving.spawn(venue->run());
+    auto session = co_await log_on(venue, 1);
+    CORRO_REQUIRE(session != nullptr);
+    bool taken = co_await ask(session.get(), order(1));
+    EXPECT_TRUE(taken);
+    disk->on = true;
+    taken = co_await ask(session.get(), order(2));
+    EXPECT_FALSE(taken) << "it is not in the journal";
+    co_await serving.join();
+}
+
+TEST_P(journal_failure, O3_ends_the_venue_and_is_in_the_log) {
+    const base::test_folder directory;
+    breaks disk(io::file_call::sync_data, EIO);
+    const node::configuration c = venue_in(directory, GetParam(), &disk);
+    {
+        io::context context;
+        node::exchange venue(context, c);
+        EXPECT_EQ(venue.failure(), nullptr);
+        io::block_on(context, trade_until_it_ends(&context, &venue, &disk));
+        ASSERT_NE(venue.failure(), nullptr) << "`corro serve` returns 1 then";
+        EXPECT_NE(venue.failure()->find("syncing failed"), std::string::npos) << *venue.failure();
+    }
+    EXPECT_NE(logged(c).find("journal_failed"), std::string::npos);
+}
+
+io::task<void> fail_and_look(io::context* context, node::exchange* venue, breaks* disk) {
+    io::task_scope serving(*context);
+    serving.spawn(venue->run());
+    const io::endpoint metrics = *venue->metrics_endpoint();
+    auto session = co_await log_on(venue, 1);
+    CORRO_REQUIRE(session != nullptr);
+    const bool taken = co_await ask(session.get(), order(1));
+    EXPECT_TRUE(taken);
+    auto ready = co_await get(context, metrics, "/ready");
+    EXPECT_EQ(ready.first, 200U) << ready.second;
+    auto page = co_await get(context, metrics, "/metrics");
+    EXPECT_NE(page.second.find("\ncorro_journal_up 1\n"), std::string::npos);
+    EXPECT_EQ(page.second.find("\ncorro_journal_free_bytes 0\n"), std::string::npos);
+    EXPECT_NE(page.second.find("\ncorro_journal_syncs_total "), std::string::npos);
+    disk->on = true;
+    EXPECT_NE(session->send(order(2)), 0U);
+    static_cast<void>(co_await session->flush());
+    for (int i = 0; i < 1'000 && ready.first == 200; ++i) {
+        static_cast<void>(co_await io::sleep_for(10ms));
+        ready = co_await get(context, metrics, "/ready");
+    }
+    EXPECT_EQ(ready.first, 503U);
+    EXPECT_NE(ready.second.find("The journal has failed"), std::string::npos) << ready.second;
+    const auto health = co_await get(context, metrics, "/health");
+    EXPECT_EQ(health.first, 200U);
+    const auto refused = co_await log_on(venue, 2);
+    EXPECT_EQ(refused, nullptr);
+    page = co_await get(context, metrics, "/metrics");
+    EXPECT_NE(page.second.find("\ncorro_journal_up 0\n"), std::string::npos);
+    EXPECT_NE(page.second.find("\ncorro_logons_refused_by_reason_total{reason=\"journal_failed\"} 1\n"),
+              std::string::npos)
+        << page.second;
+    session->abandon();
+    venue->close();
+    co_await serving.join();
+}
+
+TEST_P(journal_failure, O3_refuses_logons_by_name_and_is_not_ready_where_the_venue_goes_on) {
+    const base::test_folder directory;
+    breaks disk(io::file_call::sync_data, EIO);
+    node::configuration c = venue_in(directory, GetParam(), &disk);
+    c.ends_with_journal = false;
+    io::context context;
+    node::exchange venue(context, c);
+    io::block_on(context, fail_and_look(&context, &venue, &disk));
+    EXPECT_NE(venue.failure(), nullptr);
+}
+
+/// Fills the disk with orders, and its reserve with cancels; then an operator stops everything.
+io::task<void> fill_and_stop(io::context* context, node::exchange* venue, breaks* disk) {
+    io::task_scope serving(*context);
+    serving.spawn(venue->run());
+    auto session = co_await log_on(venue, 1);
+    auto operating = co_await log_on(venue, 2);
+    CORRO_REQUIRE(session != nullptr && operating != nullptr);
+    disk->on = true;
+    std::uint64_t name = 1;
+    bool taken = true;
+    while (taken && name < 5'000) taken = co_await ask(session.get(), order(name++));
+    EXPECT_FALSE(taken) << "the disk is full";
+    domain::command cancel;
+    cancel.kind = domain::command_kind::cancel_order;
+    cancel.instrument = domain::instrument_id{1};
+    std::uint64_t cancelled = 0;
+    for (taken = true; taken && cancelled + 2 < name;) {
+        cancel.client_order = domain::client_order_id{++cancelled};
+        taken = co_await ask(session.get(), cancel);
+    }
+    EXPECT_FALSE(taken) << "the reserve of the others is used up";
+    EXPECT_GT(cancelled, 3U);
+    domain::command kill;
+    kill.kind = domain::command_kind::kill_switch;
+    kill.kill_scope = domain::kill_scope::account;
+    kill.other_account = domain::account_id{1};
+    kill.state = domain::switch_state::on;
+    taken = co_await ask(operating.get(), kill);
+    EXPECT_TRUE(taken) << "the operators have a reserve of their own";
+    disk->on = false;
+    session->abandon();
+    operating->abandon();
+    venue->close();
+    co_await serving.join();
+}
+
+TEST_P(journal_failure, S3_a_kill_switch_works_on_a_full_disk) {
+    const base::test_folder directory;
+    breaks disk(io::file_call::preallocate, ENOSPC);
+    const node::configuration c = venue_in(directory, GetParam(), &disk);
+    io::context context;
+    node::exchange venue(context, c);
+    io::block_on(context, fill_and_stop(&context, &venue, &disk));
+    EXPECT_EQ(venue.failure(), nullptr) << "a full disk is no failure";
+}
+
+/// Tries at every call of a recovery whether somebody listens at a port.
+class looks_for_a_port final : public io::file_faults {
+ public:
+    std::uint16_t port = 0;
+    int looks = 0;
+    int found = 0;
+
+    [[nodiscard]] io::file_fault before(io::file_call, const char*, std::uint64_t, std::size_t) noexcept override {
+        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in where{};
+        where.sin_family = AF_INET;
+        where.sin_port = htons(port);
+        where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ++looks;
+        if (::connect(fd, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0) ++found;
+        ::close(fd);
+        return {};
+    }
+};
+
+TEST_P(journal_failure, O1_order_entry_opens_when_the_recovery_is_over) {
+    const base::test_folder directory;
+    looks_for_a_port disk;
+    node::configuration c = venue_in(directory, GetParam(), &disk);
+    {
+        io::context context;
+        const node::exchange venue(context, c);
+        disk.port = venue.order_entry_endpoint().port();
+        c.order_entry_listen = venue.order_entry_endpoint().to_string();
+    }
+    disk.looks = disk.found = 0;
+    io::context context;
+    const node::exchange venue(context, c);
+    EXPECT_GT(disk.looks, 3);
+    EXPECT_EQ(disk.found, 0) << "somebody could have connected during the recovery";
+}
+
+}  // namespace
+}  // namespace corro
