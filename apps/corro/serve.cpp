@@ -151,6 +151,7 @@ io::task<void> run_watched(Served* served, io::task_scope* watching) {
 template <class Exchange>
 io::task<void> serve_until_closed(Exchange* exchange, const serve_options* options, io::context* context) {
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP});
+    release_signals();
     io::task_scope watching(*context);
     watching.spawn(obey_signals(exchange, options, &signals, context));
     watching.spawn(tell_journal_news(journals_of(*exchange)));
@@ -225,6 +226,7 @@ int serve(const serve_options& options) {
     if (!options.metrics.empty()) configuration.metrics_listen = options.metrics;
     if (!options.event_log.empty()) configuration.event_log.directory = options.event_log;
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
+    report_descriptors(node::descriptors_needed(configuration));
     if (!configuration.segments.empty()) return serve_segments(options, configuration);
     io::context context(io::context_options(backend_named(options.io)));
     node::exchange exchange(context, configuration);
@@ -253,7 +255,7 @@ int serve(const serve_options& options) {
     std::fflush(stdout);
     io::block_on(context, serve_until_closed(&exchange, &options, &context));
     print_exchange_report(exchange);
-    return 0;
+    return exchange.failure() == nullptr ? 0 : 1;
 }
 
 // The first SIGINT or SIGTERM closes the role; SIGUSR2 has a facility write a snapshot. Only an exchange in one process
@@ -278,6 +280,7 @@ io::task<void> run_until_closed(Role* role, const serve_options* options, io::co
         what->close();
     };
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP});
+    release_signals();
     io::task_scope watching(*context);
     watching.spawn(obey(role, options, &signals));
     if constexpr (requires { journals_of(*role); }) watching.spawn(tell_journal_news(journals_of(*role)));
@@ -328,9 +331,9 @@ int serve_facility(const serve_options& options) {
     fmt::print("Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&facility, &options, &context));
-    fmt::print("{} commands, state hash {:016x}; cancelled for {} sessions whose gateway died\n",
-               facility.commands_count(), facility.state_hash(), facility.wills_executed());
-    return 0;
+    fmt::print("{} commands, state hash {:016x}; cancelled for {} sessions that were gone\n", facility.commands_count(),
+               facility.state_hash(), facility.cancels_executed());
+    return facility.failure() == nullptr ? 0 : 1;
 }
 
 int serve_gateway(const serve_options& options) {
@@ -363,6 +366,8 @@ int serve_gateway(const serve_options& options) {
 
 int serve_role(const serve_options& options) {
     keep_files_from_others();
+    outlive_closed_output();
+    hold_signals();
     // Until who obeys them is there: a recovery may take seconds, and whoever asks too early must not end it.
     std::signal(SIGUSR1, SIG_IGN);
     std::signal(SIGUSR2, SIG_IGN);

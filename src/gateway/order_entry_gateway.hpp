@@ -76,7 +76,7 @@ struct gateway_statistics {
     std::uint64_t connections_refused = 0;  ///< closed at once: too many
     std::uint64_t logons = 0;
     std::uint64_t logons_refused = 0;
-    std::uint64_t refusals_held_back = 0;   ///< of these: for a while, because of wrong proofs before
+    std::uint64_t refusals_held_back = 0;                 ///< of these: for a while, because of wrong proofs before
     std::array<std::uint64_t, 32> logons_refused_by{};    ///< by wire::logout_reason, of those that said hello
     std::array<std::uint64_t, 256> session_rejects_by{};  ///< by wire::session_reject_reason
     std::array<std::uint64_t, 256> refusals_by{};         ///< of the facility, by domain::reject_reason
@@ -236,8 +236,8 @@ class order_entry_gateway {
     std::map<std::uint32_t, std::vector<std::uint32_t>> lost_;  ///< requests, by session
     gateway_statistics statistics_;
     wrong_proofs wrong_proofs_;
-    io::manual_event session_freed_;  ///< a connection has given a session up
-    domain::command late_;            ///< what found no room, until `submit` has its copy
+    io::manual_event session_freed_;      ///< a connection has given a session up
+    domain::command late_;                ///< what found no room, until `submit` has its copy
     std::chrono::milliseconds grace_{0};  ///< for `set_old_cancels`
     std::optional<wire::logout_reason> no_logons_;
     std::uint32_t strangers_now_ = 0;

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""O3: what must not end a venue, from outside: a terminal that goes away, a closed standard output, an early order to end.
+
+usage: signals_test.py CORRO SOURCE_FOLDER
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+from running_exchange import CORRO, TIME_LIMIT_S, Exchange, demo_configuration
+
+METRICS = '[metrics]\nlisten = "127.0.0.1:0"\n'
+
+
+class Signals(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def assert_ready(self, exchange):
+        base = exchange.addresses["metrics"].removesuffix("/metrics")
+        for path in ("/ready", "/health"):
+            with urllib.request.urlopen(base + path, timeout=TIME_LIMIT_S) as page:
+                self.assertEqual(page.status, 200)
+
+    def test_O3_goes_on_when_the_terminal_goes_away(self):
+        with Exchange(self.folder.name, more=METRICS) as exchange:
+            exchange.process.send_signal(signal.SIGHUP)
+            self.assert_ready(exchange)
+            exchange.close()
+            self.assertEqual(exchange.process.returncode, 0)
+
+    def test_O3_goes_on_when_its_output_is_closed(self):
+        with Exchange(self.folder.name, more=METRICS) as exchange:
+            exchange.process.stdout.close()
+            # More than its buffers hold.
+            for _ in range(40):
+                exchange.process.send_signal(signal.SIGUSR1)
+                self.assert_ready(exchange)
+            exchange.process.send_signal(signal.SIGTERM)
+            self.assertEqual(exchange.process.wait(TIME_LIMIT_S), 0)
+
+    def test_O3_an_order_to_end_during_the_start_is_obeyed_after_it(self):
+        journal = os.path.join(self.folder.name, "journal")
+        config = demo_configuration(self.folder.name, f'[facility]\njournal = "{journal}"\n')
+        for role in ("all", "facility"):
+            link = ["--role", role] if role != "all" else []
+            if role != "all":
+                with open(config, "a", encoding="utf-8") as file:
+                    file.write(f'[link]\nlisten = "@corro-signals-{os.getpid()}"\nsecret = "{"5a" * 32}"\n')
+            with self.subTest(role=role), subprocess.Popen(
+                    [CORRO, "serve", "--config", config, *link], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL, text=True) as venue:
+                # The recovery begins with the lock.
+                while venue.poll() is None and not os.path.exists(os.path.join(journal, "lock")):
+                    time.sleep(0.001)
+                venue.send_signal(signal.SIGTERM)
+                output, _ = venue.communicate(timeout=TIME_LIMIT_S)
+                self.assertEqual(venue.returncode, 0, output)
+                self.assertIn("Ctrl-C closes it", output)
+                self.assertIn("state hash", output)
+            os.unlink(os.path.join(journal, "lock"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
