@@ -100,7 +100,9 @@ class running_venue {
         const io::endpoint where = exchange_ != nullptr    ? exchange_->order_entry_endpoint()
                                    : segmented_ != nullptr ? segmented_->order_entry_endpoint()
                                                            : *gateway_at_;
-        auto session = co_await client::order_session::log_on(where, testing::who(account, 1));
+        client::credentials who = testing::who(account, 1);
+        who.cancel_on_disconnect = false;  // its notes would count among the commands
+        auto session = co_await client::order_session::log_on(where, who);
         if (!session) co_return nullptr;
         co_return std::move(*session);
     }

@@ -72,7 +72,9 @@ class Program(unittest.TestCase):
                         answered += int(row["flags"] or 0) & 2 != 0
         # Five sessions leave orders behind, which the venue cancels at their end by a command each at most.
         self.assertGreaterEqual(answered, 5000)
-        self.assertEqual(sorted(set(commands)), list(range(1, max(commands) + 1)))
+        # That a session wants this, and that it is over, are commands without messages.
+        silent = set(range(1, max(commands) + 1)) - set(commands)
+        self.assertLessEqual(len(silent), 10)
         with open(os.path.join(log, "happenings.1.jsonl"), encoding="utf-8") as file:
             said = [json.loads(line) for line in file]
         self.assertEqual([one["what"] for one in said if one["component"] == "venue"], ["started", "stopped"])

@@ -49,6 +49,7 @@ class Signals(unittest.TestCase):
     def test_O3_an_order_to_end_during_the_start_is_obeyed_after_it(self):
         journal = os.path.join(self.folder.name, "journal")
         config = demo_configuration(self.folder.name, f'[facility]\njournal = "{journal}"\n')
+        os.chmod(config, 0o600)  # a secret will stand in it
         for role in ("all", "facility"):
             link = ["--role", role] if role != "all" else []
             if role != "all":
