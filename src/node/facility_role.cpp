@@ -148,7 +148,7 @@ void facility_role::collect(telemetry::metrics_page& page) const {
     page.counter("corro_links_cut_total", "Links to gateways that fell silent or did not read.", links_cut_);
     page.counter("corro_links_refused_total",
                  "Connections to the link of another user, or without a proof of its secret.",
-                 links_refused_ + links_.refused_count());
+                 links_refused_ + links_->refused_count());
     page.counter(
         "corro_gone_sessions_cancelled_total",
         "Sessions cancelled for because their gateway had gone, or because they did not come back after a start.",
