@@ -14,6 +14,7 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
     command_ = c;
     next_id_ = next_id;
     second_id_ = second_id;
+    pairs_before_ = positions_in_order_.size();
     settle_due();
     if (c.verdict != domain::reject_reason::none) {
         refuse(c.verdict);
@@ -245,6 +246,11 @@ domain::event& facility_reference::say(event_kind kind, std::uint32_t instrument
 void facility_reference::refuse(reject_reason reason, const order* about) {
     const bool has_terms =
         command_.kind == domain::command_kind::enter_order || command_.kind == domain::command_kind::amend_order;
+    // A refused command leaves no position behind.
+    for (; positions_in_order_.size() > pairs_before_; positions_in_order_.pop_back()) {
+        if (mistake_ == defect::refused_orders_keep_positions) break;
+        positions_.erase(positions_in_order_.back());
+    }
     const bool has_price =
         command_.kind == domain::command_kind::amend_order ||
         (command_.kind == domain::command_kind::enter_order &&

@@ -379,6 +379,7 @@ class facility_reference {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> positions_in_order_;
     std::map<std::uint32_t, protection> protections_;  ///< by account
     std::vector<std::pair<domain::account_id, domain::session_id>> tripped_;
+    std::size_t pairs_before_ = 0;                     ///< the running command
     std::uint64_t trades_count_ = 0;
     std::map<std::uint32_t, limits> limits_;  ///< by account; whoever is not there has none
     std::set<std::uint32_t> killed_accounts_, killed_firms_;

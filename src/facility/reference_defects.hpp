@@ -76,6 +76,9 @@ enum class defect : std::uint8_t {
     disconnection_takes_staying_orders,
     definitions_begin_open,
     names_are_given_twice,
+    refused_orders_keep_positions,
+    volume_outlasts_the_day,
+    high_outlasts_the_day,
     count_,
 };
 

@@ -19,6 +19,7 @@ void facility::state_machine::apply(const command& c) noexcept {
     now_ = c.time;
     sequence_ = c.sequence;
     was_used_ = true;
+    positions_before_ = positions_.count();
     if (c.verdict != reject_reason::none) {
         refuse(c, c.verdict);
     } else if (c.account.value >= engine_.accounts_count()) {
@@ -142,6 +143,7 @@ void facility::state_machine::query_order(const command& c) noexcept {
 
 void facility::state_machine::refuse(const command& c, reject_reason reason) noexcept {
     const bool has_terms = c.kind == command_kind::enter_order || c.kind == command_kind::amend_order;
+    positions_.give_back_from(positions_before_);
     const bool has_limit =
         c.kind == command_kind::amend_order ||
         (c.kind == command_kind::enter_order && (c.type == order_type::limit || c.type == order_type::stop_limit));
@@ -151,6 +153,7 @@ void facility::state_machine::refuse(const command& c, reject_reason reason) noe
 
 void facility::state_machine::refuse(const command& c, reject_reason reason, std::uint32_t slot) noexcept {
     writer_.reject(instruments_[engine_.level_of(slot).book].id, orders_[slot].side, reason, engine_.id_of(slot),
+    positions_.give_back_from(positions_before_);
                    c.price, c.quantity);
 }
 

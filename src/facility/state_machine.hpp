@@ -273,3 +273,4 @@ class facility::state_machine {
 };
 
 }  // namespace corro::facility
+    std::uint32_t positions_before_ = 0;  ///< pairs before the running command; a refusal takes later ones back

@@ -1,7 +1,8 @@
 // Signed positions per account and instrument, and the open interest that they add up to.
 //
 // A pair gets its slot when its first order enters, before anything trades; from then on a fill finds both positions
-// without a search. Slots are not given back: a position that was traded flat is still a position.
+// without a search. A position that was traded flat is still a position and keeps its slot; only the slots that a
+// refused command took are given back.
 //
 // Units: lots, positive for long.
 // Limits: the number of pairs is given at construction; `acquire` says when it is reached.
@@ -59,6 +60,16 @@ class positions {
     std::uint64_t trade(std::uint32_t instrument, std::uint32_t buyer_slot, std::uint32_t seller_slot,
                         std::uint32_t lots) noexcept {
         CORRO_ASSERT(entries_[buyer_slot].instrument == instrument && entries_[seller_slot].instrument == instrument);
+    /// Gives the slots from `count` on back: those that a command took before it was refused. Nothing has traded there.
+    void give_back_from(std::uint32_t count) noexcept {
+        while (entries_.size() > count) {
+            const position& last = entries_.back();
+            CORRO_ASSERT(last.lots == 0);
+            index_.erase(hash(last.account, last.instrument), static_cast<std::uint32_t>(entries_.size() - 1));
+            entries_.pop_back();
+        }
+    }
+
         const std::int64_t bought = add(entries_[buyer_slot], static_cast<std::int64_t>(lots));
         const std::int64_t sold = add(entries_[seller_slot], -static_cast<std::int64_t>(lots));
         return open_interest_[instrument] += static_cast<std::uint64_t>(bought + sold);
