@@ -79,6 +79,7 @@ std::uint64_t facility::state_machine::state_hash() const {
         hasher.add((std::uint64_t{p.account} << 32) | p.instrument);
         hasher.add(p.lots);
     }
+    if (engine_.retired_orders_count() != 0) hasher.add(std::uint64_t{engine_.retired_orders_count()});
     hash_rules(hasher);
     for (const domain::instrument& i : definitions().subspan(configured().size())) {
         base::hasher of_one;

@@ -252,10 +252,12 @@ class engine {
     static constexpr std::uint32_t none = detail::none;
 
     [[nodiscard]] bool full() const noexcept { return books_.pool.orders_free_count() == 0; }
-    [[nodiscard]] std::uint32_t open_orders_count() const noexcept {
-        return books_.pool.orders_capacity() - books_.pool.orders_free_count();
-    }
+    [[nodiscard]] std::uint32_t open_orders_count() const noexcept { return books_.pool.orders_open_count(); }
     [[nodiscard]] std::uint32_t free_orders_count() const noexcept { return books_.pool.orders_free_count(); }
+    /// Places of orders whose ids are used up: so many fewer orders fit.
+    [[nodiscard]] std::uint32_t retired_orders_count() const noexcept { return books_.pool.orders_retired_count(); }
+    /// For tests: as if every place had been used by so many orders. @pre Nothing was entered (asserted).
+    void age(std::uint32_t orders_per_place) noexcept { books_.pool.age(orders_per_place); }
     /// The id that the next order will get; or the one after it, if both are acquired before another is released.
     [[nodiscard]] domain::order_id next_id(std::uint32_t ahead = 0) const noexcept {
         return books_.pool.next_id(ahead);

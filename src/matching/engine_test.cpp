@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <vector>
 
 namespace corro::matching {
@@ -134,6 +135,54 @@ TEST(engine, keeps_prices_at_both_ends_of_the_range_in_order) {
     e.for_each_level(0, domain::side::buy, [&](const level_state& l) { prices.push_back(l.price.value); });
     EXPECT_EQ(prices, (std::vector<std::int64_t>{domain::price_ticks_max - 1, 0, -domain::price_ticks_max}));
     EXPECT_EQ(e.enter(order(domain::side::sell, -domain::price_ticks_max, 3, 1), seen).what, outcome::filled);
+}
+
+TEST(engine, gives_no_id_twice_but_retires_a_place_whose_ids_are_used_up) {
+    constexpr std::uint32_t ids_per_place = (1U << 31U) - 1;
+    engine e({.orders_max = 2});
+    e.age(ids_per_place - 2);
+    tape seen;
+    std::set<std::uint64_t> given;
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_FALSE(e.full());
+        const domain::order_id expected = e.next_id();
+        const entry_result result = e.enter(order(domain::side::buy, 5, 1), seen);
+        EXPECT_EQ(result.order, expected);
+        EXPECT_TRUE(given.insert(result.order.value).second) << "given twice";
+        e.cancel(engine::slot_of(result.order), seen);
+        EXPECT_FALSE(e.is_open(result.order));
+        EXPECT_TRUE(e.was_given(result.order));
+        EXPECT_EQ(e.open_orders_count(), 0U);
+    }
+    EXPECT_EQ(e.retired_orders_count(), 2U);
+    EXPECT_TRUE(e.full()) << "better no order than one with the id of another";
+    EXPECT_EQ(e.next_id().value, 0U);
+}
+
+TEST(engine, a_retired_place_stays_retired_when_it_is_saved_and_loaded) {
+    constexpr std::uint32_t ids_per_place = (1U << 31U) - 1;
+    engine e({.orders_max = 3});
+    e.age(ids_per_place - 1);
+    tape seen;
+    const auto last_of_first = e.enter(order(domain::side::buy, 5, 1), seen);
+    const auto stays = e.enter(order(domain::side::buy, 4, 1), seen);
+    e.cancel(engine::slot_of(last_of_first.order), seen);
+    ASSERT_EQ(e.retired_orders_count(), 1U);
+    std::vector<std::byte> bytes;
+    base::memory_sink sink(bytes);
+    base::archive to(sink);
+    e.transfer(to);
+    ASSERT_TRUE(to.finish());
+    engine loaded({.orders_max = 3});
+    base::memory_source source(bytes);
+    base::archive from(source);
+    loaded.transfer(from);
+    ASSERT_TRUE(from.finish());
+    EXPECT_EQ(loaded.retired_orders_count(), 1U);
+    EXPECT_EQ(loaded.open_orders_count(), 1U);
+    EXPECT_EQ(loaded.free_orders_count(), 1U);
+    EXPECT_TRUE(loaded.is_open(stays.order));
+    EXPECT_TRUE(loaded.was_given(last_of_first.order));
 }
 
 TEST(engine, cancels_an_account_oldest_first_and_counts) {

@@ -4,7 +4,8 @@
 // is two stores without a branch: the level is the sentinel of its FIFO ring, the account of the ring of its orders.
 //
 // Layout: [0, accounts) account nodes, then `orders` level nodes, then `orders` order nodes.
-// Limits: matching/limits.hpp. There are as many levels as orders, so levels never run out first.
+// Limits: matching/limits.hpp. There are as many levels as orders, so levels never run out first. An order node whose
+//         generations are used up is never used again, so that no id is given twice.
 // Threads: none of its own.
 //
 // Nodes that were never used are in no list: a released node is used first, then the first one that never was. A node
@@ -73,6 +74,16 @@ class node_pool {
     [[nodiscard]] std::uint32_t orders_capacity() const noexcept { return orders_begin_ - levels_begin_; }
     [[nodiscard]] std::uint32_t orders_free_count() const noexcept { return orders_free_count_; }
     [[nodiscard]] std::size_t size_bytes() const noexcept { return nodes_.size() * sizeof(node); }
+    /// Order nodes that are never used again.
+    [[nodiscard]] std::uint32_t orders_retired_count() const noexcept { return orders_retired_count_; }
+    [[nodiscard]] std::uint32_t orders_open_count() const noexcept {
+        return orders_capacity() - orders_free_count_ - orders_retired_count_;
+    }
+    /// For tests: as if each order node had been used and released `times` times. @pre None was used (asserted).
+    void age(std::uint32_t times) noexcept {
+        CORRO_ASSERT(orders_fresh_ == orders_begin_ && times < retired / 2);
+        for (std::uint32_t i = 0; i < orders_capacity(); ++i) nodes_[index_of(i)].order.generation = 2 * times;
+    }
 
     /// An order's slot: dense from 0, for arrays that lie in parallel to the orders.
     [[nodiscard]] std::uint32_t slot_of(std::uint32_t index) const noexcept { return index - orders_begin_; }
@@ -131,7 +142,10 @@ class node_pool {
     }
     /// Gives a closed order's node back; its id is never used again.
     void release_order(std::uint32_t index) noexcept {
-        ++nodes_[index].order.generation;
+        if (++nodes_[index].order.generation == retired) [[unlikely]] {
+            ++orders_retired_count_;
+            return;
+        }
         push_order(index);
         ++orders_free_count_;
     }
@@ -156,7 +170,7 @@ class node_pool {
     /// Calls `visit(index)` for every open order, in the order of their slots.
     template <class Visit>
     void for_each_open(Visit&& visit) const {
-        for (std::uint32_t i = orders_begin_, left = orders_capacity() - orders_free_count_; left != 0; ++i) {
+        for (std::uint32_t i = orders_begin_, left = orders_open_count(); left != 0; ++i) {
             if (!is_open(i)) continue;
             visit(i);
             --left;
@@ -175,7 +189,7 @@ class node_pool {
         a.sparse(
             levels_begin_, [&](std::size_t i) { return nodes_[i].order.account_next == i; },
             [&](std::size_t i) { a.value(nodes_[i].order.account_next, nodes_[i].order.account_prev); });
-        const auto is_open_order = [&](std::uint32_t i) { return is_open(i); };
+        const auto is_open_or_retired = [&](std::uint32_t i) { return is_open(i) || is_retired(i); };
         const auto is_level_in_use = [&](std::uint32_t i) { return is_level(i); };
         const auto is_new_order = [&](std::uint32_t i) { return nodes_[i].order.generation == 0; };
         const auto is_new_level = [&](std::uint32_t i) { return !is_level(i); };
@@ -196,11 +210,12 @@ class node_pool {
             if (is_level(i)) a.value(n.next, n.prev, n.level.volume, n.level.key, n.level.side);
         }
         const std::uint32_t orders_free =
-            transfer_free(a, order_free_, orders_fresh_, orders_begin_, orders, is_open_order);
+            transfer_free(a, order_free_, orders_fresh_, orders_begin_, orders, is_open_or_retired);
         transfer_free(a, level_free_, levels_fresh_, levels_begin_, levels, is_level_in_use);
         if (a.loads() && !a.failed()) {
             orders_free_count_ = orders_free + orders_capacity() - orders;
             a.require(rings_are_closed(orders, levels));
+            for (std::uint32_t i = 0; i < orders; ++i) orders_retired_count_ += is_retired(index_of(i)) ? 1U : 0U;
         }
         return levels;
     }
@@ -208,6 +223,9 @@ class node_pool {
  private:
     [[nodiscard]] bool is_open(std::uint32_t index) const noexcept { return (nodes_[index].order.generation & 1) != 0; }
     /// A level without orders is released at once.
+    [[nodiscard]] bool is_retired(std::uint32_t index) const noexcept {
+        return nodes_[index].order.generation == retired;
+    }
     [[nodiscard]] bool is_level(std::uint32_t index) const noexcept { return nodes_[index].level.orders_count != 0; }
 
     /// How many nodes of a kind come before those at its end that are free and in the order in which they were made:
@@ -274,6 +292,8 @@ class node_pool {
 
     static constexpr std::uint32_t is_listed = 0xffffffffU;
     [[nodiscard]] static domain::order_id make_id(std::uint32_t generation, std::uint32_t slot) noexcept {
+    /// The generation of a node that is used up: even, and the next but one would be the first again.
+    static constexpr std::uint32_t retired = 0xfffffffeU;
         return domain::order_id{(std::uint64_t{generation} << 32) | slot};
     }
     void push_order(std::uint32_t index) noexcept {
@@ -288,6 +308,7 @@ class node_pool {
     std::uint32_t order_free_ = 0;
     std::uint32_t orders_free_count_ = 0;
     std::uint32_t levels_fresh_ = 0;  ///< levels from here on have never been used and are in no list
+    std::uint32_t orders_retired_count_ = 0;
     std::uint32_t orders_fresh_ = 0;  ///< the same of orders
 };
 static_assert(sizeof(node_pool) == 56, "`transfer` knows every member; then correct the size here");
