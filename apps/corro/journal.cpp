@@ -53,6 +53,7 @@ std::string_view name_of(command_kind kind) {
         case command_kind::kill_switch: return "kill_switch";
         case command_kind::settle_instrument: return "settle_instrument";
         case command_kind::query_order: return "query_order";
+        case command_kind::new_trading_day: return "new_trading_day";
         case command_kind::define_instrument: return "define_instrument";
         case command_kind::cancel_on_disconnect: return "cancel_on_disconnect";
         default: return "other";

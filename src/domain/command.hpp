@@ -34,6 +34,7 @@ enum class command_kind : std::uint8_t {
     /// The edge's, at a logon and at its end: `state` on, the session's orders are to be cancelled when its connection
     /// is lost. Changes nothing and causes no event; it stands in the journal for whoever starts on it.
     cancel_on_disconnect = 25,
+    new_trading_day = 26,  ///< the statistics of instruments begin again
 };
 
 enum class order_type : std::uint8_t {
@@ -173,7 +174,7 @@ struct command {
         quantity_lots minimum_quantity{};  ///< enter: refused unless so much trades at once; 0 for none
         quantity_lots position_max;        ///< set_limits: lots, long or short, in one instrument; 0 for no limit
     };
-    product_id product{};  ///< cancel_orders: 0 for every product; change_phase: all its instruments, when not 0
+    product_id product{};  ///< cancel_orders: 0 for every product; change_phase, new_trading_day: all its instruments
     union {
         cancel_sides sides = cancel_sides::both;
         domain::kill_scope kill_scope;
@@ -183,7 +184,8 @@ struct command {
         switch_state state;  ///< kill_switch: thrown, or released; cancel_on_disconnect: wanted, or over
     };
     /// Not 0: an operator's. Given by the edge, which knows its accounts, never by the sender. set_limits,
-    /// change_phase and settle_instrument need it, and a kill_switch that is released or covers somebody else.
+    /// change_phase, settle_instrument and new_trading_day need it, and a kill_switch that is released or covers
+    /// somebody else.
     std::uint8_t is_operator = 0;
     std::byte reserved_1{};  ///< zero
     union {

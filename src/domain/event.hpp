@@ -31,8 +31,8 @@ enum class event_kind : std::uint8_t {
     quote_entered = 10,  ///< an enter_quote is done; after the messages of its sides
     /// The account's quotes are limited anew, may trade again, or have traded as much as they may: `reason` says which.
     protection_changed = 11,
-    /// set_limits, change_phase, kill_switch, settle_instrument or define_instrument; the orders that it cancels came
-    /// before.
+    /// set_limits, change_phase, kill_switch, settle_instrument, define_instrument or new_trading_day; the orders that
+    /// it cancels came before.
     request_done = 12,
     order_status = 13,  ///< an open order as it stands, for who asked
     leg_capture = 15,   ///< one side's record of what a trade of a strategy did in one leg

@@ -38,7 +38,8 @@ struct run_profile {
 
 class command_generator {
  public:
-    explicit command_generator(std::uint64_t seed) : random_(seed), definitions_(seed ^ 0xdef1'7e5eULL) {
+    explicit command_generator(std::uint64_t seed)
+        : random_(seed), definitions_(seed ^ 0xdef1'7e5eULL), days_(seed ^ 0xda75ULL) {
         constexpr std::array<std::int64_t, 8> spreads{1, 3, 10, 100, 300, 5'000, 200'000, 500'000'000};
         constexpr std::array<std::uint32_t, 5> capacities{3, 20, 100, 300, 600};
         constexpr std::array<std::uint32_t, 4> windows{6, 7, 8, 10};
@@ -103,6 +104,7 @@ class command_generator {
         centre_ = centre_of(c.instrument);
 
         if (profile_.defines && definitions_.below(50) == 0) return definition_for(c);
+        if (profile_.operates && days_.below(200) == 0) return new_day(c);
         if (profile_.auctions && one_in(40)) {
             c.is_operator = 1;
             change_phase(c);
@@ -311,6 +313,14 @@ class command_generator {
             c.resume_time = {};
         }
     }
+    /// Of one instrument, of a product, or of all.
+    [[nodiscard]] domain::command new_day(domain::command c) {
+        c.kind = domain::command_kind::new_trading_day;
+        c.product = {};
+        if (days_.below(2) == 0) c.instrument = {};
+        if (days_.below(4) == 0) c.product = domain::product_id{1};
+        return c;
+    }
     /// A definition, most often a sound one, or the opening of what was defined, which begins closed.
     [[nodiscard]] domain::command definition_for(domain::command c) {
         const auto one_of = [this](std::uint64_t n) { return definitions_.below(n) == 0; };
@@ -508,6 +518,7 @@ class command_generator {
 
     base::prng random_;
     base::prng definitions_;
+    base::prng days_;
     std::vector<domain::instrument_id> ids_;  ///< of all instruments so far
     run_profile profile_;
     std::uint64_t sequence_ = 0;

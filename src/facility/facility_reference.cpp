@@ -51,6 +51,8 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         kill_switch();
     } else if (c.kind == domain::command_kind::settle_instrument) {
         settle_instrument();
+    } else if (c.kind == domain::command_kind::new_trading_day) {
+        begin_day();
     } else if (c.kind == domain::command_kind::define_instrument) {
         define_instrument();
     } else if (c.kind == domain::command_kind::cancel_on_disconnect) {
@@ -244,13 +246,13 @@ domain::event& facility_reference::say(event_kind kind, std::uint32_t instrument
 }
 
 void facility_reference::refuse(reject_reason reason, const order* about) {
-    const bool has_terms =
-        command_.kind == domain::command_kind::enter_order || command_.kind == domain::command_kind::amend_order;
     // A refused command leaves no position behind.
     for (; positions_in_order_.size() > pairs_before_; positions_in_order_.pop_back()) {
         if (mistake_ == defect::refused_orders_keep_positions) break;
         positions_.erase(positions_in_order_.back());
     }
+    const bool has_terms =
+        command_.kind == domain::command_kind::enter_order || command_.kind == domain::command_kind::amend_order;
     const bool has_price =
         command_.kind == domain::command_kind::amend_order ||
         (command_.kind == domain::command_kind::enter_order &&

@@ -304,6 +304,8 @@ class facility_reference {
     void enter_pending(std::uint32_t instrument);
     void request_done(domain::instrument_id instrument, std::uint32_t account);
     void change_phase();
+    /// What was counted since the day before is forgotten; the last price is not.
+    void begin_day();
     /// After an order's trades: is the last price too far from where the window began?
     bool breaks_circuit(std::uint32_t instrument);
     reject_reason check_market(std::uint32_t instrument, std::uint32_t account);
@@ -377,9 +379,9 @@ class facility_reference {
     std::map<std::pair<std::uint32_t, std::uint32_t>, domain::order_id> by_request_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> positions_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> positions_in_order_;
+    std::size_t pairs_before_ = 0;                     ///< the running command
     std::map<std::uint32_t, protection> protections_;  ///< by account
     std::vector<std::pair<domain::account_id, domain::session_id>> tripped_;
-    std::size_t pairs_before_ = 0;                     ///< the running command
     std::uint64_t trades_count_ = 0;
     std::map<std::uint32_t, limits> limits_;  ///< by account; whoever is not there has none
     std::set<std::uint32_t> killed_accounts_, killed_firms_;

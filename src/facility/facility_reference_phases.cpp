@@ -86,6 +86,33 @@ void facility_reference::request_done(domain::instrument_id instrument, std::uin
         .order = {{}, {}, domain::no_price, {}, domain::account_id{account}, command_.session, command_.request};
 }
 
+void facility_reference::begin_day() {
+    const domain::command& c = command_;
+    if (c.is_operator == 0) return refuse(reject_reason::not_authorised);
+    std::size_t begun = 0;
+    std::size_t settled = 0;
+    for (std::uint32_t i = 0; i < books_.size(); ++i) {
+        if (c.instrument.value != 0 && instruments_[i].id != c.instrument) continue;
+        if (c.instrument.value == 0 && c.product.value != 0 && instruments_[i].product != c.product) continue;
+        book& b = books_[i];
+        if (b.is_settled) {
+            ++settled;
+            continue;
+        }
+        ++begun;
+        b.volume_seen -= b.volume;
+        if (mistake_ != defect::volume_outlasts_the_day) b.volume = 0;
+        b.turnover = 0;
+        b.leg_volume = 0;
+        if (mistake_ != defect::high_outlasts_the_day) b.prices.high = domain::no_price;
+        b.prices.open = b.prices.low = domain::no_price;
+        if (b.prices.last != domain::no_price) say(event_kind::price_update, id_of(i), side::buy).prices = b.prices;
+        say_statistics(i, side::buy);
+    }
+    if (begun != 0) return request_done(c.instrument, c.account.value);
+    refuse(settled != 0 ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
+}
+
 void facility_reference::change_phase() {
     const domain::command& c = command_;
     if (c.is_operator == 0) return refuse(reject_reason::not_authorised);

@@ -75,4 +75,15 @@ void message_writer::status(std::uint32_t slot, bool is_last) noexcept {
                   command_->request};
 }
 
+void message_writer::begin_day(std::uint32_t book) noexcept {
+    tape_summary& tape = tapes_[book];
+    tape = {.prices = {tape.prices.last, domain::no_price, domain::no_price, domain::no_price, {}}};
+    const std::uint64_t scope = scope_word(ids_[book], domain::side::buy);
+    event_buffer::run out = buffer_.open(2);
+    if (tape.prices.last != domain::no_price)
+        out.write(scope, kind_word(domain::event_kind::price_update), tape.prices);
+    out.write(scope, kind_word(domain::event_kind::statistics), volumes_of(book));
+    buffer_.close(out);
+}
+
 }  // namespace corro::facility

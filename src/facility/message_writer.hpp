@@ -168,6 +168,8 @@ class message_writer {
 
     /// An open order as it stands, for the session that asks.
     void status(std::uint32_t slot, bool is_last) noexcept;
+    /// The statistics of a book begin again.
+    void begin_day(std::uint32_t book) noexcept;
     /// A new order waits for its trigger price.
     void waits(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t quantity) noexcept {
         tell(domain::event_kind::order_entered, book, slot, engine_.id_of(slot), price, quantity,
@@ -303,7 +305,8 @@ class message_writer {
     [[nodiscard]] domain::price_ticks traded_high() const noexcept { return traded_high_; }
     /// A waiting order that enters sees the last trade.
     void see_last_trade(std::uint32_t book) noexcept {
-        if (tapes_[book].volume != 0) traded_low_ = traded_high_ = tapes_[book].prices.last;
+        if (tapes_[book].prices.last == domain::no_price) return;
+        traded_low_ = traded_high_ = tapes_[book].prices.last;
     }
     /// From here on waiting orders see these prices and what trades later.
     void see_trades(domain::price_ticks low, domain::price_ticks high) noexcept {
@@ -318,7 +321,8 @@ class message_writer {
     void transfer(base::archive& a) noexcept {
         a.value(trades_count_);
         a.sparse(
-            tapes_.size(), [&](std::size_t i) { return tapes_[i].volume == 0 && tapes_[i].leg_volume == 0; },
+            tapes_.size(),
+            [&](std::size_t i) { return tapes_[i].prices.last == domain::no_price && tapes_[i].leg_volume == 0; },
             [&](std::size_t i) { tapes_[i].transfer(a); });
     }
 

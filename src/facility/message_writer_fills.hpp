@@ -179,7 +179,7 @@ inline void message_writer::crossed(const matching::cross& f) noexcept {
 }
 
 inline domain::price_ticks message_writer::reference_price(std::uint32_t book) const noexcept {
-    if (tapes_[book].volume != 0) return tapes_[book].prices.last;
+    if (tapes_[book].prices.last != domain::no_price) return tapes_[book].prices.last;
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         const domain::price_ticks best = engine_.best(book, side).price;
         if (best != domain::no_price) return best;

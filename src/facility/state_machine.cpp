@@ -40,6 +40,7 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::query_order: query_order(c); break;
             case command_kind::define_instrument: define_instrument(c); break;
             case command_kind::cancel_on_disconnect: break;  // for the edge, after a restart
+            case command_kind::new_trading_day: begin_day(c); break;
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }
@@ -142,8 +143,8 @@ void facility::state_machine::query_order(const command& c) noexcept {
 }
 
 void facility::state_machine::refuse(const command& c, reject_reason reason) noexcept {
-    const bool has_terms = c.kind == command_kind::enter_order || c.kind == command_kind::amend_order;
     positions_.give_back_from(positions_before_);
+    const bool has_terms = c.kind == command_kind::enter_order || c.kind == command_kind::amend_order;
     const bool has_limit =
         c.kind == command_kind::amend_order ||
         (c.kind == command_kind::enter_order && (c.type == order_type::limit || c.type == order_type::stop_limit));
@@ -152,8 +153,8 @@ void facility::state_machine::refuse(const command& c, reject_reason reason) noe
 }
 
 void facility::state_machine::refuse(const command& c, reject_reason reason, std::uint32_t slot) noexcept {
-    writer_.reject(instruments_[engine_.level_of(slot).book].id, orders_[slot].side, reason, engine_.id_of(slot),
     positions_.give_back_from(positions_before_);
+    writer_.reject(instruments_[engine_.level_of(slot).book].id, orders_[slot].side, reason, engine_.id_of(slot),
                    c.price, c.quantity);
 }
 

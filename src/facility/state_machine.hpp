@@ -138,6 +138,9 @@ class facility::state_machine {
     /// Cancels what does not outlast the day.
     void end_day(std::uint32_t book) noexcept;
     void publish_indicatives() noexcept;
+    void begin_day(const domain::command& c) noexcept;
+    /// Whether a change_phase or new_trading_day is about a book.
+    [[nodiscard]] bool covers(const domain::command& c, std::uint32_t book) const noexcept;
     /// Whether the book's phase takes a new order of this type and time in force.
     [[nodiscard]] domain::reject_reason check_phase(const domain::command& c, std::uint32_t book) const noexcept;
     /// Whether an order beyond the dynamic band starts an auction there, instead of being refused.

@@ -88,6 +88,22 @@ void facility::state_machine::note_product(std::uint32_t book) noexcept {
 
 // --- Halts -----------------------------------------------------------------------------------------------------------
 
+/// Calls `visit(book)` for each book that a change_phase or new_trading_day is about.
+template <class Visit>
+void facility::state_machine::for_each_covered(const command& c, Visit&& visit) noexcept {
+    const auto cover = [&](std::uint32_t book) {
+        ++steps_;
+        visit(book);
+    };
+    if (c.instrument.value != 0) {
+        if (const std::uint32_t one = book_of(c.instrument); one != none) cover(one);
+    } else if (c.product.value != 0) {
+        for (const product_book& p : books_of(c.product)) cover(p.book);
+    } else {
+        for (std::uint32_t book = 0; book < instruments_.size(); ++book) cover(book);
+    }
+}
+
 void facility::state_machine::change_phase(const command& c) noexcept {
     if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
     if (c.phase > trading_phase::closed) return refuse(c, reject_reason::invalid_combination);
@@ -97,26 +113,37 @@ void facility::state_machine::change_phase(const command& c) noexcept {
     }
     bool is_any = false;
     bool is_any_settled = false;
-    const auto cover = [&](std::uint32_t book) {
-        ++steps_;
+    for_each_covered(c, [&](std::uint32_t book) {
         is_any_settled = is_any_settled || rules_.book(book).is_settled;
         if (rules_.book(book).is_settled) return;
         is_any = true;
         enter_phase(book, c.phase, may_end ? c.resume_time.value : 0, reject_reason::none);
-    };
-    if (c.instrument.value != 0) {
-        if (const std::uint32_t one = book_of(c.instrument); one != none) cover(one);
-    } else if (c.product.value != 0) {
-        for (const product_book& p : books_of(c.product)) cover(p.book);
-    } else {
-        for (std::uint32_t book = 0; book < instruments_.size(); ++book) cover(book);
-    }
+    });
     if (!is_any) {
         return refuse(c, is_any_settled ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
     }
     next_resume_ = rules_.next_resume();
     writer_.request_done(c.instrument, c.account);
     go_on();
+}
+
+// The last price stays: bands, circuit breakers and auctions go on from it.
+void facility::state_machine::begin_day(const command& c) noexcept {
+    if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
+    bool is_any = false;
+    bool is_any_settled = false;
+    for_each_covered(c, [&](std::uint32_t book) {
+        book_rules& b = rules_.book(book);
+        (b.is_settled ? is_any_settled : is_any) = true;
+        if (b.is_settled) return;
+        // What the circuit breaker has not seen yet stays unseen: both counts fall by the same.
+        b.volume_seen -= writer_.tape(book).volume;
+        writer_.begin_day(book);
+    });
+    if (!is_any) {
+        return refuse(c, is_any_settled ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
+    }
+    writer_.request_done(c.instrument, c.account);
 }
 
 bool facility::state_machine::breaks_circuit(std::uint32_t book) noexcept {

@@ -28,7 +28,7 @@ reject_reason facility::state_machine::check_market(std::uint32_t book, domain::
 domain::price_ticks facility::state_machine::band_edge(std::uint32_t book, side s) const noexcept {
     const tape_summary& tape = writer_.tape(book);
     const std::int64_t width = instruments_[book].dynamic_band;
-    if (width == 0 || tape.volume == 0) return domain::no_price;
+    if (width == 0 || tape.prices.last == domain::no_price) return domain::no_price;
     const std::int64_t edge = tape.prices.last.value + (s == side::buy ? width : -width);
     return domain::price_ticks{std::clamp(edge, -domain::price_ticks_max, domain::price_ticks_max)};
 }

@@ -135,11 +135,17 @@ class strategy_laws {
         return {};
     }
     [[nodiscard]] std::string counted(const domain::event& e) {
+        const bool begins_day = !fill_ && e.volumes.volume.value == 0;
+        if (begins_day) {
+            volumes_[e.instrument.value] = 0;
+            turnovers_[e.instrument.value] = 0;
+        }
         if (e.volumes.volume.value != volumes_[e.instrument.value]) return "volume counts each lot that traded once";
         if (static_cast<base::int128>(e.volumes.turnover) != turnovers_[e.instrument.value]) {
             return "turnover counts the trades of the own book";
         }
         if (e.volumes.open_interest.value != longs_of(e.instrument.value)) return "open interest is who is long";
+        if (begins_day) return {};
         if (!fill_ || fill_->step == 0) {
             const bool is_strategy = instruments_.at(e.instrument.value).legs_count != 0;
             return is_strategy && e.volumes.open_interest.value != 0 ? "nobody owns a strategy" : "";

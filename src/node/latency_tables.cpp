@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 28> kind_names{"",
                                                       "",
                                                       "define_instrument",
                                                       "",
-                                                      "",
+                                                      "new_trading_day",
                                                       ""};
 constexpr std::array<std::string_view, 3> stage_names{"stage 1: received to decoded", "stage 2: decoded to answered",
                                                       "total"};

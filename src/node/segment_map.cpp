@@ -53,6 +53,7 @@ std::size_t segment_map::target_of(const command& c) const noexcept {
         case command_kind::query_order:
             return c.flags == 0 && c.order.value != 0 ? first_if_nowhere(home_of(c.order)) : all;
         case command_kind::cancel_orders:
+        case command_kind::new_trading_day:
         case command_kind::change_phase: return c.instrument.value == 0 ? all : first_if_nowhere(home_of(c.instrument));
         // What concerns an account concerns it everywhere.
         case command_kind::set_protection:

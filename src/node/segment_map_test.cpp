@@ -40,9 +40,9 @@ domain::order_id named(std::uint64_t own, std::size_t segment) {
 
 TEST(segment_map, routes_what_names_an_instrument_by_it) {
     const segment_map map(two_segments());
-    for (const command_kind kind :
-         {command_kind::enter_order, command_kind::enter_quote, command_kind::amend_order, command_kind::cancel_order,
-          command_kind::cancel_orders, command_kind::change_phase, command_kind::settle_instrument}) {
+    for (const command_kind kind : {command_kind::enter_order, command_kind::enter_quote, command_kind::amend_order,
+                                    command_kind::cancel_order, command_kind::cancel_orders, command_kind::change_phase,
+                                    command_kind::settle_instrument, command_kind::new_trading_day}) {
         EXPECT_EQ(map.target_of(of(kind, 1)), 0U);
         EXPECT_EQ(map.target_of(of(kind, 2)), 0U);
         EXPECT_EQ(map.target_of(of(kind, 3)), 1U);

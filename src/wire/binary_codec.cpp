@@ -164,6 +164,16 @@ refusal take(const change_phase_view& view, const instrument_table& instruments,
     return {};
 }
 
+refusal take(const new_trading_day_view& view, const instrument_table& instruments, domain::command& command) noexcept {
+    command.kind = command_kind::new_trading_day;
+    command.instrument = view.instrument();
+    command.product = view.product();
+    if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
+        command.verdict = reject_reason::unknown_instrument;
+    }
+    return {};
+}
+
 refusal take(const settle_instrument_view& view, const instrument_table& instruments,
              domain::command& command) noexcept {
     command.kind = command_kind::settle_instrument;
@@ -299,6 +309,9 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
         case template_id::change_phase:
             if (const refusal wrong = change_phase_view::check(from)) return wrong;
             return take(change_phase_view{from}, instruments, command);
+        case template_id::new_trading_day:
+            if (const refusal wrong = new_trading_day_view::check(from)) return wrong;
+            return take(new_trading_day_view{from}, instruments, command);
         case template_id::settle_instrument:
             if (const refusal wrong = settle_instrument_view::check(from)) return wrong;
             return take(settle_instrument_view{from}, instruments, command);
@@ -423,6 +436,10 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                                        .product = command.product,
                                        .trading_phase = command.phase,
                                        .resume_time = command.resume_time};
+            return encode(message, command.request, out);
+        }
+        case command_kind::new_trading_day: {
+            const new_trading_day message{.instrument = command.instrument, .product = command.product};
             return encode(message, command.request, out);
         }
         case command_kind::settle_instrument: {

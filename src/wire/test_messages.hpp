@@ -66,7 +66,7 @@ class message_maker {
                                    domain::command_kind::kill_switch,       domain::command_kind::enter_quote,
                                    domain::command_kind::set_protection,    domain::command_kind::reset_protection,
                                    domain::command_kind::settle_instrument, domain::command_kind::query_order,
-                                   domain::command_kind::define_instrument};
+                                   domain::command_kind::define_instrument, domain::command_kind::new_trading_day};
         c.kind = kinds[from(0, kinds.size() - 1)];
         c.request = number<std::uint32_t>();
         if (c.kind < domain::command_kind::set_limits || c.kind == domain::command_kind::settle_instrument) {
@@ -128,6 +128,10 @@ class message_maker {
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
                 break;
             case domain::command_kind::settle_instrument: c.price = price(); break;
+            case domain::command_kind::new_trading_day:
+                c.product = domain::product_id{number<std::uint32_t>()};
+                if (from(0, 1) == 0) c.instrument = instrument();
+                break;
             case domain::command_kind::set_limits:
                 c.other_account.value = number<std::uint32_t>();
                 c.firm = number<std::uint32_t>();

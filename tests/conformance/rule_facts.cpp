@@ -58,6 +58,13 @@ void fact_writer::write_down(const domain::event& e) {
                             " fills, " + std::to_string(e.protection.quantity.value) + " lots" + because);
             break;
         case event_kind::request_done: said_.emplace_back("done"); break;
+        case event_kind::statistics:
+            // Only at the beginning of a day nothing has traded yet.
+            if (e.volumes.volume.value == 0) {
+                said_.push_back("a day begins with " + std::to_string(e.volumes.open_interest.value) +
+                                " of open interest");
+            }
+            break;
         case event_kind::phase_changed:
             said_.push_back(
                 "instrument " + std::to_string(e.instrument.value) +

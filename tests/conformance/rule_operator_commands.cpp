@@ -88,6 +88,12 @@ bool settle(std::istringstream& words, domain::command& c) {
     return (words >> at >> c.price.value) && at == "at" && take_phase_words(words, c);
 }
 
+bool start_day(std::istringstream& words, domain::command& c) {
+    std::string day;
+    c.kind = domain::command_kind::new_trading_day;
+    return (words >> day) && day == "day" && take_phase_words(words, c);
+}
+
 bool define(std::istringstream& words, domain::command& c) {
     domain::definition d;
     std::string name, word;
@@ -126,6 +132,7 @@ bool read_operator_command(const std::string& verb, std::istringstream& words, d
     if (verb == "closes") return change_phase(words, domain::trading_phase::closed, c);
     if (verb == "begins") return begin_auction(words, c);
     if (verb == "settles") return settle(words, c);
+    if (verb == "starts") return start_day(words, c);
     if (verb == "defines") return define(words, c);
     if (verb == "limits") return set_limits(words, c);
     return (verb == "kills" || verb == "releases") && switch_off_or_on(words, verb == "kills", c);

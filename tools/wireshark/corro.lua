@@ -284,6 +284,7 @@ local template_names = {
     [19] = "cancel_orders",
     [20] = "query_order",
     [27] = "change_phase",
+    [22] = "new_trading_day",
     [28] = "set_limits",
     [29] = "kill_switch",
     [24] = "enter_quote",
@@ -723,6 +724,11 @@ local messages = {
         { field = fields.product, offset = 4, size = 4, add = add_plain },
         { field = fields.trading_phase, offset = 8, size = 1, add = add_plain, values = trading_phase_names },
         { field = fields.resume_time, offset = 16, size = 8, add = add_time },
+    },
+    [22] = {
+        name = "new_trading_day", block_bytes = 8,
+        { field = fields.instrument, offset = 0, size = 4, add = add_plain },
+        { field = fields.product, offset = 4, size = 4, add = add_plain },
     },
     [28] = {
         name = "set_limits", block_bytes = 32,

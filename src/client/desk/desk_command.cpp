@@ -316,6 +316,18 @@ class reader {
     return order_ticket{c};
 }
 
+[[nodiscard]] std::expected<request, std::string> parse_day(reader& words,
+                                                            std::span<const domain::instrument> instruments) {
+    command c;
+    c.kind = domain::command_kind::new_trading_day;
+    if (words.ended()) return order_ticket{c};
+    const domain::instrument* const i = find(instruments, words.peek());
+    if (i == nullptr) return problem(fmt::format("no instrument \"{}\"; press TAB for the names", words.peek()));
+    static_cast<void>(words.take());
+    c.instrument = i->id;
+    return order_ticket{c};
+}
+
 [[nodiscard]] std::expected<request, std::string> parse_rest(std::string_view word, reader& words,
                                                              std::span<const domain::instrument> instruments,
                                                              std::optional<domain::instrument_id> selected) {
@@ -324,6 +336,7 @@ class reader {
     if (equal(word, "amend")) return parse_change(words);
     if (equal(word, "cancel")) return parse_cancellation(words, instruments);
     if (equal(word, "define")) return parse_definition(words, instruments);
+    if (equal(word, "newday")) return parse_day(words, instruments);
     if (equal(word, "phase")) return parse_phase(words, instruments);
     if (equal(word, "orders")) return listing::orders;
     if (equal(word, "fills")) return listing::fills;

@@ -43,7 +43,7 @@ struct verb {
     std::string_view meaning;
 };
 
-inline constexpr std::array<verb, 15> verbs{{
+inline constexpr std::array<verb, 16> verbs{{
     {"amend", "amend NUMBER [quantity UNITS] [price PRICE]",
      "Changes an order. Less quantity keeps its place in the queue; more, or another price, gives it up."},
     {"buy", "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
@@ -56,6 +56,8 @@ inline constexpr std::array<verb, 15> verbs{{
      "Defines an instrument like another one, which begins closed. For operators."},
     {"fills", "fills", "Lists the last fills."},
     {"help", "help [WORD]", "Explains a word, or lists them all."},
+    {"newday", "newday [SYMBOL]",
+     "Begins the statistics of an instrument, or of all, again; the last price stays. For operators."},
     {"orders", "orders", "Lists the open orders."},
     {"phase", "phase PHASE [SYMBOL]", "Moves an instrument, or all, to another phase. For operators."},
     {"positions", "positions", "Lists what has been bought and sold since the desk was opened."},

@@ -23,6 +23,7 @@ std::string_view to_string(template_id message) noexcept {
         case template_id::cancel_orders: return "cancel_orders";
         case template_id::query_order: return "query_order";
         case template_id::change_phase: return "change_phase";
+        case template_id::new_trading_day: return "new_trading_day";
         case template_id::set_limits: return "set_limits";
         case template_id::kill_switch: return "kill_switch";
         case template_id::enter_quote: return "enter_quote";
@@ -149,6 +150,7 @@ refusal check(const frame& from) noexcept {
         case template_id::cancel_orders: return cancel_orders_view::check(from);
         case template_id::query_order: return query_order_view::check(from);
         case template_id::change_phase: return change_phase_view::check(from);
+        case template_id::new_trading_day: return new_trading_day_view::check(from);
         case template_id::set_limits: return set_limits_view::check(from);
         case template_id::kill_switch: return kill_switch_view::check(from);
         case template_id::enter_quote: return enter_quote_view::check(from);

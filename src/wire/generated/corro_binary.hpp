@@ -47,6 +47,7 @@ enum class template_id : std::uint16_t {
     cancel_orders = 19,
     query_order = 20,
     change_phase = 27,
+    new_trading_day = 22,
     set_limits = 28,
     kill_switch = 29,
     enter_quote = 24,
@@ -2019,6 +2020,59 @@ class change_phase_view {
     const std::byte* block_;
 };
 
+/// Begins the statistics of instruments again: volume, turnover, open, high and low; the last price stays. For
+/// operators. Answered by request_done or order_rejected.
+struct new_trading_day {
+    static constexpr template_id message_id = template_id::new_trading_day;
+    static constexpr std::size_t block_bytes = 8;
+    static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
+
+    /// 0 for every instrument of the product.
+    domain::instrument_id instrument{};
+    /// 0 with no instrument: every instrument of the venue.
+    domain::product_id product{};
+
+    friend bool operator==(const wire::new_trading_day&, const wire::new_trading_day&) = default;
+};
+
+/// Writes header and block: new_trading_day::frame_bytes bytes from `out` on.
+[[gnu::always_inline]] inline void store(const new_trading_day& message, std::uint64_t sequence,
+                                         std::byte* out) noexcept {
+    store_header(new_trading_day::message_id, new_trading_day::block_bytes, sequence, out);
+    store_field(out + 16, message.instrument);
+    store_field(out + 20, message.product);
+}
+
+/// new_trading_day in a received buffer; valid as long as the buffer.
+class new_trading_day_view {
+ public:
+    /// `from` holds this message and is long enough, as `check` found.
+    explicit new_trading_day_view(const frame& from) noexcept : block_(block_of<wire::new_trading_day>(from)) {}
+
+    /// What keeps a frame whose message is new_trading_day from being read, if anything.
+    [[nodiscard]] static refusal check(const frame& from) noexcept {
+        if (from.block_bytes < new_trading_day::block_bytes) {
+            return {session_reject_reason::block_too_short, 0};
+        }
+        return {};
+    }
+
+    [[nodiscard]] domain::instrument_id instrument() const noexcept {
+        return load_field<domain::instrument_id>(block_ + 0);
+    }
+    [[nodiscard]] domain::product_id product() const noexcept { return load_field<domain::product_id>(block_ + 4); }
+
+    [[nodiscard]] wire::new_trading_day value() const noexcept {
+        return {
+            .instrument = instrument(),
+            .product = product(),
+        };
+    }
+
+ private:
+    const std::byte* block_;
+};
+
 /// Gives an account its limits, all of them. For operators. Answered by request_done or order_rejected.
 struct set_limits {
     static constexpr template_id message_id = template_id::set_limits;
@@ -3717,8 +3771,8 @@ class order_status_view {
     const std::byte* block_;
 };
 
-/// A set_limits, change_phase, kill_switch, settle_instrument or define_instrument is done, or a query of all orders;
-/// the orders that it cancelled, or found, were said before.
+/// A set_limits, change_phase, kill_switch, settle_instrument, define_instrument or new_trading_day is done, or a query
+/// of all orders; the orders that it cancelled, or found, were said before.
 struct request_done {
     static constexpr template_id message_id = template_id::request_done;
     static constexpr std::size_t block_bytes = 40;
