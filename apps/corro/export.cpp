@@ -84,7 +84,7 @@ int run(const export_options& options) {
     const std::unique_ptr<history::exporter> files = exporter_of(options, only, p);
     files->begin(p.timeline().state());
     const std::uint64_t first = p.timeline().state().position().sequence.value + 1;
-    p.advance(to, *files);
+    p.advance(to, *files, files.get());
     if (!files->problem().empty()) throw std::runtime_error(files->problem());
     files->finish();
     const std::uint64_t last = p.timeline().state().position().sequence.value;

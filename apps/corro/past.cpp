@@ -109,8 +109,8 @@ void past::go_to(history::moment at) {
     check(io::block_on(context_, timeline_->go_to(at)));
 }
 
-void past::advance(history::moment until, facility::event_consumer& heard) {
-    check(io::block_on(context_, timeline_->advance(until, &heard)));
+void past::advance(history::moment until, facility::event_consumer& heard, history::command_listener* commands) {
+    check(io::block_on(context_, timeline_->advance(until, &heard, commands)));
 }
 
 history::moment moment_of(const std::string& option, const std::string& text) {

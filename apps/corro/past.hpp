@@ -39,7 +39,7 @@ class past {
     /// Goes there. @throws std::runtime_error
     void go_to(history::moment at);
     /// Executes commands up to a moment. @throws std::runtime_error
-    void advance(history::moment until, facility::event_consumer& heard);
+    void advance(history::moment until, facility::event_consumer& heard, history::command_listener* commands = nullptr);
 
  private:
     node::configuration configuration_;

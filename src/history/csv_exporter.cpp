@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "domain/decimal.hpp"
 #include "domain/definition.hpp"
@@ -29,6 +30,37 @@ std::string_view name_of(domain::side side) noexcept {
     return side == domain::side::buy ? "buy" : "sell";
 }
 
+std::string_view name_of(domain::order_type type) noexcept {
+    switch (type) {
+        case domain::order_type::limit: return "limit";
+        case domain::order_type::market: return "market";
+        case domain::order_type::market_to_limit: return "market_to_limit";
+        case domain::order_type::market_protected: return "market_protected";
+        case domain::order_type::stop: return "stop";
+        case domain::order_type::stop_limit: return "stop_limit";
+        case domain::order_type::market_if_touched: return "market_if_touched";
+    }
+    return "";
+}
+
+std::string_view name_of(domain::time_in_force t) noexcept {
+    switch (t) {
+        case domain::time_in_force::day: return "day";
+        case domain::time_in_force::gtc: return "gtc";
+        case domain::time_in_force::ioc: return "ioc";
+        case domain::time_in_force::fok: return "fok";
+        case domain::time_in_force::gtd: return "gtd";
+        case domain::time_in_force::at_the_open: return "at_the_open";
+        case domain::time_in_force::at_the_close: return "at_the_close";
+    }
+    return "";
+}
+
+/// Whether an order has a limit that its owner gave it.
+bool has_limit(domain::order_type type) noexcept {
+    return type == domain::order_type::limit || type == domain::order_type::stop_limit;
+}
+
 class csv_exporter final : public exporter {
  public:
     csv_exporter(const std::filesystem::path& directory, std::span<const domain::instrument> instruments,
@@ -38,7 +70,7 @@ class csv_exporter final : public exporter {
         if (what.orders) {
             orders_.emplace(directory / "orders.csv");
             *orders_ << "sequence,time,event,instrument,side,order,client_order,account,session,price,quantity,open,"
-                        "aggressor,reason";
+                        "aggressor,reason,type,time_in_force,trigger_price,display_quantity,minimum_quantity";
             orders_->end_line();
         }
         if (what.trades) {
@@ -56,12 +88,13 @@ class csv_exporter final : public exporter {
 
     /// What stands in the book already comes first, with the number and time of the command before.
     void begin(const facility::facility& state) override {
-        if (!levels_) return;
         struct visitor final : facility::book_visitor {
             void visit_level(domain::side side, const domain::level& level) override {
-                to->write_level(position.sequence, position.time, *of, side, level);
+                if (to->levels_) to->write_level(position.sequence, position.time, *of, side, level);
             }
-            void visit_order(domain::side, const facility::resting_order&) override {}
+            void visit_order(domain::side, const facility::resting_order& o) override {
+                to->known_.insert(o.order.value);
+            }
             csv_exporter* to = nullptr;
             const domain::instrument* of = nullptr;
             facility::snapshot_position position;
@@ -97,7 +130,10 @@ class csv_exporter final : public exporter {
             case event_kind::order_cancelled:
             case event_kind::order_executed:
             case event_kind::order_rejected:
-                if (orders_ && is_wanted(e.instrument)) write_order(e, i);
+                if (orders_ && is_wanted(e.instrument)) {
+                    if (announces(e)) write_accepted(e, i);
+                    write_order(e, i);
+                }
                 break;
             case event_kind::trade_capture:
                 if (e.side == domain::side::buy)
@@ -148,6 +184,42 @@ class csv_exporter final : public exporter {
         return time_text_;
     }
 
+    /// Whether the event is the first about the order that the running command enters: one of its account, session and
+    /// name that nobody has heard of.
+    bool announces(const domain::event& e) {
+        const bool is_fill = e.kind == event_kind::order_executed;
+        const std::uint64_t order = is_fill ? e.execution.order.value : e.order.order.value;
+        const bool has_ended = e.kind == event_kind::order_cancelled || (is_fill && e.execution.leaves.value == 0);
+        const bool is_new = has_ended ? known_.erase(order) == 0 : known_.insert(order).second;
+        const domain::command& c = command();
+        if (!is_new || order == 0 || accepted_ == e.command || e.command != c.sequence) return false;
+        if (c.kind != domain::command_kind::enter_order || c.instrument != e.instrument) return false;
+        if (e.reason == domain::reject_reason::expired || e.reason == domain::reject_reason::triggered) return false;
+        const bool is_own = is_fill ? e.execution.account == c.account && e.execution.session == c.session &&
+                                          e.execution.client_order == c.client_order
+                                    : e.order.account == c.account && e.order.session == c.session &&
+                                          e.order.client_order == c.client_order;
+        if (is_own) accepted_ = e.command;
+        return is_own;
+    }
+    /// The order as it was sent, with all its lots, whatever trades at once.
+    void write_accepted(const domain::event& e, const domain::instrument* i) {
+        domain::decimal_text price;
+        domain::decimal_text trigger;
+        const domain::command& c = command();
+        const std::uint64_t order =
+            e.kind == event_kind::order_executed ? e.execution.order.value : e.order.order.value;
+        const bool waits = c.type >= domain::order_type::stop;
+        text_file& to = *orders_;
+        to << e.command.value << ',' << time_text(e.time) << ",accepted,"
+           << (i == nullptr ? std::string_view{} : i->name.view()) << ',' << name_of(c.side) << ',' << order << ','
+           << c.client_order.value << ',' << c.account.value << ',' << c.session.value << ','
+           << (has_limit(c.type) ? price_text(i, c.price, price) : std::string_view{}) << ','
+           << units(i, c.quantity.value) << ',' << units(i, c.quantity.value) << ",0,," << name_of(c.type) << ','
+           << name_of(c.time_in_force) << ',' << (waits ? price_text(i, c.trigger_price, trigger) : std::string_view{})
+           << ',' << units(i, c.display_quantity.value) << ',' << units(i, c.minimum_quantity.value);
+        to.end_line();
+    }
     void write_order(const domain::event& e, const domain::instrument* i) {
         domain::decimal_text price;
         text_file& to = *orders_;
@@ -166,6 +238,7 @@ class csv_exporter final : public exporter {
                << (stays ? units(i, o.quantity.value) : 0) << ',' << 0;
         }
         to << ',' << (e.reason == domain::reject_reason::none ? std::string_view{} : domain::to_string(e.reason));
+        to << ",,,,,";
         to.end_line();
     }
     void write_trade(const domain::event& e, const domain::instrument& i) {
@@ -200,7 +273,9 @@ class csv_exporter final : public exporter {
     std::optional<text_file> orders_;
     std::optional<text_file> trades_;
     std::optional<text_file> levels_;
-    domain::capture buyer_{};  ///< of the trade that is reported now
+    std::unordered_set<std::uint64_t> known_;  ///< orders that are open, as far as their owners were told
+    domain::sequence_number accepted_{};       ///< the last command whose order was written as accepted
+    domain::capture buyer_{};                  ///< of the trade that is reported now
     domain::capture seller_{};
     domain::time_ns time_{};
     std::string time_text_;

@@ -1,7 +1,7 @@
 // Files made of what the venue said: the common part of the exporters.
 //
-// An exporter hears events in their order, from `begin` on, and writes files into a directory. `consume` cannot fail,
-// so what goes wrong is kept; ask `problem` now and then.
+// An exporter hears commands and events in their order, from `begin` on, and writes files into a directory. `consume`
+// cannot fail, so what goes wrong is kept; ask `problem` now and then.
 //
 // Layout: docs/spec/export.md. Threads: none of their own. Cost: allocates.
 #pragma once
@@ -15,10 +15,11 @@
 
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
+#include "history/timeline.hpp"
 
 namespace corro::history {
 
-class exporter : public facility::event_consumer {
+class exporter : public facility::event_consumer, public command_listener {
  public:
     exporter() = default;
     exporter(const exporter&) = delete;
@@ -26,6 +27,7 @@ class exporter : public facility::event_consumer {
     virtual ~exporter() = default;
 
     void consume(std::span<const domain::event> events) noexcept final;
+    void executing(const domain::command& command) noexcept final { command_ = command; }
     /// The state from which the events go on. @throws std::system_error
     virtual void begin(const facility::facility& state) = 0;
     /// Ends all files. @throws std::system_error
@@ -37,9 +39,12 @@ class exporter : public facility::event_consumer {
 
  protected:
     virtual void write(const domain::event& event) = 0;
+    /// The running command; without its sequence number (0) when nobody has told of any.
+    [[nodiscard]] const domain::command& command() const noexcept { return command_; }
 
  private:
     std::string problem_;
+    domain::command command_;
 };
 
 /// What an exporter writes.

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
@@ -106,11 +108,11 @@ TEST_F(exporters, write_orders_trades_and_levels_as_csv) {
     EXPECT_EQ(csv->lines_count(), 10U);
     EXPECT_EQ(text_of(folder.path() + "/orders.csv"),
               "sequence,time,event,instrument,side,order,client_order,account,session,price,quantity,open,aggressor,"
-              "reason\n"
-              "1,2012-06-21T12:00:00.000000001Z,entered,AMZN,buy,4294967296,77,1,101,223.1,5,5,0,\n"
-              "2,2012-06-21T12:00:00.000000002Z,executed,AMZN,sell,4294967297,78,2,102,223.1,2,0,1,\n"
-              "2,2012-06-21T12:00:00.000000002Z,executed,AMZN,buy,4294967296,77,1,101,223.1,2,3,0,\n"
-              "3,2012-06-21T12:00:00.000000003Z,rejected,AMZN,sell,0,79,3,103,223,0,0,0,invalid_quantity\n");
+              "reason,type,time_in_force,trigger_price,display_quantity,minimum_quantity\n"
+              "1,2012-06-21T12:00:00.000000001Z,entered,AMZN,buy,4294967296,77,1,101,223.1,5,5,0,,,,,,\n"
+              "2,2012-06-21T12:00:00.000000002Z,executed,AMZN,sell,4294967297,78,2,102,223.1,2,0,1,,,,,,\n"
+              "2,2012-06-21T12:00:00.000000002Z,executed,AMZN,buy,4294967296,77,1,101,223.1,2,3,0,,,,,,\n"
+              "3,2012-06-21T12:00:00.000000003Z,rejected,AMZN,sell,0,79,3,103,223,0,0,0,invalid_quantity,,,,,\n");
     EXPECT_EQ(text_of(folder.path() + "/trades.csv"),
               "sequence,time,trade,instrument,price,quantity,aggressor,buy_order,buy_account,sell_order,sell_account\n"
               "2,2012-06-21T12:00:00.000000002Z,1,AMZN,223.1,2,sell,4294967296,1,4294967297,2\n");
@@ -118,6 +120,44 @@ TEST_F(exporters, write_orders_trades_and_levels_as_csv) {
               "sequence,time,instrument,side,price,quantity,orders\n"
               "1,2012-06-21T12:00:00.000000001Z,AMZN,buy,223.1,5,1\n"
               "2,2012-06-21T12:00:00.000000002Z,AMZN,buy,223.1,3,1\n");
+}
+
+TEST_F(exporters, write_every_accepted_order_as_it_was_sent_also_what_trades_at_once) {
+    facility::facility venue(options, instruments, relay);
+    const auto csv = make_csv_exporter(folder.path(), instruments, {}, {.orders = true});
+    relay.to = csv.get();
+    csv->begin(venue);
+    const auto run = [&](domain::command c) {
+        c = at_noon(c);
+        csv->executing(c);
+        venue.apply(c);
+    };
+    run(limit(1, domain::side::buy, 22'310, 5));
+    domain::command iceberg = limit(1, domain::side::buy, 22'300, 6);
+    iceberg.display_quantity = domain::quantity_lots{2};
+    iceberg.time_in_force = domain::time_in_force::gtc;
+    run(iceberg);
+    domain::command all = limit(2, domain::side::sell, 22'290, 4, 78);
+    all.time_in_force = domain::time_in_force::ioc;
+    run(all);
+    domain::command market = limit(1, domain::side::sell, 0, 3);
+    market.type = domain::order_type::market;
+    market.time_in_force = domain::time_in_force::ioc;
+    run(market);
+    run(limit(3, domain::side::sell, 22'300, 0, 79));
+    csv->finish();
+    std::vector<std::string> accepted;
+    std::istringstream lines(text_of(folder.path() + "/orders.csv"));
+    for (std::string text; std::getline(lines, text);) {
+        if (text.find(",accepted,") != std::string::npos) accepted.push_back(text.substr(text.find(",accepted,")));
+    }
+    EXPECT_EQ(accepted, (std::vector<std::string>{
+                            ",accepted,AMZN,buy,4294967296,0,1,101,223.1,5,5,0,,limit,day,,0,0",
+                            ",accepted,AMZN,buy,4294967297,0,1,101,223,6,6,0,,limit,gtc,,2,0",
+                            ",accepted,AMZN,sell,4294967298,78,2,102,222.9,4,4,0,,limit,ioc,,0,0",
+                            ",accepted,AMZN,sell,12884901890,0,1,101,,3,3,0,,market,ioc,,0,0",
+                        }))
+        << "the refused one has none";
 }
 
 TEST_F(exporters, write_the_files_that_lobster_sells) {

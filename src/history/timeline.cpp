@@ -114,7 +114,8 @@ io::task<timeline::outcome> timeline::go_to(moment at) {
     co_return done;
 }
 
-io::task<timeline::outcome> timeline::advance(moment until, facility::event_consumer* heard) {
+io::task<timeline::outcome> timeline::advance(moment until, facility::event_consumer* heard,
+                                              command_listener* commands) {
     outcome done;
     if (reader_ == nullptr) {
         done = co_await open_reader(facility_.position().sequence.value + 1);
@@ -125,6 +126,7 @@ io::task<timeline::outcome> timeline::advance(moment until, facility::event_cons
     for (;;) {
         std::size_t executed = 0;
         while (executed < left_.size() && until.includes(left_[executed].sequence, left_[executed].time)) {
+            if (commands != nullptr) commands->executing(left_[executed]);
             facility_.apply(left_[executed++]);
         }
         executed_count_ += executed;
@@ -133,12 +135,12 @@ io::task<timeline::outcome> timeline::advance(moment until, facility::event_cons
             listener_({facility_.position().sequence, reader_->bytes_done(), reader_->bytes_total()});
         }
         if (!left_.empty()) break;
-        auto commands = co_await reader_->next();
-        if (!commands) {
-            done = std::unexpected(std::move(commands.error()));
+        auto read = co_await reader_->next();
+        if (!read) {
+            done = std::unexpected(std::move(read.error()));
             break;
         }
-        left_ = *commands;
+        left_ = *read;
         at_end_ = left_.empty();
         if (at_end_) break;
     }

@@ -49,6 +49,14 @@ struct progress {
     std::uint64_t bytes_total = 0;
 };
 
+/// Hears each command before the events that it causes.
+struct command_listener {
+    virtual void executing(const domain::command& command) noexcept = 0;
+
+ protected:
+    ~command_listener() = default;
+};
+
 class timeline final : private facility::event_consumer {
  public:
     using outcome = std::expected<void, journal::problem>;
@@ -64,8 +72,9 @@ class timeline final : private facility::event_consumer {
     ///         passed over for older ones.
     [[nodiscard]] io::task<outcome> go_to(moment at);
     /// Executes the commands from here up to a moment, or to the end of the journal. What they cause goes to `heard`,
-    /// unless that is null.
-    [[nodiscard]] io::task<outcome> advance(moment until, facility::event_consumer* heard = nullptr);
+    /// unless that is null; so do the commands themselves.
+    [[nodiscard]] io::task<outcome> advance(moment until, facility::event_consumer* heard = nullptr,
+                                            command_listener* commands = nullptr);
 
     /// The state after the command that `facility::position` names.
     [[nodiscard]] const facility::facility& state() const noexcept { return facility_; }
