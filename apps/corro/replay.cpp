@@ -67,6 +67,7 @@ venue own_venue(const recording& what) {
     node::configuration c;
     c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     c.orders_max = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(what.orders_max() + 1'000, 100'000, 4'000'000));
+    c.account_open_orders_max = 0;  // one account enters them all
     c.feed_log_bytes = std::size_t{64} << 20U;
     c.instruments.push_back(what.instrument());
     gateway::account a;

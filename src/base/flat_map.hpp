@@ -3,6 +3,8 @@
 // For the edge: it grows when it is three quarters full, so an insertion may allocate. Reserve to keep it from growing.
 // Not for iteration in an order that matters: the order depends on the table's size.
 //
+// Where clients choose the keys, a secret keeps them from choosing keys that collide.
+//
 // Cost: one cache miss per look-up in the common case; no tombstones, so a long life of insertions and erasures does
 // not slow it down.
 #pragma once
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/hash.hpp"
 
 namespace corro::base {
 
@@ -22,8 +25,9 @@ template <class Value>
     requires std::is_trivially_copyable_v<Value>
 class flat_map {
  public:
-    /// `capacity` is how many entries fit before the table grows.
-    explicit flat_map(std::size_t capacity = 12) : slots_(std::bit_ceil(capacity + capacity / 2 + 4)) {}
+    /// `capacity` is how many entries fit before the table grows; `secret` changes nothing but their places.
+    explicit flat_map(std::size_t capacity = 12, std::uint64_t secret = 0)
+        : slots_(std::bit_ceil(capacity + capacity / 2 + 4)), hash_(secret) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -65,6 +69,17 @@ class flat_map {
         return true;
     }
 
+    /// The most steps that finding any key takes. Looks at every slot.
+    [[nodiscard]] std::size_t longest_search() const noexcept {
+        std::size_t longest = 0;
+        for (std::size_t at = 0; at < slots_.size(); ++at) {
+            if (!slots_[at].used) continue;
+            const std::size_t steps = (at - home_of(slots_[at].key)) & (slots_.size() - 1);
+            longest = longest < steps ? steps : longest;
+        }
+        return longest;
+    }
+
     void clear() noexcept {
         for (slot& s : slots_) s = {};
         size_ = 0;
@@ -86,9 +101,7 @@ class flat_map {
     };
 
     [[nodiscard]] std::size_t home_of(std::uint64_t key) const noexcept {
-        std::uint64_t h = key * 0x9E37'79B9'7F4A'7C15ULL;  // Fibonacci hashing: 2^64 over the golden ratio
-        h ^= h >> 32U;
-        return static_cast<std::size_t>(h) & (slots_.size() - 1);
+        return static_cast<std::size_t>(hash_(key)) & (slots_.size() - 1);
     }
     [[nodiscard]] std::size_t locate(std::uint64_t key) const noexcept {
         std::size_t at = home_of(key);
@@ -105,6 +118,7 @@ class flat_map {
 
     std::vector<slot> slots_;
     std::size_t size_ = 0;
+    keyed_hash hash_;
 };
 
 }  // namespace corro::base

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 #include <unordered_map>
+#include <vector>
 
 namespace corro::base {
 namespace {
@@ -19,6 +20,22 @@ TEST(flat_map, finds_what_was_inserted_and_nothing_else) {
     EXPECT_TRUE(map.erase(7));
     EXPECT_FALSE(map.erase(7));
     EXPECT_EQ(map.size(), 0U);
+}
+
+TEST(flat_map, keys_chosen_to_collide_do_not_collide_under_another_secret) {
+    constexpr std::uint64_t guessed = 42;
+    const keyed_hash hash(guessed);
+    std::vector<std::uint64_t> keys;
+    for (std::uint64_t key = 0; keys.size() < 1'000; ++key) {
+        if (hash(key) % 4'096 == 0) keys.push_back(key);
+    }
+    const auto longest = [&](std::uint64_t secret) {
+        flat_map<int> map(1'000, secret);
+        for (const std::uint64_t key : keys) map.try_insert(key, 0);
+        return map.longest_search();
+    };
+    EXPECT_EQ(longest(guessed), 999U) << "the one who knows the secret can do it";
+    EXPECT_LT(longest(0x0123'4567'89ab'cdef), 100U);
 }
 
 TEST(flat_map, agrees_with_the_standard_map_over_random_operations) {

@@ -1,6 +1,7 @@
 // Fast 64-bit hashes that are the same on every platform and in every run: for tables and for state hashes.
 //
-// Limits: not for cryptography; whoever knows the constants can make collisions.
+// Limits: not for cryptography. A client that knows the constants can make collisions: tables whose keys clients choose
+//         use `keyed_hash`.
 // Cost:   no allocation; one 64 x 64 bit multiplication per integer or per 16 bytes.
 // Source: the folded multiplication of wyhash (Wang Yi, public domain) with its constants; 64-bit finaliser from
 //         splitmix64 (see base/random.hpp). The rounds add the old state once more, so that a factor of zero, which
@@ -67,6 +68,23 @@ inline constexpr std::uint64_t hash_key_3 = 0x5899'65CC'7537'4CC3;
     }
     return detail::hash_finish(state, bytes.size());
 }
+
+/// The hash of a pair of numbers in a table whose keys clients choose: without the secret nobody can choose keys that
+/// collide. Equal secrets give equal hashes. What a table answers never depends on the secret, only how long it takes.
+class keyed_hash {
+ public:
+    constexpr explicit keyed_hash(std::uint64_t secret = 0) noexcept
+        : keys_{mix64(secret + detail::hash_key_0), mix64(secret + detail::hash_key_1),
+                mix64(secret + detail::hash_key_2)} {}
+
+    [[nodiscard]] constexpr std::uint32_t operator()(std::uint64_t a, std::uint64_t b = 0) const noexcept {
+        const std::uint64_t once = detail::folded_product(a ^ keys_[0], b ^ keys_[1]);
+        return static_cast<std::uint32_t>(detail::folded_product(once ^ keys_[2], detail::hash_key_3) >> 32);
+    }
+
+ private:
+    std::uint64_t keys_[3];
+};
 
 /// Accumulates a state hash, value by value. The order counts, and so does how many there were; the width of an integer
 /// does not, so that a field may grow without changing the hash of its value.

@@ -124,6 +124,15 @@ class hashed_index {
         return false;
     }
 
+    /// The most entries that one bucket has sent on to the next: what a search may cost. Looks at every bucket.
+    [[nodiscard]] std::uint32_t passed_max() const noexcept {
+        std::uint32_t most = 0;
+        for (std::size_t i = 0; i < buckets_.size(); ++i) {
+            most = most < buckets_[i].passed_count ? buckets_[i].passed_count : most;
+        }
+        return most;
+    }
+
     void prefetch(std::uint32_t hash) const noexcept { __builtin_prefetch(&buckets_[home_of(hash)]); }
 
  private:

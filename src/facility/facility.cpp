@@ -16,6 +16,10 @@ void facility::expect(std::span<domain::foresight> coming) const noexcept {
     machine_->expect(coming);
 }
 
+bool facility::opens_beyond(const domain::command& command, std::uint32_t orders_max) const noexcept {
+    return machine_->opens_beyond(command, orders_max);
+}
+
 void facility::apply(const domain::command& command) noexcept {
     machine_->apply(command);
 }
@@ -49,6 +53,12 @@ std::span<const domain::instrument> facility::instruments() const noexcept {
 
 std::span<const domain::instrument> facility::defined() const noexcept {
     return machine_->definitions().subspan(machine_->configured().size());
+}
+
+void facility::set_hash_key(std::uint64_t key) noexcept {
+    if (machine_->was_used()) return;
+    options_.hash_key = key;
+    machine_->set_hash_key(key);
 }
 
 snapshot_position facility::position() const noexcept {

@@ -36,6 +36,9 @@ struct facility_options {
     std::uint32_t instruments_reserved = 0;
     /// Whether memory for all orders is touched at construction; changes nothing that the facility says.
     base::page_touch touch = base::page_touch::yes;
+    /// Keys the tables whose keys clients choose. A venue takes a random one, so that no client can choose names that
+    /// collide. Changes no event, no state hash and no snapshot.
+    std::uint64_t hash_key = 0;
 };
 
 /// An open order as it stands in the book.
@@ -72,6 +75,10 @@ class facility {
     /// argument: what makes no sense is refused. Each command causes at least one event.
     void apply(const domain::command& command) noexcept;
 
+    /// Whether the command, if it is accepted and nothing of it trades, leaves an account with more than `orders_max`
+    /// open orders in all books. False for an account with a limit of its own, which `apply` looks at.
+    [[nodiscard]] bool opens_beyond(const domain::command& command, std::uint32_t orders_max) const noexcept;
+
     /// Fetches into the caches what these commands will need, and says by the venue's name which orders they name as
     /// far as that is known already. Changes nothing, and need not be right.
     void expect(std::span<domain::foresight> coming) const noexcept;
@@ -94,6 +101,8 @@ class facility {
     /// Becomes as newly made, without the instruments that were defined since; which it is, unless it has executed a
     /// command or loaded a snapshot. Allocates.
     void clear();
+    /// Takes another hash key, unless something was executed or loaded already.
+    void set_hash_key(std::uint64_t key) noexcept;
     /// Sequence number and time of the last command; 0 before the first.
     [[nodiscard]] snapshot_position position() const noexcept;
 

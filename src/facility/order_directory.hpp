@@ -4,12 +4,17 @@
 // order id per account, and request number per session (the "sequencing id"). The number 0 is no name in either.
 //
 // Limits: as many orders as the engine holds.
+// Clients choose both names, so the indices are keyed by a secret: no choice of names makes them slow. The secret
+// changes nothing else.
+//
 // Cost: allocates at construction only; expected constant time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/archive.hpp"
+#include "base/hash.hpp"
 #include "base/hashed_index.hpp"
 #include "base/large_array.hpp"
 #include "base/page_touch.hpp"
@@ -61,14 +66,18 @@ class order_directory {
  public:
     static constexpr std::uint32_t none = base::hashed_index::none;
 
-    explicit order_directory(std::uint32_t orders_max, base::page_touch touch = base::page_touch::yes)
+    explicit order_directory(std::uint32_t orders_max, base::page_touch touch = base::page_touch::yes,
+                             std::uint64_t hash_key = 0)
         : records_(orders_max, touch),
           waiting_(orders_max, touch),
           rare_(orders_max, touch),
           by_client_order_(orders_max, touch),
           by_request_(orders_max, touch),
-          expiries_(orders_max, touch) {}
+          expiries_(orders_max, touch),
+          hash_(hash_key) {}
 
+    /// @pre Nobody is in it.
+    void set_hash_key(std::uint64_t key) noexcept { hash_ = base::keyed_hash(key); }
     [[nodiscard]] order_record& operator[](std::uint32_t slot) noexcept { return records_[slot]; }
     [[nodiscard]] const order_record& operator[](std::uint32_t slot) const noexcept { return records_[slot]; }
 
@@ -175,6 +184,10 @@ class order_directory {
         if (by_name) by_client_order_.insert(hash(r.account, r.client_order), slot);
         if (by_request) by_request_.insert(hash(r.session, r.request), slot);
     }
+    /// The most names that one bucket of an index has sent on to the next. Looks at the whole of both.
+    [[nodiscard]] std::uint32_t passed_max() const noexcept {
+        return std::max(by_client_order_.passed_max(), by_request_.passed_max());
+    }
     /// Saves or loads what concerns no single order.
     void transfer(base::archive& a) noexcept { expiries_.transfer(a); }
 
@@ -182,15 +195,15 @@ class order_directory {
     // Most clients count: four names that follow each other have their home in one bucket, so that one cache line has
     // the newest orders of a client. The index finds homes by the low bits of a hash and compares all of them.
     static constexpr unsigned neighbours_bits = 2;
-    [[nodiscard]] static std::uint32_t hash_of(std::uint64_t neighbourhood, std::uint64_t name) noexcept {
+    [[nodiscard]] std::uint32_t hash_of(std::uint64_t owner, std::uint64_t name) const noexcept {
         constexpr unsigned shift = 32 - neighbours_bits;
-        return (base::hash32(neighbourhood) >> neighbours_bits) | static_cast<std::uint32_t>(name) << shift;
+        return (hash_(name >> neighbours_bits, owner) >> neighbours_bits) | static_cast<std::uint32_t>(name) << shift;
     }
-    [[nodiscard]] static std::uint32_t hash(domain::account_id account, domain::client_order_id name) noexcept {
-        return hash_of((name.value >> neighbours_bits) * 0xff51afd7ed558ccdULL + account.value, name.value);
+    [[nodiscard]] std::uint32_t hash(domain::account_id account, domain::client_order_id name) const noexcept {
+        return hash_of(account.value, name.value);
     }
-    [[nodiscard]] static std::uint32_t hash(domain::session_id session, std::uint32_t request) noexcept {
-        return hash_of((std::uint64_t{session.value} << 32) | request >> neighbours_bits, request);
+    [[nodiscard]] std::uint32_t hash(domain::session_id session, std::uint32_t request) const noexcept {
+        return hash_of(session.value, request);
     }
 
     base::large_array<order_record> records_;
@@ -199,8 +212,9 @@ class order_directory {
     base::hashed_index by_client_order_;
     base::hashed_index by_request_;
     expiry_queue expiries_;
+    base::keyed_hash hash_;
 };
-static_assert(sizeof(order_directory) == 64 + 3 * 24 + 2 * 48 && sizeof(waiting_terms) == 16 &&
+static_assert(sizeof(order_directory) == 64 + 3 * 24 + 2 * 48 + 24 && sizeof(waiting_terms) == 16 &&
                   sizeof(rare_terms) == 16,
               "the transfers know every member; then correct the size here");
 

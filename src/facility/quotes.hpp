@@ -49,6 +49,9 @@ class quote_table {
     [[nodiscard]] domain::order_id& place(std::uint32_t position, domain::side side) noexcept {
         return places_[position][static_cast<std::size_t>(side)];
     }
+    [[nodiscard]] domain::order_id place(std::uint32_t position, domain::side side) const noexcept {
+        return places_[position][static_cast<std::size_t>(side)];
+    }
     [[nodiscard]] quote_protection& protection(domain::account_id account) noexcept {
         return protections_[account.value];
     }

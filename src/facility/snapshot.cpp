@@ -49,8 +49,8 @@ std::error_code snapshot_header::check() const noexcept {
 }
 
 std::uint64_t facility::state_machine::fingerprint() const noexcept {
-    static_assert(sizeof(facility_options) == 24,
-                  "all members but `touch` are in the fingerprint; then correct the size here");
+    static_assert(sizeof(facility_options) == 32,
+                  "all members but `touch` and `hash_key` are in the fingerprint; then correct the size here");
     base::hasher hasher;
     hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
     // A venue that reserves nothing is the one that it was before there was such an option.

@@ -32,12 +32,19 @@ class facility::state_machine {
 
     void apply(const domain::command& command) noexcept;
     void expect(std::span<domain::foresight> coming) const noexcept;
+    [[nodiscard]] bool opens_beyond(const domain::command& c, std::uint32_t orders_max) const noexcept;
     [[nodiscard]] std::uint64_t state_hash() const;
 
     // Snapshots: snapshot.cpp.
     [[nodiscard]] bool save(base::byte_sink& sink) const noexcept;
     /// Needs a machine that was not used. After an error it must not be.
     [[nodiscard]] std::error_code load(base::byte_source& source) noexcept;
+    void set_hash_key(std::uint64_t key) noexcept {
+        if (was_used_) return;  // what is in a table stays where it is
+        options_.hash_key = key;
+        orders_.set_hash_key(key);
+        positions_.set_hash_key(key);
+    }
     [[nodiscard]] snapshot_position position() const noexcept { return {sequence_, now_}; }
     [[nodiscard]] bool was_used() const noexcept { return was_used_; }
     /// All instruments, as they were defined.
@@ -130,6 +137,9 @@ class facility::state_machine {
     // Time and phases: state_machine_phases.cpp.
     void change_phase(const domain::command& c) noexcept;
     void settle_instrument(const domain::command& c) noexcept;
+    void begin_day(const domain::command& c) noexcept;
+    /// Whether a change_phase or new_trading_day is about a book.
+    [[nodiscard]] bool covers(const domain::command& c, std::uint32_t book) const noexcept;
     /// Moves a book to another phase with all that belongs to leaving the old one.
     void enter_phase(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                      domain::reject_reason reason) noexcept;
@@ -138,9 +148,6 @@ class facility::state_machine {
     /// Cancels what does not outlast the day.
     void end_day(std::uint32_t book) noexcept;
     void publish_indicatives() noexcept;
-    void begin_day(const domain::command& c) noexcept;
-    /// Whether a change_phase or new_trading_day is about a book.
-    [[nodiscard]] bool covers(const domain::command& c, std::uint32_t book) const noexcept;
     /// Whether the book's phase takes a new order of this type and time in force.
     [[nodiscard]] domain::reject_reason check_phase(const domain::command& c, std::uint32_t book) const noexcept;
     /// Whether an order beyond the dynamic band starts an auction there, instead of being refused.
@@ -180,6 +187,7 @@ class facility::state_machine {
                                                      std::uint32_t position, domain::side side, std::uint32_t total,
                                                      std::uint32_t added, domain::price_ticks price,
                                                      std::uint32_t opened) const noexcept;
+    [[nodiscard]] std::uint32_t quotes_opened(const domain::command& c) const noexcept;
     /// Whether position and open orders of the account, with `added` more lots of an order, could exceed `lots_max` in
     /// the book or in one of its legs.
     [[nodiscard]] bool exceeds_position(domain::account_id account, std::uint32_t book, std::uint32_t position,
@@ -270,10 +278,10 @@ class facility::state_machine {
     std::uint64_t steps_ = 0;             ///< books that have been looked at
     facility_options options_;
     bool was_used_ = false;
+    std::uint32_t positions_before_ = 0;  ///< pairs before the running command; a refusal takes later ones back
     strategies strategies_;
     implied_books implied_;
     message_writer writer_;
 };
 
 }  // namespace corro::facility
-    std::uint32_t positions_before_ = 0;  ///< pairs before the running command; a refusal takes later ones back

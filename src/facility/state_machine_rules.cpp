@@ -74,6 +74,40 @@ reject_reason facility::state_machine::check_limits(domain::account_id account, 
     return reject_reason::none;
 }
 
+bool facility::state_machine::opens_beyond(const command& c, std::uint32_t orders_max) const noexcept {
+    const domain::account_id account =
+        c.kind == domain::command_kind::amend_order && (c.flags & domain::amend_flag::account) != 0 ? c.other_account
+                                                                                                    : c.account;
+    if (account.value >= engine_.accounts_count()) return false;
+    const std::uint32_t before = engine_.orders_count(account.value);
+    constexpr std::uint32_t opened_max = 2;  // by a quote
+    if (before + opened_max <= orders_max) [[likely]]
+        return false;
+    std::uint32_t opened = 0;
+    switch (c.kind) {
+        case domain::command_kind::enter_order:
+            opened = c.type != order_type::market && domain::is_lasting(c.time_in_force) ? 1 : 0;
+            break;
+        case domain::command_kind::amend_order: opened = account != c.account ? 1 : 0; break;
+        case domain::command_kind::enter_quote: opened = quotes_opened(c); break;
+        default: break;
+    }
+    return opened != 0 && before + opened > orders_max && rules_.limits(account).open_orders_max == 0;
+}
+
+/// How many sides a quote would open that do not stand yet.
+std::uint32_t facility::state_machine::quotes_opened(const command& c) const noexcept {
+    const std::uint32_t book = book_of(c.instrument);
+    const std::uint32_t position = book == none ? none : positions_.find(c.account.value, book);
+    std::uint32_t opened = 0;
+    for (const side s : {side::buy, side::sell}) {
+        const bool is_wanted = (s == side::buy ? c.quantity : c.ask_quantity).value != 0;
+        const bool stands = position != risk::positions::none && engine_.is_open(quotes_.place(position, s));
+        opened += is_wanted && !stands ? 1U : 0U;
+    }
+    return opened;
+}
+
 std::int64_t facility::state_machine::worst_position(domain::account_id account, std::uint32_t book,
                                                      std::uint32_t position, side s) const noexcept {
     const risk::exposure& open = exposures_[position];

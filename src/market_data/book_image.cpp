@@ -23,7 +23,9 @@ std::uint64_t order_digest(domain::order_id order, domain::side side, domain::pr
     return mix(order.value ^ mix(place + quantity.value));
 }
 
-book_image::book_image() {
+book_image::book_image(std::uint64_t hash_key)
+    : index_(12, hash_key),
+      levels_{base::flat_map<level_state>(12, hash_key), base::flat_map<level_state>(12, hash_key)} {
     top_.bid_price = top_.ask_price = domain::no_price;
     implied_ = top_;
     prices_.last = prices_.high = prices_.low = prices_.open = domain::no_price;

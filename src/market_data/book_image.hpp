@@ -40,7 +40,9 @@ struct image_level {
 
 class book_image {
  public:
-    book_image();
+    /// @param hash_key  Keys the tables: prices are chosen by clients. Changes nothing that the image returns but the
+    /// time.
+    explicit book_image(std::uint64_t hash_key = 0);
 
     /// Brings the image up to date with one public event of its instrument. The image stays as it was when the event
     /// contradicts it.

@@ -27,7 +27,7 @@ distributor::distributor(io::context& context, const distributor_options& option
 
 void distributor::define(const domain::instrument& instrument) {
     instruments_.define(instrument);
-    if (instrument.id.value >= books_.size()) books_.resize(instrument.id.value + 1);
+    if (instrument.id.value >= books_.size()) books_.resize(instrument.id.value + 1, book_image(options_.hash_key));
     if (books_.size() > pictures_.size()) pictures_.resize(books_.size());
 }
 
@@ -303,7 +303,7 @@ io::task<void> distributor::keep_alive(subscriber* s) {
 // The first of its messages are about an instrument that is not there yet.
 void distributor::take_definition(const domain::event& event) {
     if (event.instrument.value >= books_.size()) {
-        books_.resize(event.instrument.value + 1);
+        books_.resize(event.instrument.value + 1, book_image(options_.hash_key));
         pictures_.resize(books_.size());
     }
     begun_.push_back(event);

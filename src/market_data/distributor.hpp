@@ -49,6 +49,7 @@ struct distributor_options {
     std::uint32_t subscribers_max = market_data::subscribers_max;
     std::uint32_t snapshots_max = market_data::snapshots_max;
     std::size_t depth_levels = market_data::depth_levels;
+    std::uint64_t hash_key = 0;  ///< of the books; a venue takes a random one
     std::chrono::milliseconds conflation_interval = market_data::conflation_interval;
     telemetry::producer* log = nullptr;  ///< of the distributor's thread; outlives the distributor; nullptr: no log
 };

@@ -138,7 +138,7 @@ bool distributor::load(base::byte_source& source) {
         a.require(sizes.back() >= soup::header_bytes);
         for (std::size_t i = 0; i < sizes.back(); ++i) a.value(bytes.emplace_back());
     }
-    std::vector<book_image> books(books_.size());
+    std::vector<book_image> books(books_.size(), book_image(options_.hash_key));
     instruments_.for_each([&](const domain::instrument& i) { books[i.id.value].transfer(a); });
     if (!a.finish()) return false;
     begin_at(first, last_command);

@@ -321,6 +321,10 @@ class engine {
     [[nodiscard]] std::uint32_t books_count() const noexcept { return books_.books_count(); }
     [[nodiscard]] std::uint32_t accounts_count() const noexcept { return books_.pool.accounts_count(); }
     [[nodiscard]] bool has_orders(std::uint32_t account) const noexcept { return books_.has_orders(account); }
+    /// Open orders of an account, waiting ones too.
+    [[nodiscard]] std::uint32_t orders_count(std::uint32_t account) const noexcept {
+        return books_.orders_count(account);
+    }
     /// The slot of the account's newest order for which `wanted(slot, book)` holds; `none` if there is none.
     template <class Wanted>
     [[nodiscard]] std::uint32_t newest_order_of(std::uint32_t account, Wanted&& wanted) const noexcept {

@@ -28,11 +28,12 @@ namespace corro::matching {
 
 /// What an order node knows of its order: all that matching, cancelling and reducing need.
 struct order_fields {
-    std::uint32_t level;         ///< index of its level
-    std::uint32_t open;          ///< lots
-    std::uint32_t account;       ///< index of its account node
-    std::uint32_t generation;    ///< odd while the order is open; part of its id
-    std::uint32_t account_next;  ///< ring of the account's orders, oldest first; an account node has only these two
+    std::uint32_t level;       ///< index of its level
+    std::uint32_t open;        ///< lots; of an account node: how many orders are in its ring
+    std::uint32_t account;     ///< index of its account node
+    std::uint32_t generation;  ///< odd while the order is open; part of its id
+    std::uint32_t
+        account_next;  ///< ring of the account's orders, oldest first; an account node has only these two and `open`
     std::uint32_t account_prev;
 };
 
@@ -73,7 +74,6 @@ class node_pool {
     [[nodiscard]] std::uint32_t accounts_count() const noexcept { return levels_begin_; }
     [[nodiscard]] std::uint32_t orders_capacity() const noexcept { return orders_begin_ - levels_begin_; }
     [[nodiscard]] std::uint32_t orders_free_count() const noexcept { return orders_free_count_; }
-    [[nodiscard]] std::size_t size_bytes() const noexcept { return nodes_.size() * sizeof(node); }
     /// Order nodes that are never used again.
     [[nodiscard]] std::uint32_t orders_retired_count() const noexcept { return orders_retired_count_; }
     [[nodiscard]] std::uint32_t orders_open_count() const noexcept {
@@ -84,6 +84,7 @@ class node_pool {
         CORRO_ASSERT(orders_fresh_ == orders_begin_ && times < retired / 2);
         for (std::uint32_t i = 0; i < orders_capacity(); ++i) nodes_[index_of(i)].order.generation = 2 * times;
     }
+    [[nodiscard]] std::size_t size_bytes() const noexcept { return nodes_.size() * sizeof(node); }
 
     /// An order's slot: dense from 0, for arrays that lie in parallel to the orders.
     [[nodiscard]] std::uint32_t slot_of(std::uint32_t index) const noexcept { return index - orders_begin_; }
@@ -214,18 +215,18 @@ class node_pool {
         transfer_free(a, level_free_, levels_fresh_, levels_begin_, levels, is_level_in_use);
         if (a.loads() && !a.failed()) {
             orders_free_count_ = orders_free + orders_capacity() - orders;
-            a.require(rings_are_closed(orders, levels));
             for (std::uint32_t i = 0; i < orders; ++i) orders_retired_count_ += is_retired(index_of(i)) ? 1U : 0U;
+            a.require(rings_are_closed(orders, levels));
         }
         return levels;
     }
 
  private:
     [[nodiscard]] bool is_open(std::uint32_t index) const noexcept { return (nodes_[index].order.generation & 1) != 0; }
-    /// A level without orders is released at once.
     [[nodiscard]] bool is_retired(std::uint32_t index) const noexcept {
         return nodes_[index].order.generation == retired;
     }
+    /// A level without orders is released at once.
     [[nodiscard]] bool is_level(std::uint32_t index) const noexcept { return nodes_[index].level.orders_count != 0; }
 
     /// How many nodes of a kind come before those at its end that are free and in the order in which they were made:
@@ -291,9 +292,9 @@ class node_pool {
     }
 
     static constexpr std::uint32_t is_listed = 0xffffffffU;
-    [[nodiscard]] static domain::order_id make_id(std::uint32_t generation, std::uint32_t slot) noexcept {
     /// The generation of a node that is used up: even, and the next but one would be the first again.
     static constexpr std::uint32_t retired = 0xfffffffeU;
+    [[nodiscard]] static domain::order_id make_id(std::uint32_t generation, std::uint32_t slot) noexcept {
         return domain::order_id{(std::uint64_t{generation} << 32) | slot};
     }
     void push_order(std::uint32_t index) noexcept {
@@ -307,8 +308,8 @@ class node_pool {
     std::uint32_t level_free_ = 0;  ///< heads of the lists of released nodes; 0 ends them
     std::uint32_t order_free_ = 0;
     std::uint32_t orders_free_count_ = 0;
-    std::uint32_t levels_fresh_ = 0;  ///< levels from here on have never been used and are in no list
     std::uint32_t orders_retired_count_ = 0;
+    std::uint32_t levels_fresh_ = 0;  ///< levels from here on have never been used and are in no list
     std::uint32_t orders_fresh_ = 0;  ///< the same of orders
 };
 static_assert(sizeof(node_pool) == 56, "`transfer` knows every member; then correct the size here");

@@ -62,6 +62,8 @@ struct order_books {
     [[nodiscard]] bool has_orders(std::uint32_t account) const noexcept {
         return pool[account].order.account_next != account;
     }
+    /// Open orders of an account, waiting ones too.
+    [[nodiscard]] std::uint32_t orders_count(std::uint32_t account) const noexcept { return pool[account].order.open; }
     /// The book of an order that rests or waits.
     [[nodiscard]] std::uint32_t book_of(std::uint32_t index) const noexcept {
         return pool[pool[index].order.level].level.side >> 2;
@@ -115,9 +117,11 @@ struct order_books {
         nodes[index].order.account_prev = newest;
         nodes[newest].order.account_next = index;
         head.order.account_prev = index;
+        ++head.order.open;
     }
     void change_account(std::uint32_t index, std::uint32_t account) noexcept {
         const node& n = pool[index];
+        --pool[account_of(n)].order.open;
         pool[n.order.account_prev].order.account_next = n.order.account_next;
         pool[n.order.account_next].order.account_prev = n.order.account_prev;
         link_account(index, account);
@@ -129,6 +133,7 @@ struct order_books {
         const std::uint32_t prev = nodes[index].order.account_prev;
         nodes[prev].order.account_next = next;
         nodes[next].order.account_prev = prev;
+        --nodes[account_of(nodes[index])].order.open;
         pool.release_order(index);
     }
 
@@ -228,6 +233,8 @@ struct order_books {
         pool.for_each_open([&](std::uint32_t index) {
             const node& n = pool[index];
             a.require(account_of(n) < pool.accounts_count());
+            if (a.failed()) return;
+            if (a.loads()) ++pool[account_of(n)].order.open;
             if ((n.order.account & (iceberg_bit | group_bit)) != 0) a.value(extras[pool.slot_of(index)]);
             if (a.loads()) hidden_at(n.order.level) += hidden_of(index);
         });

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <string>
 
+#include "base/byte_order.hpp"
+#include "gateway/nonce.hpp"
 #include "market_data/limits.hpp"
 #include "node/configuration_parts.hpp"
 
@@ -23,6 +25,8 @@ void read_venue(table_reader& r, configuration& c) {
     if (keys != "secret" && keys != "public") r.fail("keys", "expected \"secret\" or \"public\"");
     c.keys_are_public = keys == "public";
     c.orders_max = static_cast<std::uint32_t>(r.number("orders_max", c.orders_max, 1, 100'000'000));
+    c.account_open_orders_max =
+        static_cast<std::uint32_t>(r.number("account_open_orders_max", c.account_open_orders_max, 0, 100'000'000));
     c.instruments_reserved = static_cast<std::uint32_t>(
         r.number("instruments_reserved", c.instruments_reserved, 0, instruments_reserved_max));
     c.timing_sample_every =
@@ -176,8 +180,13 @@ configuration load_configuration(const std::string& path) {
     return parse_configuration(text, path);
 }
 
+std::uint64_t random_hash_key() noexcept {
+    return base::load_le<std::uint64_t>(gateway::make_nonce().data());
+}
+
 facility::facility_options facility_options_of(const configuration& c) {
     facility::facility_options options;
+    options.hash_key = random_hash_key();
     options.orders_max = c.orders_max;
     options.instruments_reserved = c.instruments_reserved;
     for (const gateway::account& a : c.accounts) options.accounts_max = std::max(options.accounts_max, a.id.value + 1);

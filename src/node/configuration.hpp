@@ -53,7 +53,9 @@ struct segment_configuration {
 struct configuration {
     std::string venue_name = "CORRO";
     bool keys_are_public = false;            ///< the file may be read by anybody, such as a demonstration's
-    std::uint32_t orders_max = 1'000'000;    ///< open orders in the whole venue
+    std::uint32_t orders_max = 1'000'000;  ///< open orders in the whole venue
+    /// Open orders of an account that operators have given no limit; 0 for no limit.
+    std::uint32_t account_open_orders_max = 100'000;
     std::uint32_t instruments_reserved = 0;  ///< instruments that operators may define while the venue runs
     std::string order_entry_listen = "127.0.0.1:7001";
     std::string order_entry_tls_listen;   ///< empty: nowhere; so the next three
@@ -136,8 +138,10 @@ struct configuration {
 /// @throws configuration_error, also when the file cannot be read.
 [[nodiscard]] configuration load_configuration(const std::string& path);
 
-/// The limits of the facility that a configuration asks for. Whoever loads a snapshot or reads a journal needs the
-/// same.
+/// A key for tables whose keys clients choose, which nobody can predict.
+[[nodiscard]] std::uint64_t random_hash_key() noexcept;
+/// The limits of the facility that a configuration asks for, each time with another hash key. A program that loads a
+/// snapshot or reads a journal needs the same limits; the key may differ.
 [[nodiscard]] facility::facility_options facility_options_of(const configuration& c);
 /// The throttle that a configuration asks for.
 [[nodiscard]] risk::throttle_options throttle_options_of(const configuration& c);

@@ -42,6 +42,7 @@ exchange::exchange(io::context& context, const configuration& c)
       ends_with_journal_(c.ends_with_journal),
       metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
     host_.throttle(throttle_options_of(c), orders_.sessions_count());
+    host_.limit_open_orders(c.account_open_orders_max);
     if (!c.journal_directory.empty()) {
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);

@@ -50,6 +50,7 @@ facility_role::facility_role(io::context& context, const configuration& c)
       gateways_(shares_.count()) {
     gateway::set_copies(accounts_, answers_);
     host_.throttle(throttle_options_of(c), accounts_.sessions_count());
+    host_.limit_open_orders(c.account_open_orders_max);
     // What the recovery repeats has been told to the log before.
     telemetry::producer* const told_later = std::exchange(events_log_, nullptr);
     if (!c.journal_directory.empty()) {

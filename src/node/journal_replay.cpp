@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/hash.hpp"
 #include "journal/advice.hpp"
 
 namespace corro::node {
@@ -89,6 +90,12 @@ io::task<void> journal_replay::begin_at_first() {
     behind_ = co_await open_tail(1);
 }
 
+void journal_replay::take_hash_key(matching_host& host) const noexcept {
+    if (behind_.reader == nullptr || behind_.reader->segments().empty()) return;
+    const journal::segment_header& header = behind_.reader->segments().back().header;
+    if (header.version != 1) host.set_hash_key(base::hash_bytes(header.birth.hash_key));
+}
+
 std::string journal_replay::path_of_snapshot(std::uint64_t sequence) const {
     return directory_ + "/" + journal::snapshot_name(sequence);
 }
@@ -104,6 +111,7 @@ io::task<void> journal_replay::load_newest(venue_parts parts) {
         const auto snapshot = co_await find_snapshot(newest);
         if (!snapshot) break;
         const std::uint64_t sequence = snapshot->about.sequence;
+        take_hash_key(*parts.host);
         const load_failure failure = load_venue(parts, snapshot->bytes);
         if (!failure.problem.empty()) {
             throw recovery_error(path_of_snapshot(sequence) + ": " + failure.problem +
@@ -118,6 +126,7 @@ io::task<void> journal_replay::load_newest(venue_parts parts) {
         newest = sequence - 1;
     }
     co_await begin_at_first();
+    take_hash_key(*parts.host);
 }
 
 io::task<void> journal_replay::fetch() {

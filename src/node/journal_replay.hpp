@@ -52,6 +52,8 @@ class journal_replay {
     [[nodiscard]] io::task<std::optional<journal::stored_snapshot>> find_snapshot(std::uint64_t sequence);
     /// Lets `fetch` begin with the journal's first command.
     [[nodiscard]] io::task<void> begin_at_first();
+    /// Keys the tables of a host that is not used yet as the journal's header says.
+    void take_hash_key(matching_host& host) const noexcept;
     /// Takes note that a snapshot was loaded, and of a sentence about one that was not.
     void loaded(std::uint64_t sequence) noexcept { snapshot_sequence_ = sequence; }
     void passed_over(std::uint64_t sequence, const std::string& why);

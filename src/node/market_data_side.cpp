@@ -16,6 +16,7 @@ market_data::distributor_options options_of(const configuration& c, telemetry::p
     options.feed_log_bytes = c.feed_log_bytes;
     options.touch = c.touch;
     options.depth_levels = c.depth_levels;
+    options.hash_key = random_hash_key();
     options.conflation_interval = c.conflation_interval;
     options.log = log;
     return options;

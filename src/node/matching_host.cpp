@@ -77,6 +77,9 @@ bool matching_host::execute(domain::command& command) noexcept {
     command.sequence = domain::sequence_number{sequence_ + 1};
     command.time = domain::time_ns{now_ns};
     if (command.verdict == domain::reject_reason::none) command.verdict = throttle_.judge(command);
+    if (open_orders_max_ != 0 && command.verdict == domain::reject_reason::none &&
+        facility_.opens_beyond(command, open_orders_max_)) [[unlikely]]
+        command.verdict = domain::reject_reason::open_orders_limit;
     if (journal_ != nullptr && !(journal_takes(command) && journal_->append(command))) [[unlikely]]
         return false;
     sequence_ = command.sequence.value;

@@ -68,6 +68,12 @@ class matching_host final : private facility::event_consumer {
     /// The time of the last command; 0 before the first.
     [[nodiscard]] domain::time_ns last_time() const noexcept { return domain::time_ns{last_ns_}; }
 
+    /// Keys the facility's tables, as long as nothing was executed or loaded; changes no event.
+    void set_hash_key(std::uint64_t key) noexcept { facility_.set_hash_key(key); }
+    /// From now on no account without a limit of its own has more open orders than that, 0 for no limit. The refusal
+    /// stands in the command, so that the limit may be another one after a restart.
+    void limit_open_orders(std::uint32_t orders_max) noexcept { open_orders_max_ = orders_max; }
+
     /// The number of the last request of each session that was sequenced, by id; 0 for none.
     [[nodiscard]] std::span<const std::uint32_t> last_requests() const noexcept { return last_requests_; }
 
@@ -129,6 +135,7 @@ class matching_host final : private facility::event_consumer {
     std::atomic<std::int64_t> clock_offset_ns_{0};  ///< written by the host's thread
     std::uint64_t sequence_ = 0;
     std::uint64_t emitted_count_ = 0;
+    std::uint32_t open_orders_max_ = 0;
     std::vector<std::uint32_t> last_requests_;
     std::vector<domain::account_id> disconnect_cancels_;
     risk::throttle throttle_{risk::throttle_options{}, 0};

@@ -43,6 +43,7 @@ segment::segment(io::context& context, const configuration& c, const base::tsc_c
       thread(thread_of(context, c, commands)),
       host(facility_options_of(c), c.instruments, clock, edge) {
     host.throttle(throttle_options_of(c), sessions_count);
+    host.limit_open_orders(c.account_open_orders_max);
     if (!c.journal_directory.empty()) journal = std::make_unique<host_journal>(host_context(), context, own);
 }
 

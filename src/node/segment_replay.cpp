@@ -42,6 +42,7 @@ bool segment_replay::load_all(const snapshots& found) {
         if (!found[k]) continue;
         journal_replay& journal = *segments_[k].journal;
         const std::uint64_t sequence = found[k]->about.sequence;
+        segments_[k].journal->take_hash_key(*segments_[k].into.host);
         const load_failure failure = load_venue(segments_[k].into, found[k]->bytes);
         if (failure.unfit && k == 0) {
             journal.passed_over(sequence, failure.unfit.message());
@@ -73,7 +74,10 @@ std::uint64_t segment_replay::load_newest() {
         if (sequence == 0) break;
         newest = sequence - 1;
     }
-    for (const replayed_segment& s : segments_) io::block_on(*s.context, s.journal->begin_at_first());
+    for (const replayed_segment& s : segments_) {
+        io::block_on(*s.context, s.journal->begin_at_first());
+        s.journal->take_hash_key(*s.into.host);
+    }
     return 0;
 }
 

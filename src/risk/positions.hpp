@@ -16,6 +16,7 @@
 
 #include "base/archive.hpp"
 #include "base/assert.hpp"
+#include "base/hash.hpp"
 #include "base/hashed_index.hpp"
 #include "domain/types.hpp"
 #include "risk/limits.hpp"
@@ -34,12 +35,15 @@ class positions {
 
     /// @param capacity           Most pairs of account and instrument.
     /// @param instruments_count  Instruments are numbered below this.
-    positions(std::uint32_t capacity, std::uint32_t instruments_count)
-        : index_(capacity), open_interest_(instruments_count) {
+    /// @param hash_key           Keys the index, for clients choose the pairs; changes no answer.
+    positions(std::uint32_t capacity, std::uint32_t instruments_count, std::uint64_t hash_key = 0)
+        : index_(capacity), open_interest_(instruments_count), hash_(hash_key) {
         CORRO_ASSERT(capacity > 0 && capacity <= positions_max);
         entries_.reserve(capacity);
     }
 
+    /// @pre There is no pair.
+    void set_hash_key(std::uint64_t key) noexcept { hash_ = base::keyed_hash(key); }
     /// The slot of a pair, or `none` if it has none yet.
     [[nodiscard]] std::uint32_t find(std::uint32_t account, std::uint32_t instrument) const noexcept {
         return index_.find(hash(account, instrument), [&](std::uint32_t slot) {
@@ -56,10 +60,6 @@ class positions {
         return slot;
     }
 
-    /// Moves `lots` from seller to buyer; both slots belong to the instrument. Returns its open interest afterwards.
-    std::uint64_t trade(std::uint32_t instrument, std::uint32_t buyer_slot, std::uint32_t seller_slot,
-                        std::uint32_t lots) noexcept {
-        CORRO_ASSERT(entries_[buyer_slot].instrument == instrument && entries_[seller_slot].instrument == instrument);
     /// Gives the slots from `count` on back: those that a command took before it was refused. Nothing has traded there.
     void give_back_from(std::uint32_t count) noexcept {
         while (entries_.size() > count) {
@@ -70,6 +70,10 @@ class positions {
         }
     }
 
+    /// Moves `lots` from seller to buyer; both slots belong to the instrument. Returns its open interest afterwards.
+    std::uint64_t trade(std::uint32_t instrument, std::uint32_t buyer_slot, std::uint32_t seller_slot,
+                        std::uint32_t lots) noexcept {
+        CORRO_ASSERT(entries_[buyer_slot].instrument == instrument && entries_[seller_slot].instrument == instrument);
         const std::int64_t bought = add(entries_[buyer_slot], static_cast<std::int64_t>(lots));
         const std::int64_t sold = add(entries_[seller_slot], -static_cast<std::int64_t>(lots));
         return open_interest_[instrument] += static_cast<std::uint64_t>(bought + sold);
@@ -90,6 +94,9 @@ class positions {
         return open_interest_[instrument];
     }
 
+    /// The most pairs that one bucket of the index has sent on to the next. Looks at the whole index.
+    [[nodiscard]] std::uint32_t passed_max() const noexcept { return index_.passed_max(); }
+
     /// Saves everything, or loads it into positions that are as they were made.
     void transfer(base::archive& a) noexcept {
         const std::uint32_t pairs = a.count(entries_.size(), index_.capacity());
@@ -108,8 +115,8 @@ class positions {
     }
 
  private:
-    [[nodiscard]] static std::uint32_t hash(std::uint32_t account, std::uint32_t instrument) noexcept {
-        return base::hash32((std::uint64_t{account} << 32) | instrument);
+    [[nodiscard]] std::uint32_t hash(std::uint32_t account, std::uint32_t instrument) const noexcept {
+        return hash_(instrument, account);
     }
     /// Returns how much the position has grown on the long side.
     static std::int64_t add(position& p, std::int64_t lots) noexcept {
@@ -121,7 +128,8 @@ class positions {
     std::vector<position> entries_;
     base::hashed_index index_;
     std::vector<std::uint64_t> open_interest_;
+    base::keyed_hash hash_;
 };
-static_assert(sizeof(positions) == 96, "`transfer` knows every member; then correct the size here");
+static_assert(sizeof(positions) == 120, "`transfer` knows every member; then correct the size here");
 
 }  // namespace corro::risk
