@@ -24,6 +24,7 @@ struct export_options {
     std::string to;
     std::uint32_t depth = 10;
     std::filesystem::path directory;
+    std::string times;
 };
 
 /// Hands events on as long as they can be written.
@@ -82,6 +83,11 @@ int run(const export_options& options) {
     const domain::instrument_id only = find_instrument(options.instrument, p, before(from), to);
     std::filesystem::create_directories(options.directory);
     const std::unique_ptr<history::exporter> files = exporter_of(options, only, p);
+    history::recorded_times times;
+    if (!options.times.empty()) {
+        times = history::recorded_times::load(options.times);
+        files->take_times_from(times);
+    }
     files->begin(p.timeline().state());
     const std::uint64_t first = p.timeline().state().position().sequence.value + 1;
     p.advance(to, *files, files.get());
@@ -111,6 +117,8 @@ void add_export_command(CLI::App& app, int& exit_code) {
         ->capture_default_str()
         ->check(CLI::Range(1U, 200U));
     command->add_option("--instrument", options->instrument, "Only this instrument");
+    command->add_option("--times", options->times,
+                        "Write the recorded times that `corro replay --times` wrote to this file, not the venue's");
     command->add_option("--from", options->from, "From this command or time on; from the first command, when left out");
     command->add_option("--to", options->to, "Up to and with this command or time; to the end, when left out");
     command->footer(

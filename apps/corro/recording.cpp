@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -79,6 +81,21 @@ class quotes_recording final : public recording {
                                    survey_.price_high);
     }
     std::uint64_t orders_max() const override { return 2 * survey_.rows; }
+    /// Messages have the time since midnight; the name of the file has the day.
+    domain::time_ns times_begin() const override {
+        const std::string file = messages_.filename().string();
+        int year = 0;
+        unsigned month = 0;
+        unsigned day = 0;
+        const std::size_t at = file.find('_');
+        if (at == std::string::npos || std::sscanf(file.c_str() + at, "_%4d-%2u-%2u_", &year, &month, &day) != 3) {
+            return {};
+        }
+        const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{month},
+                                               std::chrono::day{day}};
+        if (!date.ok()) return {};
+        return domain::time_ns{std::chrono::nanoseconds(std::chrono::sys_days{date}.time_since_epoch()).count()};
+    }
     std::uint64_t total() const override { return survey_.rows; }
     flow& open(const domain::instrument& instrument, difference_log& log) override {
         recording_ = load_quotes(messages_, books_, instrument);

@@ -34,6 +34,9 @@ class recording {
     /// Records or rows in all.
     [[nodiscard]] virtual std::uint64_t total() const = 0;
 
+    /// What its times count from, in nanoseconds since the epoch.
+    [[nodiscard]] virtual domain::time_ns times_begin() const { return {}; }
+
     /// The flow, in terms of the venue's instrument. Once. @throws replay_error when the instrument does not suit.
     [[nodiscard]] virtual client::replay::flow& open(const domain::instrument& instrument,
                                                      client::replay::difference_log& log) = 0;

@@ -40,6 +40,7 @@ struct replay_options {
     double speed = 0;
     std::size_t differences_max = 5;
     std::string json;
+    std::string times;
 };
 
 /// Where the recording is replayed.
@@ -148,6 +149,16 @@ io::task<void> drive(replaying* r, replay_session* session, replay_run* run, dom
     }
 }
 
+/// The file that an export reads with `--times`; not open when nobody wants one.
+std::ofstream open_times(const std::string& path) {
+    std::ofstream file;
+    if (path.empty()) return file;
+    file.open(path, std::ios::binary);
+    file << "session,request,time\n";
+    if (!file) throw std::runtime_error(fmt::format("cannot write {}", path));
+    return file;
+}
+
 io::task<void> replay_all(replaying* r) {
     io::context& context = co_await io::this_context();
     const std::unique_ptr<replay_session> session = co_await replay_session::join(r->where.addresses, r->where.who);
@@ -155,6 +166,13 @@ io::task<void> replay_all(replaying* r) {
     r->log = std::make_unique<difference_log>(r->options.differences_max, instrument.tick_size);
     client::replay::flow& flow = r->what.open(instrument, *r->log);
     replay_run run(flow, *r->log, instrument.id);
+    std::ofstream times = open_times(r->options.times);
+    if (times.is_open()) {
+        session->note_times([&times, id = session->session().value, begin = r->what.times_begin().value](
+                                std::uint32_t request, domain::time_ns time) {
+            times << id << ',' << request << ',' << begin + time.value << '\n';
+        });
+    }
 
     io::signal_set signals(context, {SIGINT, SIGTERM});
     io::task_scope driving(context);
@@ -175,6 +193,9 @@ io::task<void> replay_all(replaying* r) {
     r->report.counts = run.counts();
     r->report.sections = r->what.sections();
     co_await session->leave(instrument.id);
+    if (!times.is_open()) co_return;
+    times.close();
+    if (!times) throw std::runtime_error(fmt::format("cannot write {}", r->options.times));
 }
 
 void write_json(const std::string& path, const std::string& text) {
@@ -233,6 +254,8 @@ void add_replay_command(CLI::App& app, int& exit_code) {
         ->check(CLI::PositiveNumber);
     command->add_option("--max-differences", options->differences_max, "Examples to print of each cause")
         ->capture_default_str();
+    command->add_option("--times", options->times,
+                        "Write to this file when each request was recorded, for `corro export --times`");
     command->add_option("--json", options->json, "Write the summary to this file, too");
     command->callback([options, &exit_code] { exit_code = replay(*options); });
 }

@@ -15,6 +15,7 @@
 
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
+#include "history/recorded_times.hpp"
 #include "history/timeline.hpp"
 
 namespace corro::history {
@@ -27,7 +28,13 @@ class exporter : public facility::event_consumer, public command_listener {
     virtual ~exporter() = default;
 
     void consume(std::span<const domain::event> events) noexcept final;
-    void executing(const domain::command& command) noexcept final { command_ = command; }
+    void executing(const domain::command& command) noexcept final;
+    /// From now on an event has the recorded time of the command that causes it, or of the last one that has any,
+    /// instead of the venue's. `times` outlives the exporter.
+    void take_times_from(const recorded_times& times) noexcept {
+        times_ = &times;
+        recorded_ = times.first();
+    }
     /// The state from which the events go on. @throws std::system_error
     virtual void begin(const facility::facility& state) = 0;
     /// Ends all files. @throws std::system_error
@@ -45,6 +52,8 @@ class exporter : public facility::event_consumer, public command_listener {
  private:
     std::string problem_;
     domain::command command_;
+    const recorded_times* times_ = nullptr;
+    domain::time_ns recorded_{};
 };
 
 /// What an exporter writes.

@@ -51,6 +51,16 @@ struct exporters : ::testing::Test {
         }
     } relay;
 
+    /// Two exporters at a time.
+    struct pair final : facility::event_consumer {
+        facility::event_consumer* first = nullptr;
+        facility::event_consumer* second = nullptr;
+        void consume(std::span<const domain::event> events) noexcept override {
+            first->consume(events);
+            second->consume(events);
+        }
+    } both_;
+
     domain::command at_noon(domain::command c) {
         c.sequence = domain::sequence_number{++sequence};
         c.time = domain::time_ns{noon + static_cast<std::int64_t>(sequence)};
@@ -158,6 +168,41 @@ TEST_F(exporters, write_every_accepted_order_as_it_was_sent_also_what_trades_at_
                             ",accepted,AMZN,sell,12884901890,0,1,101,,3,3,0,,market,ioc,,0,0",
                         }))
         << "the refused one has none";
+}
+
+TEST_F(exporters, take_recorded_times_instead_of_the_venues_clock) {
+    const std::string path = folder.path() + "/times.csv";
+    const std::int64_t a_year_before = noon - 365 * 86'400'000'000'000;
+    std::ofstream(path) << "session,request,time\n101,1," << a_year_before + 5 << "\n102,1," << a_year_before + 7
+                        << "\n";
+    const recorded_times times = recorded_times::load(path);
+    facility::facility venue(options, instruments, relay);
+    const auto csv = make_csv_exporter(folder.path(), instruments, {}, {.trades = true, .levels = true});
+    const auto lobster = make_lobster_exporter(folder.path(), instruments, {}, 1);
+    for (exporter* const files : {csv.get(), lobster.get()}) files->take_times_from(times);
+    const auto run = [&](domain::command c, std::uint32_t request) {
+        c = at_noon(c);
+        c.request = request;
+        for (exporter* const files : {csv.get(), lobster.get()}) files->executing(c);
+        both_.first = csv.get();
+        both_.second = lobster.get();
+        relay.to = &both_;
+        venue.apply(c);
+    };
+    run(limit(1, domain::side::buy, 22'310, 5), 1);
+    run(limit(2, domain::side::sell, 22'310, 2), 1);
+    run(limit(1, domain::side::sell, 22'310, 1), 2);  // nobody recorded it
+    csv->finish();
+    lobster->finish();
+    EXPECT_EQ(text_of(folder.path() + "/levels.csv"),
+              "sequence,time,instrument,side,price,quantity,orders\n"
+              "1,2011-06-22T12:00:00.000000005Z,AMZN,buy,223.1,5,1\n"
+              "2,2011-06-22T12:00:00.000000007Z,AMZN,buy,223.1,3,1\n"
+              "3,2011-06-22T12:00:00.000000007Z,AMZN,buy,223.1,2,1\n");
+    EXPECT_TRUE(std::filesystem::exists(folder.path() + "/AMZN_2011-06-22_0_86400000_message_1.csv"))
+        << "the day of the files is the recorded one";
+    std::ofstream(path) << "session,request,time\n1,2\n";
+    EXPECT_THROW(static_cast<void>(recorded_times::load(path)), std::runtime_error);
 }
 
 TEST_F(exporters, write_the_files_that_lobster_sells) {

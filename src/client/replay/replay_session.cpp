@@ -120,10 +120,13 @@ io::task<void> replay_session::send(driving* d) {
             if (!is_due) co_return;
         }
         const domain::command c = command_of(out->request, d->instrument);
-        while (orders_->send(c) == 0) {
+        std::uint32_t number = orders_->send(c);
+        while (number == 0) {
             const bool is_flushed = co_await flush(d);
             if (!is_flushed) co_return;
+            number = orders_->send(c);
         }
+        if (noted_ && out->time != domain::time_ns{}) noted_(number, out->time);
         if (c.kind == domain::command_kind::change_phase) phase_ = c.phase;
         if (++d->queued_count == requests_per_write) {
             const bool is_flushed = co_await flush(d);

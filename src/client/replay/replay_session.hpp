@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,6 +48,11 @@ class replay_session {
 
     /// The instrument of that name. @throws replay_error when there is none, or when its book is not empty.
     [[nodiscard]] const domain::instrument& instrument(std::string_view name) const;
+
+    /// From now on `listener` hears of each request that is sent its number in the session and when it was recorded.
+    /// Requests that no record asks for are left out.
+    void note_times(std::function<void(std::uint32_t, domain::time_ns)> listener) { noted_ = std::move(listener); }
+    [[nodiscard]] domain::session_id session() const noexcept { return orders_->session(); }
 
     /// Drives the run to its end.
     ///
@@ -95,6 +101,7 @@ class replay_session {
     io::task<void> notice_silence(driving* d);
     [[nodiscard]] domain::command command_of(const request& r, domain::instrument_id instrument) const noexcept;
 
+    std::function<void(std::uint32_t, domain::time_ns)> noted_;
     std::unique_ptr<order_session> orders_;
     std::unique_ptr<feed_session> feed_;
     /// The phase into which the replay put the instrument last.

@@ -1,0 +1,35 @@
+// When the commands of a replayed recording were recorded.
+//
+// A journal has the time at which the venue sequenced each command. `corro replay --times` writes beside it when each
+// of its requests was recorded, and an export takes these times instead.
+//
+// Layout: a text file. The first line is "session,request,time"; then one line per request: the session and the
+// request's number as the journal has them, and nanoseconds since the epoch. Limits: 16 bytes of memory and the table's
+// room per request.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "base/flat_map.hpp"
+#include "domain/types.hpp"
+
+namespace corro::history {
+
+class recorded_times {
+ public:
+    /// @throws std::runtime_error with file and line when the file cannot be read or has another form.
+    [[nodiscard]] static recorded_times load(const std::filesystem::path& path);
+
+    void add(domain::session_id session, std::uint32_t request, domain::time_ns time);
+    [[nodiscard]] std::optional<domain::time_ns> of(domain::session_id session, std::uint32_t request) const noexcept;
+    /// The earliest; 0 when there is none.
+    [[nodiscard]] domain::time_ns first() const noexcept { return first_; }
+
+ private:
+    base::flat_map<std::int64_t> times_;
+    domain::time_ns first_{};
+};
+
+}  // namespace corro::history
