@@ -47,7 +47,7 @@ constexpr std::uint64_t key_that_the_client_guesses = 42;
     return directory.passed_max();
 }
 
-TEST(flooding, names_chosen_to_collide_do_not_collide_under_another_key) {
+TEST(flooding, N6_names_chosen_to_collide_do_not_collide_under_another_key) {
     const std::vector<std::uint64_t> names = colliding_names(key_that_the_client_guesses, 2'000);
     EXPECT_GT(passed_after(key_that_the_client_guesses, names), 1'900U) << "who knows the key can do it";
     EXPECT_LT(passed_after(key_of_the_venue, names), 100U);
@@ -128,7 +128,7 @@ class open_orders {
 
 /// A venue that refuses what `opens_beyond` names never holds more orders of an account than that; and what it names
 /// would have been one too many.
-TEST(flooding, no_account_gets_beyond_the_limit_that_all_have) {
+TEST(flooding, N6_no_account_gets_beyond_the_limit_that_all_have) {
     base::prng seeds{base::test_seed()};
     std::uint32_t refused = 0;
     for (int run = 0; run < 60; ++run) {
@@ -253,7 +253,7 @@ TEST_F(limit_of_all, counts_both_sides_of_a_quote_and_orders_that_come_from_anot
     EXPECT_FALSE(venue.opens_beyond(moved, 3));
 }
 
-TEST(flooding, pairs_of_account_and_instrument_chosen_to_collide_do_not_under_another_key) {
+TEST(flooding, N6_pairs_of_account_and_instrument_chosen_to_collide_do_not_under_another_key) {
     constexpr std::uint32_t accounts = 8;
     constexpr std::uint32_t instruments = 65'536;
     const base::keyed_hash hash(key_that_the_client_guesses);
@@ -271,7 +271,7 @@ TEST(flooding, pairs_of_account_and_instrument_chosen_to_collide_do_not_under_an
     EXPECT_LT(passed(key_of_the_venue), 100U);
 }
 
-TEST(flooding, refused_orders_use_up_no_positions) {
+TEST(flooding, N6_refused_orders_use_up_no_positions) {
     std::vector<domain::instrument> instruments;
     for (std::uint32_t i = 1; i <= 20; ++i) instruments.push_back(wide_instrument(i));
     recorder heard;

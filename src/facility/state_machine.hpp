@@ -138,8 +138,8 @@ class facility::state_machine {
     void change_phase(const domain::command& c) noexcept;
     void settle_instrument(const domain::command& c) noexcept;
     void begin_day(const domain::command& c) noexcept;
-    /// Whether a change_phase or new_trading_day is about a book.
-    [[nodiscard]] bool covers(const domain::command& c, std::uint32_t book) const noexcept;
+    template <class Visit>
+    void for_each_covered(const domain::command& c, Visit&& visit) noexcept;
     /// Moves a book to another phase with all that belongs to leaving the old one.
     void enter_phase(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                      domain::reject_reason reason) noexcept;
