@@ -52,7 +52,7 @@ struct segment_configuration {
 
 struct configuration {
     std::string venue_name = "CORRO";
-    bool keys_are_public = false;            ///< the file may be read by anybody, such as a demonstration's
+    bool keys_are_public = false;          ///< the file may be read by anybody, such as a demonstration's
     std::uint32_t orders_max = 1'000'000;  ///< open orders in the whole venue
     /// Open orders of an account that operators have given no limit; 0 for no limit.
     std::uint32_t account_open_orders_max = 100'000;

@@ -73,13 +73,17 @@ TEST(configuration, keeps_room_for_instruments_that_are_defined_later) {
 }
 
 TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
+    EXPECT_EQ(parse_configuration(sound, "corro.toml").account_open_orders_max, 100'000U);
+    const std::string limited = with(sound, "orders_max = 1000", "account_open_orders_max = 0");
+    EXPECT_EQ(parse_configuration(limited, "corro.toml").account_open_orders_max, 0U);
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = -1")),
               "corro.toml:4: venue.orders_max: expected a number from 1 to 100000000, found -1");
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = \"many\"")),
               "corro.toml:4: venue.orders_max: expected a whole number");
     EXPECT_EQ(error_of(with(sound, "orders_max", "order_max")),
-              "corro.toml:4: venue.order_max: is not a key of this table; known are: clock_ahead_max_s, "
-              "clock_slew_ppm, instruments_reserved, keys, name, orders_max, timing_sample_every");
+              "corro.toml:4: venue.order_max: is not a key of this table; known are: "
+              "account_open_orders_max, clock_ahead_max_s, clock_slew_ppm, instruments_reserved, keys, name, "
+              "orders_max, timing_sample_every");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "0.25")),
               "corro.toml:12: instrument.tick_size: expected a text in quotes");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "\"0.25x\"")),
