@@ -36,6 +36,7 @@ std::string_view to_string(reject_reason reason) noexcept {
         case reject_reason::instrument_halted: return "instrument_halted";
         case reject_reason::circuit_breaker: return "circuit_breaker";
         case reject_reason::flooded: return "flooded";
+        case reject_reason::request_lost: return "request_lost";
         case reject_reason::killed: return "killed";
         case reject_reason::order_size_limit: return "order_size_limit";
         case reject_reason::notional_limit: return "notional_limit";

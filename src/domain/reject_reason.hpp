@@ -44,8 +44,9 @@ enum class reject_reason : std::uint8_t {
     book_full = 40,  ///< the venue's order capacity is exhausted
     throttled = 41,
     not_authorised = 42,
-    flooded = 95,  ///< the session has sent far more than it may, and ends
-    killed = 43,   ///< the kill switch of the session, the account or its firm is thrown
+    flooded = 95,       ///< the session has sent far more than it may, and ends
+    request_lost = 96,  ///< a crash took the request, and it had no effect; of a request to all segments: not in all
+    killed = 43,        ///< the kill switch of the session, the account or its firm is thrown
     // Phases.
     not_in_this_phase = 70,   ///< the order's type or time in force is not taken in the instrument's phase
     instrument_settled = 71,  ///< the instrument has ended; also why its orders were cancelled

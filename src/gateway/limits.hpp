@@ -57,10 +57,6 @@ inline constexpr std::size_t output_buffer_bytes = 512 * 1024;
 inline constexpr std::size_t session_answers_kept_max = 16 * 1024;
 inline constexpr std::size_t answers_kept_max = 1024 * 1024;
 
-/// Requests of one session that a crash took and that it is told of when it comes back, the newest. What one read
-/// brings is less.
-inline constexpr std::size_t lost_requests_max = 1024;
-
 /// Requests that wait between all gateways and the facility.
 inline constexpr std::size_t command_queue_capacity = 1U << 16U;
 

@@ -22,7 +22,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -136,12 +135,6 @@ class order_entry_gateway {
     /// `grace` are cancelled for; without a grace somebody else does that.
     void set_old_cancels(std::span<const domain::account_id> sessions, std::optional<std::chrono::milliseconds> grace);
 
-    /// For set-up, after a recovery: requests of a session that had been read and that the venue lost before anybody
-    /// was told what came of them. At every logon the session is told that they had no effect.
-    void set_lost(domain::session_id session, std::vector<std::uint32_t> requests) {
-        lost_[session.value] = std::move(requests);
-    }
-
     /// Keeps a private event under its session's next answer number, and puts it into the output buffer if the session
     /// is connected. The session is cut off when its buffer is full; nobody else waits for it. Public events are not
     /// for here (asserted).
@@ -231,9 +224,8 @@ class order_entry_gateway {
     std::vector<connection*> pending_;      ///< connections whose writer is to be woken by `flush`
     std::vector<connection*> connections_;  ///< all that are open, in no order
     std::vector<listener> listeners_;
-    std::vector<io::task_scope*> greetings_;                    ///< handshakes under way
-    std::vector<io::http::server*> pages_;                      ///< of WebSockets, before and while they are open
-    std::map<std::uint32_t, std::vector<std::uint32_t>> lost_;  ///< requests, by session
+    std::vector<io::task_scope*> greetings_;  ///< handshakes under way
+    std::vector<io::http::server*> pages_;    ///< of WebSockets, before and while they are open
     gateway_statistics statistics_;
     wrong_proofs wrong_proofs_;
     io::manual_event session_freed_;      ///< a connection has given a session up

@@ -139,19 +139,16 @@ void order_entry_gateway::open(connection& c, const wire::hello& hello, const ac
     ++session.logons;
 }
 
-// hello_ack, the instruments, what cannot be sent again and what was lost, in one piece of their own: events may be
-// buffered while it is on its way.
+// hello_ack, the instruments and what cannot be sent again, in one piece of their own: events may be buffered while it
+// is on its way.
 std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     const bool has_gap = c.asked_answer != 0 && c.first_answer > c.asked_answer &&
                          c.protocol_version >= wire::protocol_version_resend_gap;
     std::size_t legs_count = 0;
     instruments_.for_each([&](const domain::instrument& i) { legs_count += i.legs_count; });
-    const auto lost = lost_.find(c.session_id.value);
-    const std::size_t lost_count = lost == lost_.end() ? 0 : lost->second.size();
-    std::vector<std::byte> bytes(lost_count * wire::reject::frame_bytes + wire::hello_ack::frame_bytes +
-                                 instruments_.count() * wire::instrument_definition::frame_bytes +
-                                 legs_count * wire::instrument_leg::frame_bytes +
-                                 (has_gap ? wire::resend_gap::frame_bytes : 0));
+    std::vector<std::byte> bytes(
+        wire::hello_ack::frame_bytes + instruments_.count() * wire::instrument_definition::frame_bytes +
+        legs_count * wire::instrument_leg::frame_bytes + (has_gap ? wire::resend_gap::frame_bytes : 0));
     wire::hello_ack ack;
     ack.next_request = domain::sequence_number{c.session->next_request};
     ack.next_sequence = domain::sequence_number{c.first_answer};
@@ -177,12 +174,6 @@ std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
         gap.next_sequence = domain::sequence_number{c.first_answer};
         gap.first_missing = domain::sequence_number{c.asked_answer};
         out = out.subspan(wire::encode(gap, 0, out));
-    }
-    for (std::size_t i = 0; i < lost_count; ++i) {
-        wire::reject reject;
-        reject.refused_sequence = domain::sequence_number{lost->second[i]};
-        reject.session_reject_reason = wire::session_reject_reason::overloaded;
-        out = out.subspan(wire::encode(reject, 0, out));
     }
     CORRO_ASSERT(out.empty());
     return bytes;

@@ -61,14 +61,10 @@ bool answer_merger::has_room(std::size_t segment) const noexcept {
     return l.held.size() < answers_waiting_max || has_turn(l);
 }
 
-void answer_merger::begin_counting() noexcept {
-    first_counted_ = next_;
-}
-
 void answer_merger::advance() {
     bool any = false;
     while (deliver_next()) any = true;
-    if (any && first_counted_ != 0) outlet_.answered(next_ - first_counted_);
+    if (any && first_counted_ != 0 && next_ > first_counted_) outlet_.answered(next_ - first_counted_);
 }
 
 // The command whose turn it is, if all its events are here.

@@ -46,8 +46,8 @@ class answer_merger {
     /// For recovery: what arrived before `arrival` is answered, or was lost and never will be. Until `begin_counting`
     /// a segment that has nothing of this arrival is not waited for.
     void skip_to(std::uint64_t arrival) noexcept { next_ = arrival; }
-    /// From now on every arrival comes, and those up to here are not the outlet's.
-    void begin_counting() noexcept;
+    /// From now on every arrival comes, and those before `first` are not the outlet's.
+    void begin_counting(std::uint64_t first) noexcept { first_counted_ = first; }
     /// The arrival whose turn it is.
     [[nodiscard]] std::uint64_t next_arrival() const noexcept { return next_; }
 

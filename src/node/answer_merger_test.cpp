@@ -28,7 +28,7 @@ configuration small() {
 
 class answer_merger_ : public ::testing::Test {
  protected:
-    answer_merger_() { merger.begin_counting(); }
+    answer_merger_() { merger.begin_counting(1); }
 
     /// A command of a segment that is done, and the events that it has caused.
     void done(std::size_t segment, std::uint64_t arrival, std::vector<domain::event> events, std::uint8_t copies = 0,

@@ -231,10 +231,7 @@ void exchange::collect(telemetry::metrics_page& page) const {
         add_metrics(*journal_, page);
     }
     if (thread_ != nullptr) add_metrics(*thread_, page);
-    if (log_ == nullptr) return;
-    const telemetry::event_log_statistics log = log_->statistics();
-    page.counter("corro_event_log_events_total", "Events written to the event log.", log.events);
-    page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", log.lost);
+    if (log_ != nullptr) add_metrics(*log_, page);
 }
 
 }  // namespace corro::node

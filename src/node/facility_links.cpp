@@ -103,7 +103,12 @@ void facility_role::turn_away(gateway_link& link, link_message how, std::string_
 
 // A gateway that has proved the secret: ours, or refused by name.
 bool facility_role::admit(gateway_link& link, link_greeting theirs, const link_proofs& proofs) {
-    const link_greeting ours = greeting_of(configuration_);
+    link_greeting ours = greeting_of(configuration_);
+    if (journal_ != nullptr) {
+        ours.epoch = journal_->epoch();
+        ours.id = journal_->writer().birth().id;
+    }
+    ours.life = life_;
     theirs.gateway.back() = 0;
     const std::string name = theirs.gateway.data();
     const std::optional<std::size_t> gateway = shares_.find(name);

@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_order.hpp"
 #include "domain/private_event.hpp"
+#include "gateway/nonce.hpp"
 #include "gateway/order_entry_gateway.hpp"
 #include "io/block_on.hpp"
 #include "io/yield.hpp"
@@ -42,6 +44,7 @@ facility_role::facility_role(io::context& context, const configuration& c)
       shares_(accounts_),
       answers_(accounts_.sessions_count(), answer_options_of(c)),
       feed_(context, c, events_log_),
+      life_(base::load_le<std::uint64_t>(gateway::make_nonce().data())),
       commands_(segment_queue_capacity),
       thread_(thread_of(context, c, commands_)),
       host_(facility_options_of(c), c.instruments, clock_, *this),
@@ -141,8 +144,9 @@ void facility_role::collect(telemetry::metrics_page& page) const {
     add_metrics(feed_, page);
     add_metrics(host_, page);
     if (snapshots_ != nullptr) add_metrics(*snapshots_, page);
-    if (thread_ != nullptr) add_metrics(*thread_, page);
     if (journal_ != nullptr) add_metrics(*journal_, page);
+    if (log_ != nullptr) add_metrics(*log_, page);
+    if (thread_ != nullptr) add_metrics(*thread_, page);
     const auto absent = std::count(gateways_.begin(), gateways_.end(), nullptr);
     page.gauge("corro_gateways_linked", "Gateways that are linked.",
                static_cast<double>(gateways_.size() - static_cast<std::size_t>(absent)));

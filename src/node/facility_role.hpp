@@ -176,6 +176,7 @@ class facility_role final : private command_outlet {
     gateway_shares shares_;
     gateway::answer_log answers_;
     market_data_side feed_;
+    std::uint64_t life_;                       ///< tells this process from any other
     std::optional<link_acceptor> links_;       ///< from the end of the construction on
     gateway::command_queue commands_;          ///< split: to the thread
     std::unique_ptr<facility_thread> thread_;  ///< when split

@@ -1,5 +1,7 @@
 #include "node/gateway_role.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "domain/private_event.hpp"
@@ -54,11 +56,10 @@ void gateway_role::collect(telemetry::metrics_page& page) const {
     page.gauge("corro_link_up", "Whether the gateway is linked to its facility.", orders_ != nullptr ? 1 : 0);
     page.counter("corro_links_total", "Links to the facility that were made.", links_made_);
     page.counter("corro_links_cut_total", "Links to the facility that ended because it fell silent.", links_cut_);
+    page.counter("corro_facilities_refused_total", "Links that ended because the facility was another one than before.",
+                 facilities_refused_);
     if (orders_ != nullptr) add_metrics(*orders_, page);
-    if (log_ == nullptr) return;
-    const telemetry::event_log_statistics log = log_->statistics();
-    page.counter("corro_event_log_events_total", "Events written to the event log.", log.events);
-    page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", log.lost);
+    if (log_ != nullptr) add_metrics(*log_, page);
 }
 
 std::string gateway_role::change_keys(const configuration& changed) {
@@ -169,7 +170,7 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
                 co_return false;
             }
             failure_ = mismatch(ours, theirs.greeting);
-            if (!failure_.empty()) co_return false;
+            if (!failure_.empty() || !is_the_same_venue(theirs.greeting)) co_return false;
             channel->trust();
             greeted = true;
         } else if (!greeted && frame.kind == link_message::refusal) {
@@ -196,6 +197,30 @@ void gateway_role::note_cancel(const noted_cancel& cancel) {
     if (id >= sessions_max) return;
     if (id >= old_cancels_.size()) old_cancels_.resize(id + 1);
     old_cancels_[id] = cancel.account;
+}
+
+// Every start of a facility has an epoch above those before it. One below the last that was seen, or the same one in
+// another process, has recovered from an older copy of the journal: it is not what this gateway's clients know. The
+// gateway waits for the other one, because a gateway that ended and started again would have forgotten whom it knew.
+bool gateway_role::is_the_same_venue(const link_greeting& theirs) {
+    const link_greeting& known = known_facility_;
+    std::string problem;
+    if (known.epoch != 0 && theirs.id != known.id) {
+        problem = "the facility has another journal than the one that this gateway was linked to";
+    } else if (theirs.epoch < known.epoch ||
+               (theirs.epoch != 0 && theirs.epoch == known.epoch && theirs.life != known.life)) {
+        problem = fmt::format(
+            "the facility has epoch {}, and this gateway was linked to another one of epoch {}: this "
+            "one runs on an older copy of the journal",
+            theirs.epoch, known.epoch);
+    }
+    if (!problem.empty()) {
+        ++facilities_refused_;
+        note_problem(std::move(problem));
+        return false;
+    }
+    known_facility_ = theirs;
+    return true;
 }
 
 // Reports each problem once, however often the gateway tries again.

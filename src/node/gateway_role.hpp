@@ -73,6 +73,7 @@ class gateway_role final : private gateway::operator_desk {
     io::task<bool> greet(link_channel* channel, std::vector<std::byte>* answers);
     void note_problem(std::string problem);
     void note_cancel(const noted_cancel& cancel);
+    [[nodiscard]] bool is_the_same_venue(const link_greeting& theirs);
     io::task<void> serve_sessions(link_channel* channel);
     io::task<void> send_commands(link_channel* channel);
     io::task<void> receive(link_channel* channel);
@@ -94,6 +95,8 @@ class gateway_role final : private gateway::operator_desk {
     std::uint64_t taken_count_ = 0;             ///< commands of the queue that are put into the link
     bool broken_ = false;                       ///< the link
     bool served_ = false;                       ///< every session has ended
+    link_greeting known_facility_;              ///< the last one that it was linked to
+    std::uint64_t facilities_refused_ = 0;
     std::uint64_t links_made_ = 0;
     std::uint64_t links_cut_ = 0;  ///< because the facility fell silent
     telemetry::metrics_server metrics_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/byte_order.hpp"
 #include "base/hash.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
@@ -32,6 +33,23 @@ std::uint64_t fingerprint_of(const std::vector<gateway::account>& accounts) noex
     return hasher.value();
 }
 
+/// Of keys nothing is found out by it.
+std::uint64_t fingerprint_of_keys(const std::vector<gateway::account>& accounts) noexcept {
+    base::hasher hasher;
+    for (const gateway::account& a : accounts) {
+        std::array<std::byte, sizeof(std::uint64_t)> id{};
+        base::store_le<std::uint64_t>(id.data(), a.id.value);
+        hasher.add(a.more_keys.size());
+        const auto add = [&](const wire::api_key& key) {
+            const wire::proof proof = wire::make_proof(key, id);
+            hasher.add(base::load_le<std::uint64_t>(proof.data()));
+        };
+        add(a.key);
+        for (const wire::api_key& key : a.more_keys) add(key);
+    }
+    return hasher.value();
+}
+
 }  // namespace
 
 void require_link_secret(const configuration& c) {
@@ -49,6 +67,7 @@ link_greeting greeting_of(const configuration& c) {
     greeting.layout = layout_of_records();
     greeting.instruments = domain::fingerprint_of(c.instruments);
     greeting.accounts = fingerprint_of(c.accounts);
+    greeting.keys = fingerprint_of_keys(c.accounts);
     std::copy_n(c.venue_name.begin(), std::min(c.venue_name.size(), greeting.venue.size()), greeting.venue.begin());
     std::copy_n(c.link_gateway.begin(), std::min(c.link_gateway.size(), gateway_name_max), greeting.gateway.begin());
     return greeting;
@@ -62,6 +81,7 @@ std::string mismatch(const link_greeting& ours, const link_greeting& theirs) {
     if (theirs.instruments != ours.instruments) return "the two ends of the link have different instruments";
     if (theirs.accounts != ours.accounts || theirs.sessions_count != ours.sessions_count)
         return "the two ends of the link have different accounts";
+    if (theirs.keys != ours.keys) return "the two ends of the link have different keys of accounts";
     return {};
 }
 

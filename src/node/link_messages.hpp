@@ -86,9 +86,13 @@ struct link_greeting {
     std::uint64_t magic = 0;
     std::uint32_t version = 0;
     std::uint32_t sessions_count = 0;
-    std::uint64_t layout = 0;       ///< of the records
-    std::uint64_t instruments = 0;  ///< domain::fingerprint_of
-    std::uint64_t accounts = 0;     ///< who has which sessions
+    std::uint64_t layout = 0;        ///< of the records
+    std::uint64_t instruments = 0;   ///< domain::fingerprint_of
+    std::uint64_t accounts = 0;      ///< who has which sessions
+    std::uint64_t keys = 0;          ///< of all accounts
+    std::uint64_t epoch = 0;         ///< the facility's: of its journal; 0 for none
+    std::uint64_t life = 0;          ///< the facility's: a number by chance, which no other process has
+    std::array<std::byte, 16> id{};  ///< the facility's: of the venue, from its journal; zeros for none
     std::array<char, 16> venue{};
     std::array<char, gateway_name_max + 1> gateway{};  ///< the gateway's name; it ends with a zero
 };
@@ -103,7 +107,7 @@ struct proven_greeting {
 /// @throws configuration_error when the configuration has no secret for links.
 void require_link_secret(const configuration& c);
 
-/// What a process with this configuration says.
+/// What a process with this configuration says. Epoch, life and id are the facility's to fill in.
 [[nodiscard]] link_greeting greeting_of(const configuration& c);
 
 /// Why the two cannot work together, as a sentence; empty when they can.

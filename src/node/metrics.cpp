@@ -234,4 +234,10 @@ void add_metrics(std::span<const segment* const> segments, metrics_page& page) {
     }
 }
 
+void add_metrics(const telemetry::event_log& log, metrics_page& page) {
+    const telemetry::event_log_statistics counts = log.statistics();
+    page.counter("corro_event_log_events_total", "Events written to the event log.", counts.events);
+    page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", counts.lost);
+}
+
 }  // namespace corro::node

@@ -11,6 +11,7 @@
 #include "node/order_entry_side.hpp"
 #include "node/segment.hpp"
 #include "node/snapshot_maker.hpp"
+#include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
 
 namespace corro::node {
@@ -24,5 +25,6 @@ void add_metrics(const host_journal& journal, telemetry::metrics_page& page);
 void add_metrics(const snapshot_maker& maker, telemetry::metrics_page& page);
 void add_metrics(const matching_host& host, telemetry::metrics_page& page);
 void add_metrics(const facility_thread& thread, telemetry::metrics_page& page);
+void add_metrics(const telemetry::event_log& log, telemetry::metrics_page& page);
 
 }  // namespace corro::node

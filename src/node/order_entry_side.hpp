@@ -79,11 +79,6 @@ class order_entry_side final : public answer_outlet {
     /// What the desk says to an operator.
     void answer_operator(const gateway::operator_answer& answer) { gateway_.answer_operator(answer); }
 
-    /// For set-up: requests that a crash took; see order_entry_gateway.
-    void set_lost(domain::session_id session, std::vector<std::uint32_t> requests) {
-        gateway_.set_lost(session, std::move(requests));
-    }
-
     /// For set-up: cancels on disconnect from before a restart; see order_entry_gateway.
     void set_old_cancels(std::span<const domain::account_id> sessions, std::optional<std::chrono::milliseconds> grace) {
         gateway_.set_old_cancels(sessions, grace);

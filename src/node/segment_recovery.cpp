@@ -26,13 +26,26 @@ venue_parts parts_of(segment& s, gateway::answer_log& answers) {
     return parts;
 }
 
+/// What refuses a request that was lost. It closes nothing and opens nothing, and may use the room for cancels.
+domain::command refusal_of(const domain::command& neighbour, std::uint32_t request) noexcept {
+    domain::command c;
+    c.kind = domain::command_kind::cancel_order;
+    c.session = neighbour.session;
+    c.account = neighbour.account;
+    c.request = request;
+    c.verdict = domain::reject_reason::request_lost;
+    return c;
+}
+
 /// Requests that are in no journal although later ones of their session are, and those to all segments that are not in
 /// all journals.
 class lost_requests final : public replay_witness {
  public:
     /// @param saved  The last arrival that is in the state.
     lost_requests(all_segments segments, std::uint64_t saved)
-        : last_(segments.front()->host.last_requests().size()), last_arrivals_(segments.size(), saved) {
+        : last_(segments.front()->host.last_requests().size()),
+          last_arrivals_(segments.size(), saved),
+          last_arrival_(saved) {
         for (const auto& s : segments) {
             const std::span<const std::uint32_t> of_segment = s->host.last_requests();
             for (std::size_t id = 0; id < last_.size(); ++id) last_[id] = std::max(last_[id], of_segment[id]);
@@ -41,55 +54,54 @@ class lost_requests final : public replay_witness {
 
     /// The next command of a session, in the order of arrivals, which is that of its requests.
     void replayed(std::size_t segment, const domain::command& c) override {
-        last_arrivals_[segment] = arrival_of(c);
+        last_arrival_ = arrival_of(c);
+        // A refusal stands in any journal, so it does not show how far this one goes.
+        if (c.verdict != domain::reject_reason::request_lost) last_arrivals_[segment] = last_arrival_;
         if (c.request == 0 || c.session.value >= last_.size()) return;
+        // A start before this one has refused it already.
+        if (c.verdict == domain::reject_reason::request_lost) found_.erase({c.session.value, c.request});
         std::uint32_t& last = last_[c.session.value];
-        for (std::uint32_t request = last + 1; request < c.request; ++request) {
-            add(c.session.value, {request, arrival_of(c)});
-        }
+        for (std::uint32_t request = last + 1; request < c.request; ++request) add(c, request);
         last = std::max(last, c.request);
     }
 
     void replayed_partly(const domain::command& c) override {
-        if (c.request != 0 && c.session.value < last_.size()) add(c.session.value, {c.request, arrival_of(c)});
+        if (c.request != 0 && c.session.value < last_.size()) add(c, c.request);
     }
 
-    /// Tells those that may have been lost: everything up to the end of the journal that ends first is in every
-    /// journal, so what is missing there was refused, and the session knows.
-    void tell(order_entry_side& orders) const {
+    /// Refuses those that may have been lost: everything up to the end of the journal that ends first is in every
+    /// journal, so what is missing there was rejected, and the session knows.
+    [[nodiscard]] std::deque<domain::command> refusals() const {
         const std::uint64_t complete = std::ranges::min(last_arrivals_);
-        for (const auto& [session, all] : found_) {
-            std::vector<std::uint32_t> requests;
-            for (const lost& each : all) {
-                if (each.before > complete) requests.push_back(each.request);
-            }
-            if (!requests.empty()) orders.set_lost(domain::session_id{session}, std::move(requests));
+        std::deque<domain::command> all;
+        for (const auto& [id, each] : found_) {
+            if (each.before > complete) all.push_back(each.refusal);
         }
+        return all;
     }
 
     /// The last arrival in any journal.
-    [[nodiscard]] std::uint64_t last_arrival() const noexcept { return std::ranges::max(last_arrivals_); }
+    [[nodiscard]] std::uint64_t last_arrival() const noexcept { return last_arrival_; }
 
  private:
     struct lost {
-        std::uint32_t request;
-        std::uint64_t before;  ///< the arrival of the session's next command that is there, or of its own copies
+        std::uint64_t before = 0;  ///< the arrival of the session's next command that is there, or of its own copies
+        domain::command refusal;
     };
 
-    void add(std::uint32_t session, lost what) {
-        std::deque<lost>& of_session = found_[session];
-        of_session.push_back(what);
-        if (of_session.size() > gateway::lost_requests_max) of_session.pop_front();
+    void add(const domain::command& neighbour, std::uint32_t request) {
+        found_[{neighbour.session.value, request}] = {arrival_of(neighbour), refusal_of(neighbour, request)};
     }
 
-    std::vector<std::uint32_t> last_;           ///< by session
-    std::vector<std::uint64_t> last_arrivals_;  ///< by segment
-    std::map<std::uint32_t, std::deque<lost>> found_;
+    std::vector<std::uint32_t> last_;                                ///< by session
+    std::vector<std::uint64_t> last_arrivals_;                       ///< by segment
+    std::uint64_t last_arrival_;                                     ///< in any journal
+    std::map<std::pair<std::uint32_t, std::uint32_t>, lost> found_;  ///< by session and request
 };
 
 }  // namespace
 
-std::uint64_t recover_segments(all_segments segments, answer_merger& merger, order_entry_side& orders) {
+recovered_segments recover_segments(all_segments segments, answer_merger& merger, order_entry_side& orders) {
     std::vector<replayed_segment> all;
     const journal::venue_birth birth = make_birth();
     const auto shards = std::make_shared<journal::shard_board>();
@@ -108,8 +120,7 @@ std::uint64_t recover_segments(all_segments segments, answer_merger& merger, ord
     for (const auto& s : segments) {
         io::block_on(s->host_context(), s->journal->finish(&s->host, &orders.answers(), latest));
     }
-    lost.tell(orders);
-    return lost.last_arrival();
+    return {lost.last_arrival(), lost.refusals()};
 }
 
 io::task<void> save_segments(all_segments segments, io::context* context, gateway::answer_log* answers,

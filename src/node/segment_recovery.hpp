@@ -6,17 +6,19 @@
 // which ones of the others belong to it.
 //
 // After a crash one journal may end before another, and then a session's request is gone although a later one to
-// another segment is not. Nobody was told of either. The later one stays; of the lost one the session is told at its
-// next logon.
+// another segment is not. Nobody was told of either. The later one stays. The lost one gets a refusal that is a command
+// like any other: it stands in a journal, and its answer has a number, is kept and is sent again.
 //
 // Threads: the edge's, while nothing runs. Source: docs/spec/segments.md.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "domain/command.hpp"
 #include "gateway/answer_log.hpp"
 #include "io/context.hpp"
 #include "io/task.hpp"
@@ -26,11 +28,15 @@
 
 namespace corro::node {
 
+struct recovered_segments {
+    std::uint64_t last_arrival = 0;        ///< that is in the state; 0 for a new venue
+    std::deque<domain::command> refusals;  ///< of requests that were lost: to be executed before anything else
+};
+
 /// Brings the segments to where their journals end; they journal from then on.
 /// @pre     All have a journal. @throws recovery_error
-/// @return  The last arrival that is in the state; 0 for a new venue.
-std::uint64_t recover_segments(std::span<const std::unique_ptr<segment>> segments, answer_merger& merger,
-                               order_entry_side& orders);
+[[nodiscard]] recovered_segments recover_segments(std::span<const std::unique_ptr<segment>> segments,
+                                                  answer_merger& merger, order_entry_side& orders);
 
 /// Saves all segments at `arrival`, as store_segments does, and tells their journals. What goes wrong is a notice.
 /// @param context  The edge's.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "io/timer.hpp"
 #include "io/yield.hpp"
 #include "node/clock_watch.hpp"
 #include "node/limits.hpp"
@@ -35,14 +36,17 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
                                                       events_log_, orders_.sessions_count()));
     }
     if (!c.journal_directory.empty()) {
-        next_arrival_ = recover_segments(segments_, merger_, orders_) + 1;
+        recovered_segments recovered = recover_segments(segments_, merger_, orders_);
+        next_arrival_ = recovered.last_arrival + 1;
+        refusals_ = std::move(recovered.refusals);
         snapshots_ = std::make_unique<snapshot_maker>(
             context_, std::make_unique<segment_snapshots>(c, segments_, merger_), c.snapshot_every, events_log_);
     }
     // A journal that ended before the others may not have a note that they have, or its end.
     for (const auto& s : segments_) orders_.set_old_cancels(s->host.disconnect_cancels(), c.cancel_grace);
     merger_.skip_to(next_arrival_);
-    merger_.begin_counting();
+    first_request_ = next_arrival_ + refusals_.size();
+    merger_.begin_counting(first_request_);
     for (const auto& s : segments_) {
         if (s->journal == nullptr) s->host.start_clock(context.wall_now(), c.clock_slew_ppm);
         if (s->thread != nullptr) s->host.set_outlet(*s->thread);
@@ -83,7 +87,7 @@ io::task<void> segmented_exchange::run() {
     }
     pumping.spawn(route_all());
     io::task_scope saving(context_);
-    if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
+    if (snapshots_ != nullptr) saving.spawn(make_snapshots());
     io::task_scope measuring(context_);
     if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
     say(telemetry::happening_kind::started);
@@ -118,7 +122,7 @@ io::task<void> segmented_exchange::save_last_snapshot() {
         if (!at_rest) co_return;
         is_saved = is_saved && s->host.sequence() == s->journal->snapshot_sequence();
     }
-    if (is_saved || merger_.next_arrival() != next_arrival_) co_return;
+    if (is_saved || !refusals_.empty() || merger_.next_arrival() != next_arrival_) co_return;
     co_await save_segments(segments_, &context_, &orders_.answers(), next_arrival_ - 1);
 }
 
@@ -134,7 +138,7 @@ io::task<void> segmented_exchange::route_all() {
         }
         bool is_stuck = false;
         for (std::size_t i = 0; i < commands_batch_max && !is_stuck && failed_ == nullptr; ++i) {
-            if (!has_command && !commands.try_pop(command)) break;
+            if (!has_command && !take_next(command)) break;
             has_command = !route(command);
             is_stuck = has_command;
         }
@@ -143,7 +147,7 @@ io::task<void> segmented_exchange::route_all() {
         }
         advance();
         flush();
-        if (!is_stuck && !commands.empty()) {
+        if (!is_stuck && !waits_for_refusals() && !(refusals_.empty() && commands.empty())) {
             co_await io::yield();
         } else if (co_await commands.filled().wait()) {
             co_return;  // stopped
@@ -151,9 +155,37 @@ io::task<void> segmented_exchange::route_all() {
     }
 }
 
+// A snapshot between the refusals would hide what is still to be refused from the next start.
+io::task<void> segmented_exchange::make_snapshots() {
+    while (merger_.next_arrival() < first_request_) {
+        const std::error_code stopped = co_await io::sleep_for(snapshot_look_interval);
+        if (stopped) co_return;
+    }
+    co_await snapshots_->run();
+}
+
+// The next command: first of all what the start found to be lost. Nothing else is executed before all refusals are
+// durable, so that a crash in between leaves what the next start needs to find the rest.
+bool segmented_exchange::take_next(domain::command& into) {
+    if (refusals_.empty()) return !waits_for_refusals() && orders_.commands().try_pop(into);
+    into = refusals_.front();
+    refusals_.pop_front();
+    return true;
+}
+
+// The refusal of a lost request may stand in any journal: in one that takes it.
+std::size_t segmented_exchange::target_of(const domain::command& command) const noexcept {
+    if (command.verdict != domain::reject_reason::request_lost) return map_.target_of(command);
+    for (const auto& s : segments_) {
+        const journal::journal_room room = s->thread != nullptr ? s->thread->room() : s->journal->writer().room();
+        if (room != journal::journal_room::none) return s->index();
+    }
+    return 0;
+}
+
 // False: there is no room for it in one of the segments that it is for. Who makes room sets `filled`.
 bool segmented_exchange::route(domain::command& command) {
-    const std::size_t target = map_.target_of(command);
+    const std::size_t target = target_of(command);
     if (target != segment_map::all) {
         if (!has_room(target)) return false;
         set_arrival(command, next_arrival_++, 0);
@@ -211,6 +243,7 @@ void segmented_exchange::forget_commands() noexcept {
     gateway::command_queue& commands = orders_.commands();
     domain::command command;
     while (commands.try_pop(command)) continue;
+    refusals_.clear();
     orders_.answered(commands.pushed_count());
 }
 
@@ -283,10 +316,7 @@ void segmented_exchange::collect(telemetry::metrics_page& page) const {
         page.gauge("corro_segment_answers_waiting", "Private messages of a segment that wait for those of others.",
                    static_cast<double>(merger_.waiting_count(s->index())), {{"segment", s->name()}});
     }
-    if (log_ == nullptr) return;
-    const telemetry::event_log_statistics log = log_->statistics();
-    page.counter("corro_event_log_events_total", "Events written to the event log.", log.events);
-    page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", log.lost);
+    if (log_ != nullptr) add_metrics(*log_, page);
 }
 
 }  // namespace corro::node

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,6 +80,13 @@ class segmented_exchange final : private gateway::operator_desk {
 
  private:
     io::task<void> route_all();
+    [[nodiscard]] bool take_next(domain::command& into);
+    /// All are executed, and not all are answered.
+    [[nodiscard]] bool waits_for_refusals() const noexcept {
+        return refusals_.empty() && merger_.next_arrival() < first_request_;
+    }
+    io::task<void> make_snapshots();
+    [[nodiscard]] std::size_t target_of(const domain::command& command) const noexcept;
     [[nodiscard]] bool route(domain::command& command);
     [[nodiscard]] bool has_room(std::size_t segment) noexcept;
     void pass_on(domain::command command, std::size_t segment);
@@ -108,6 +116,8 @@ class segmented_exchange final : private gateway::operator_desk {
     std::vector<std::unique_ptr<segment>> segments_;
     std::uint64_t next_arrival_ = 1;
     bool closing_ = false;
+    std::uint64_t first_request_ = 1;            ///< the arrival of the first command of a gateway
+    std::deque<domain::command> refusals_;       ///< of lost requests, not executed yet
     const segment* failed_ = nullptr;            ///< the first one whose journal has failed
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with journals
     telemetry::metrics_server metrics_;

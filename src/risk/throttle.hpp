@@ -32,6 +32,8 @@ class throttle {
     /// The commands of one request count once and are judged alike. Commands that no client sent are not judged.
     [[nodiscard]] domain::reject_reason judge(const domain::command& c) noexcept {
         if (c.session.value >= sessions_.size() || c.request == 0) return domain::reject_reason::none;
+        // Made by the venue, long after the client sent it.
+        if (c.verdict == domain::reject_reason::request_lost) return domain::reject_reason::none;
         state& s = sessions_[c.session.value];
         const std::int64_t window = c.time.value / options_.window_ns;
         if (c.request != s.request || window != s.window || s.count == 0) {

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/test_seed.hpp"
+#include "io/test_require.hpp"
 #include "roles_venue.hpp"
 #include "survivors.hpp"
 
@@ -264,6 +268,76 @@ TEST(gateways, one_with_other_shares_is_refused) {
     node::gateway_role gateway(context, v.at_gateways[0], nullptr);
     io::block_on(context, gateway.run());
     EXPECT_NE(gateway.failure().find("have different accounts"), std::string::npos) << gateway.failure();
+}
+
+TEST(gateways, one_with_another_key_of_an_account_is_refused) {
+    const base::test_folder directory;
+    venue v(directory.path(), link_name(), {"north", "south"});
+    v.start_facility();
+    v.at_gateways[0].accounts[1].key[0] ^= std::byte{1};
+    io::context context;
+    node::gateway_role gateway(context, v.at_gateways[0], nullptr);
+    io::block_on(context, gateway.run());
+    EXPECT_NE(gateway.failure().find("have different keys"), std::string::npos) << gateway.failure();
+}
+
+// --- A facility on an older copy of the journal ----------------------------------------------------------------------
+
+/// A gateway of this process: how often it was linked, and what it has reported.
+struct watched_gateway {
+    watched_gateway(io::context& context, const node::configuration& c)
+        : role(
+              context, c, [this](io::endpoint) { ++links; },
+              [this](const std::string& what) { problems.push_back(what); }) {}
+
+    int links = 0;
+    std::vector<std::string> problems;
+    node::gateway_role role;
+};
+
+/// Waits until the gateway was linked so often, or has reported so much.
+io::task<void> wait_for(const watched_gateway* g, int links, std::size_t problems) {
+    for (int i = 0; i < 2'000 && (g->links < links || g->problems.size() < problems); ++i)
+        static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(5)));
+}
+
+io::task<void> meet_others(io::context* context, venue* v, std::string copy) {
+    watched_gateway g(*context, v->at_gateways[0]);
+    io::task_scope running(*context);
+    running.spawn(g.role.run());
+    v->start_facility();  // epoch 2
+    co_await wait_for(&g, 1, 0);
+    EXPECT_EQ(g.links, 1);
+    v->facility->kill();
+    const std::string own = std::exchange(v->at_facility.journal_directory, copy);
+    v->start_facility();  // epoch 2 of the copy
+    co_await wait_for(&g, 1, 1);
+    v->facility->kill();
+    v->at_facility.journal_directory = copy + ".new";
+    v->start_facility();
+    co_await wait_for(&g, 1, 2);
+    EXPECT_EQ(g.links, 1) << "neither is the facility that the gateway knows";
+    v->facility->kill();
+    v->at_facility.journal_directory = own;
+    v->start_facility();  // epoch 3
+    co_await wait_for(&g, 2, 0);
+    EXPECT_EQ(g.links, 2);
+    CORRO_REQUIRE(g.problems.size() == 2);
+    EXPECT_NE(g.problems[0].find("an older copy of the journal"), std::string::npos) << g.problems[0];
+    EXPECT_NE(g.problems[1].find("another journal"), std::string::npos) << g.problems[1];
+    g.role.close();
+    co_await running.join();
+}
+
+TEST(gateways, stay_away_from_a_facility_on_a_copy_of_the_journal) {
+    const base::test_folder directory;
+    venue v(directory.path(), link_name());
+    v.start_facility();
+    static_cast<void>(v.facility->close());
+    const std::string copy = directory.path() + "/copy";
+    std::filesystem::copy(v.at_facility.journal_directory, copy, std::filesystem::copy_options::recursive);
+    io::context context;
+    io::block_on(context, meet_others(&context, &v, copy));
 }
 
 }  // namespace

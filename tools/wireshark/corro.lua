@@ -197,6 +197,7 @@ local reject_reason_names = {
     [42] = "not_authorised",
     [43] = "killed",
     [95] = "flooded",
+    [96] = "request_lost",
     [60] = "order_size_limit",
     [61] = "notional_limit",
     [62] = "open_orders_limit",

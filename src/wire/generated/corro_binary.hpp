@@ -331,6 +331,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::throttled) == 41)
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::not_authorised) == 42);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::killed) == 43);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::flooded) == 95);
+static_assert(static_cast<std::uint8_t>(domain::reject_reason::request_lost) == 96);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::order_size_limit) == 60);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::notional_limit) == 61);
 static_assert(static_cast<std::uint8_t>(domain::reject_reason::open_orders_limit) == 62);
@@ -384,6 +385,7 @@ static_assert(static_cast<std::uint8_t>(domain::reject_reason::quote_protection)
         case domain::reject_reason::not_authorised:
         case domain::reject_reason::killed:
         case domain::reject_reason::flooded:
+        case domain::reject_reason::request_lost:
         case domain::reject_reason::order_size_limit:
         case domain::reject_reason::notional_limit:
         case domain::reject_reason::open_orders_limit:

@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "base/test_folder.hpp"
+#include "io/context.hpp"
+#include "io/tcp.hpp"
+#include "node/exchange.hpp"
+#include "node/segmented_exchange.hpp"
+
+namespace corro::node {
+namespace {
+
+configuration small(const std::string& directory) {
+    configuration c;
+    c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
+    c.order_entry_unix_listen = directory + "/orders";
+    c.orders_max = 100;
+    domain::instrument i;
+    i.id = domain::instrument_id{1};
+    i.name = domain::symbol{"ONE"};
+    i.tick_size = domain::price_nano{1'000'000'000};
+    i.price_high = domain::price_ticks{20'000};
+    c.instruments.push_back(i);
+    gateway::account a;
+    a.id = domain::account_id{1};
+    a.key.fill(std::byte{1});
+    c.accounts.push_back(a);
+    return c;
+}
+
+template <class Exchange>
+void expect_order_entry_closed(configuration c) {
+    io::context context;
+    const auto taken = io::tcp_acceptor::open(context, io::endpoint::loopback(0));
+    ASSERT_TRUE(taken);
+    c.metrics_listen = taken->local_endpoint()->to_string();
+    EXPECT_THROW(Exchange(context, c), std::system_error);
+    EXPECT_FALSE(std::filesystem::exists(c.order_entry_unix_listen)) << "clients were let in before the start was sure";
+}
+
+TEST(exchange_ports, order_entry_opens_after_all_others) {
+    const base::test_folder directory;
+    expect_order_entry_closed<exchange>(small(directory.path()));
+}
+
+TEST(exchange_ports, order_entry_of_segments_opens_after_all_others) {
+    const base::test_folder directory;
+    configuration c = small(directory.path());
+    segment_configuration s;
+    s.name = "ONLY";
+    s.instruments = {domain::instrument_id{1}};
+    s.orders_max = 100;
+    s.feed_listen = s.snapshot_listen = "127.0.0.1:0";
+    c.segments.push_back(s);
+    expect_order_entry_closed<segmented_exchange>(c);
+}
+
+}  // namespace
+}  // namespace corro::node
