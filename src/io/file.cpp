@@ -85,6 +85,13 @@ std::error_code file::try_lock() noexcept {
     return {};
 }
 
+bool file::is_at(const std::string& path) const noexcept {
+    struct stat mine{};
+    struct stat there{};
+    return ::fstat(file_, &mine) == 0 && ::stat(path.c_str(), &there) == 0 && mine.st_dev == there.st_dev &&
+           mine.st_ino == there.st_ino;
+}
+
 void file::close() noexcept {
     CORRO_ASSERT(under_way_count_ == 0, "a file is closed when nothing is under way on it");
     if (file_ >= 0) ::close(std::exchange(file_, -1));

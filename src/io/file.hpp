@@ -166,6 +166,9 @@ class file {
     /// @error operation_would_block if somebody else, in this process or another, has taken it.
     [[nodiscard]] std::error_code try_lock() noexcept;
 
+    /// Whether the name at `path` is this file's, or directory's, and not another's by now. At once.
+    [[nodiscard]] bool is_at(const std::string& path) const noexcept;
+
     /// Closes the file; harmless when it is closed already. Does not sync. @pre Nothing is under way (asserted).
     void close() noexcept;
 
@@ -187,7 +190,7 @@ class file_system {
     /// @param faults  Breaks calls, in tests; outlives the file system and its files.
     explicit file_system(context& on, file_faults* faults = nullptr) noexcept : context_(&on), faults_(faults) {}
 
-    /// Opens a file.
+    /// Opens a file; with file_mode::read also a directory, to lock it.
     /// @error   no_such_file_or_directory, file_exists, permission_denied and the like; operation_canceled.
     /// @suspend As `file::read_at`. @cancel As there.
     [[nodiscard]] task<std::expected<file, std::error_code>> open(std::string path, file_mode mode) {
@@ -198,6 +201,12 @@ class file_system {
     /// after `sync_directory` of where it stands.
     [[nodiscard]] task<std::error_code> rename(std::string from, std::string to) {
         return name_call(faults_, file_call::rename, std::move(from), std::move(to));
+    }
+    /// As `rename`, but never takes a name that is in use: in one step where the file system can, otherwise after a
+    /// look.
+    /// @error file_exists.
+    [[nodiscard]] task<std::error_code> rename_new(std::string from, std::string to) {
+        return name_call(faults_, file_call::rename_new, std::move(from), std::move(to));
     }
     /// Takes the name away; the file goes when nobody has it open any more.
     [[nodiscard]] task<std::error_code> remove(std::string path) {

@@ -29,6 +29,15 @@ std::int64_t sync_directory(const char* path) noexcept {
     return result;
 }
 
+/// A rename that fails if there is something under the new name already.
+std::int64_t rename_new(const char* path, const char* new_path) noexcept {
+    const std::int64_t done = outcome(::renameat2(AT_FDCWD, path, AT_FDCWD, new_path, RENAME_NOREPLACE));
+    if (done != -EINVAL) return done;
+    // A file system that cannot do both in one step.
+    if (::access(new_path, F_OK) == 0) return -EEXIST;
+    return outcome(::rename(path, new_path));
+}
+
 }  // namespace
 
 std::size_t file_operation::part_bytes() const noexcept {
@@ -49,6 +58,7 @@ std::int64_t file_operation::perform() const noexcept {
                 break;
             case file_call::truncate: result = outcome(::ftruncate(handle, static_cast<off_t>(offset))); break;
             case file_call::rename: result = outcome(::rename(path, new_path)); break;
+            case file_call::rename_new: result = rename_new(path, new_path); break;
             case file_call::remove: result = outcome(::unlink(path)); break;
             case file_call::sync_directory: result = sync_directory(path); break;
         }

@@ -27,6 +27,7 @@ enum class file_call : std::uint8_t {
     preallocate,
     truncate,
     rename,
+    rename_new,
     remove,
     sync_directory,
 };
@@ -74,7 +75,7 @@ class file_operation : public ready_item, public remote_item {
     std::size_t size = 0;            ///< How much of it.
     std::uint64_t offset = 0;        ///< Where in the file.
     const char* path = nullptr;      ///< Of calls by name.
-    const char* new_path = nullptr;  // of `rename`
+    const char* new_path = nullptr;  // of the renames
     file_faults* faults = nullptr;   ///< Asked before each single call.
 
     // What came of it: an errno number, `status_end_of_stream`, or 0.

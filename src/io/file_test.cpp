@@ -186,7 +186,21 @@ TEST_P(files, files_grow_shrink_move_and_go) {
         error = co_await opened->truncate(100);
         EXPECT_FALSE(error);
         EXPECT_EQ(opened->size(), 100U);
+        EXPECT_TRUE(opened->is_at(folder + "/a"));
         error = co_await disk.rename(folder + "/a", folder + "/b");
+        EXPECT_FALSE(error);
+        EXPECT_FALSE(opened->is_at(folder + "/a"));
+        EXPECT_TRUE(opened->is_at(folder + "/b"));
+        {
+            const auto other = co_await disk.open(folder + "/c", file_mode::create);
+            EXPECT_TRUE(other.has_value());
+        }
+        error = co_await disk.rename_new(folder + "/c", folder + "/b");
+        EXPECT_EQ(error, std::errc::file_exists);
+        EXPECT_TRUE(opened->is_at(folder + "/b")) << "a name in use is never taken";
+        error = co_await disk.rename_new(folder + "/c", folder + "/d");
+        EXPECT_FALSE(error);
+        error = co_await disk.remove(folder + "/d");
         EXPECT_FALSE(error);
         error = co_await disk.sync_directory(folder);
         EXPECT_FALSE(error);
@@ -198,6 +212,19 @@ TEST_P(files, files_grow_shrink_move_and_go) {
         EXPECT_EQ(error, std::errc::no_such_file_or_directory);
         error = co_await disk.rename(folder + "/a", folder + "/b");
         EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    };
+    block_on(ctx, body(&ctx, folder_));
+}
+
+TEST_P(files, a_directory_is_taken_by_one_opening_at_a_time) {
+    const auto body = [](context* on, std::string folder) -> task<> {
+        file_system disk(*on);
+        auto first = co_await disk.open(folder, file_mode::read);
+        auto second = co_await disk.open(folder, file_mode::read);
+        CORRO_REQUIRE(first.has_value() && second.has_value());
+        EXPECT_TRUE(first->is_at(folder));
+        EXPECT_FALSE(first->try_lock());
+        EXPECT_EQ(second->try_lock(), std::errc::operation_would_block);
     };
     block_on(ctx, body(&ctx, folder_));
 }

@@ -536,6 +536,9 @@ class without_descriptors final : public storage {
     io::task<std::error_code> rename(std::string from, std::string to) override {
         return under_->rename(std::move(from), std::move(to));
     }
+    io::task<std::error_code> rename_new(std::string from, std::string to) override {
+        return under_->rename_new(std::move(from), std::move(to));
+    }
     io::task<std::error_code> remove(std::string path) override { return under_->remove(std::move(path)); }
     io::task<std::error_code> sync_directory(std::string path) override {
         if (refuses()) co_return std::error_code(EMFILE, std::generic_category());

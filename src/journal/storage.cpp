@@ -46,6 +46,7 @@ class disk_file final : public stored_file {
     }
     [[nodiscard]] std::expected<std::uint64_t, std::error_code> size() const override { return file_.size(); }
     [[nodiscard]] std::error_code try_lock() override { return file_.try_lock(); }
+    [[nodiscard]] bool is_at(const std::string& path) const override { return file_.is_at(path); }
 
  private:
     io::file file_;
@@ -61,6 +62,10 @@ io::task<storage::opened> disk_storage::open(std::string path, io::file_mode mod
 
 io::task<std::error_code> disk_storage::rename(std::string from, std::string to) {
     return files_.rename(std::move(from), std::move(to));
+}
+
+io::task<std::error_code> disk_storage::rename_new(std::string from, std::string to) {
+    return files_.rename_new(std::move(from), std::move(to));
 }
 
 io::task<std::error_code> disk_storage::remove(std::string path) {
@@ -88,32 +93,71 @@ std::error_code disk_storage::make_directory(const std::string& path) {
     return error;
 }
 
-io::task<std::expected<directory_lock, problem>> directory_lock::take(storage* files, std::string path) {
+namespace {
+
+using opened_lock = std::expected<std::unique_ptr<stored_file>, problem>;
+
+/// What is above a path; empty for nothing.
+std::string above(std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return path == "." ? std::string() : std::string(".");
+    return path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+/// Makes a directory and those above it that are not there. Each new name is on the disk when it returns: otherwise a
+/// power cut could take the directory, with a journal in it whose every file was synced.
+io::task<std::error_code> make_lasting_directory(storage* files, std::string path) {
+    std::vector<std::string> parents;  // of the names that are new
+    for (std::string at = path; at != "/";) {
+        const auto there = files->list(at);
+        if (there || there.error() != std::errc::no_such_file_or_directory) break;
+        at = above(std::move(at));
+        if (at.empty()) break;
+        parents.push_back(at);
+    }
     std::error_code error = files->make_directory(path);
+    for (std::size_t i = 0; i < parents.size() && !error; ++i) error = co_await files->sync_directory(parents[i]);
+    co_return error;
+}
+
+problem in_use_by_another(const std::string& path) {
+    return {journal_errc::in_use,
+            fmt::format("{}: another process uses this journal; stop it, or name another directory", path), path};
+}
+
+/// Opens a file or directory and locks it.
+io::task<opened_lock> open_locked(storage* files, std::string name, io::file_mode mode, std::string directory) {
+    auto file = co_await files->open(name, mode);
+    if (!file) {
+        co_return std::unexpected(problem(file.error(),
+                                          fmt::format("{}: cannot be opened for writing: {}. The journal needs a "
+                                                      "directory that this user may write to",
+                                                      name, file.error().message()),
+                                          name));
+    }
+    const std::error_code error = (*file)->try_lock();
+    const bool is_directory = mode == io::file_mode::read;
+    if (error == std::errc::operation_would_block) co_return std::unexpected(in_use_by_another(directory));
+    if (error && !is_directory) {
+        co_return std::unexpected(problem(error, fmt::format("{}: cannot be locked: {}", name, error.message()), name));
+    }
+    co_return std::move(*file);
+}
+
+}  // namespace
+
+io::task<std::expected<directory_lock, problem>> directory_lock::take(storage* files, std::string path) {
+    const std::error_code error = co_await make_lasting_directory(files, path);
     if (error) {
         co_return std::unexpected(
             problem(error, fmt::format("{}: the journal's directory cannot be made: {}", path, error.message()), path));
     }
-    const std::string name = path + "/lock";
-    auto file = co_await files->open(name, io::file_mode::create);
-    if (!file) {
-        error = file.error();
-        co_return std::unexpected(problem(error,
-                                          fmt::format("{}: cannot be opened for writing: {}. The journal needs a "
-                                                      "directory that this user may write to",
-                                                      name, error.message()),
-                                          name));
-    }
-    error = (*file)->try_lock();
-    if (error == std::errc::operation_would_block) {
-        co_return std::unexpected(problem(
-            journal_errc::in_use,
-            fmt::format("{}: another process uses this journal; stop it, or name another directory", path), path));
-    }
-    if (error) {
-        co_return std::unexpected(problem(error, fmt::format("{}: cannot be locked: {}", name, error.message()), name));
-    }
-    co_return directory_lock(files, std::move(path), std::move(*file));
+    auto directory = co_await open_locked(files, path, io::file_mode::read, path);
+    if (!directory) co_return std::unexpected(std::move(directory.error()));
+    auto lock = co_await open_locked(files, path + "/lock", io::file_mode::create, path);
+    if (!lock) co_return std::unexpected(std::move(lock.error()));
+    co_return directory_lock(files, std::move(path), std::move(*directory), std::move(*lock));
 }
 
 }  // namespace corro::journal

@@ -45,6 +45,8 @@ class stored_file {
     [[nodiscard]] virtual std::expected<std::uint64_t, std::error_code> size() const = 0;
     /// As io::file::try_lock.
     [[nodiscard]] virtual std::error_code try_lock() = 0;
+    /// As io::file::is_at.
+    [[nodiscard]] virtual bool is_at(const std::string& path) const = 0;
 };
 
 /// Where files are found by their names.
@@ -57,8 +59,11 @@ class storage {
     storage& operator=(const storage&) = delete;
     virtual ~storage() = default;
 
+    /// Opens a file; to read, also a directory.
     virtual io::task<opened> open(std::string path, io::file_mode mode) = 0;
     virtual io::task<std::error_code> rename(std::string from, std::string to) = 0;
+    /// As `rename`, but file_exists when the name is in use.
+    virtual io::task<std::error_code> rename_new(std::string from, std::string to) = 0;
     virtual io::task<std::error_code> remove(std::string path) = 0;
     virtual io::task<std::error_code> sync_directory(std::string path) = 0;
     /// The names in a directory, in no particular order. At once.
@@ -75,6 +80,7 @@ class disk_storage final : public storage {
 
     io::task<opened> open(std::string path, io::file_mode mode) override;
     io::task<std::error_code> rename(std::string from, std::string to) override;
+    io::task<std::error_code> rename_new(std::string from, std::string to) override;
     io::task<std::error_code> remove(std::string path) override;
     io::task<std::error_code> sync_directory(std::string path) override;
     [[nodiscard]] std::expected<std::vector<std::string>, std::error_code> list(const std::string& path) override;
@@ -84,22 +90,30 @@ class disk_storage final : public storage {
     io::file_system files_;
 };
 
-/// Holds a journal's directory for one process. Whoever writes there, or means to, has one; it ends with the process.
+/// Holds a journal's directory for one process: a writer has one, and it ends with the process.
+///
+/// Two locks are taken. That on the directory itself cannot be lost while the directory is in use; that on the file
+/// `lock` in it also stops versions of Corro which know no other. A file system that cannot lock directories (NFS)
+/// leaves the file's.
 class directory_lock {
  public:
-    /// Makes the directory if it is not there and takes it. `files` outlives the lock.
+    /// Makes the directory if it is not there, on the disk, and takes it. `files` outlives the lock.
     /// @error in_use; what the system reports, in a sentence that names the directory.
     [[nodiscard]] static io::task<std::expected<directory_lock, problem>> take(storage* files, std::string path);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] storage& files() const noexcept { return *files_; }
+    /// Whether the directory that is locked is still the one with this path, and not one that was put in its place.
+    [[nodiscard]] bool is_in_place() const { return directory_->is_at(path_); }
 
  private:
-    directory_lock(storage* files, std::string path, std::unique_ptr<stored_file> lock) noexcept
-        : files_(files), path_(std::move(path)), lock_(std::move(lock)) {}
+    directory_lock(storage* files, std::string path, std::unique_ptr<stored_file> directory,
+                   std::unique_ptr<stored_file> lock) noexcept
+        : files_(files), path_(std::move(path)), directory_(std::move(directory)), lock_(std::move(lock)) {}
 
     storage* files_;
     std::string path_;
+    std::unique_ptr<stored_file> directory_;
     std::unique_ptr<stored_file> lock_;
 };
 

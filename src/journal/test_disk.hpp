@@ -43,6 +43,9 @@ class test_disk final : public storage {
     io::task<opened> open(std::string path, io::file_mode mode) override {
         co_await io::yield();
         if (const std::error_code error = next_call()) co_return std::unexpected(error);
+        if (const auto directory = directories_.find(path); directory != directories_.end()) {
+            co_return std::make_unique<open_file>(this, directory->second);
+        }
         auto found = names_.find(path);
         const bool creates = mode != io::file_mode::read && mode != io::file_mode::write;
         if (found == names_.end() && !creates) co_return std::unexpected(code(ENOENT));
@@ -66,6 +69,11 @@ class test_disk final : public storage {
         pending_.push_back({to, moved, from});
         co_return std::error_code();
     }
+    io::task<std::error_code> rename_new(std::string from, std::string to) override {
+        if (names_.contains(to)) co_return code(EEXIST);
+        const std::error_code done = co_await rename(std::move(from), std::move(to));
+        co_return done;
+    }
     io::task<std::error_code> remove(std::string path) override {
         co_await io::yield();
         if (const std::error_code error = next_call()) co_return error;
@@ -88,7 +96,10 @@ class test_disk final : public storage {
         }
         return found;
     }
-    std::error_code make_directory(const std::string&) override { return {}; }
+    std::error_code make_directory(const std::string& path) override {
+        if (!directories_.contains(path)) directories_[path] = std::make_shared<node>();
+        return {};
+    }
 
     /// The power fails and comes back. Files that were open are gone.
     void lose_power(std::uint64_t seed) {
@@ -216,6 +227,13 @@ class test_disk final : public storage {
             file_->locked_by = this;
             return {};
         }
+        [[nodiscard]] bool is_at(const std::string& path) const override {
+            if (const auto directory = disk_->directories_.find(path); directory != disk_->directories_.end()) {
+                return directory->second == file_;
+            }
+            const auto found = disk_->names_.find(path);
+            return found != disk_->names_.end() && found->second == file_;
+        }
 
      private:
         test_disk* disk_;
@@ -244,6 +262,7 @@ class test_disk final : public storage {
         calls_after_failure_count = 0;
     }
 
+    std::map<std::string, std::shared_ptr<node>> directories_;
     std::map<std::string, std::shared_ptr<node>> names_;
     std::map<std::string, std::shared_ptr<node>> durable_names_;
     std::vector<change> pending_;

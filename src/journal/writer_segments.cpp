@@ -133,10 +133,24 @@ io::task<writer::outcome> writer::begin_segment() {
     std::array<std::byte, segment_header_bytes> bytes;
     encode(next, bytes);
     const std::string path = path_of(segment_name(next.number));
+    if (!lock_.is_in_place()) {
+        co_return std::unexpected(
+            problem(journal_errc::in_use,
+                    fmt::format("{}: another directory was put in the place of the one that this process has locked",
+                                lock_.path()),
+                    lock_.path()));
+    }
     const io::io_result written = co_await spare_->write_at(0, bytes);
     std::error_code error = written.error;
     if (!error) error = co_await spare_->sync_data();
-    if (!error) error = co_await files_->rename(path_of(spare_name), path);
+    if (!error) error = co_await files_->rename_new(path_of(spare_name), path);
+    if (error == std::errc::file_exists) {
+        co_return std::unexpected(problem(
+            journal_errc::in_use,
+            fmt::format("{}: another process has made this file; it is left as it is, and nothing is accepted any more",
+                        path),
+            path));
+    }
     if (!error) error = co_await sync_names();
     // A sync in the background may have begun meanwhile; the file stays open for it.
     while (sync_under_way_ && !error) error = co_await sync_ended_.wait();

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 #include "base/test_folder.hpp"
 #include "io/backend_tests.hpp"
@@ -89,6 +92,69 @@ TEST_P(journals, a_second_writer_is_refused_while_the_first_lives) {
         EXPECT_TRUE(second.has_value());
     };
     io::block_on(ctx, body(&disk, folder.path()));
+}
+
+// D8: the lock is on the directory, which cannot go while a journal is in it.
+TEST_P(journals, a_second_writer_is_refused_although_the_lock_file_was_removed) {
+    const auto body = [](storage* files, std::string path) -> io::task<> {
+        auto first = co_await open_writer(files, path, small_options(durability::group));
+        CORRO_REQUIRE(first.has_value());
+        const std::error_code removed = co_await files->remove(path + "/lock");
+        EXPECT_FALSE(removed);
+        auto second = co_await open_writer(files, path, small_options(durability::group));
+        CORRO_REQUIRE(!second.has_value());
+        EXPECT_EQ(second.error().code, journal_errc::in_use);
+        // Also where somebody has put another file in its place.
+        second = co_await open_writer(files, path, small_options(durability::group));
+        CORRO_REQUIRE(!second.has_value());
+        EXPECT_EQ(second.error().code, journal_errc::in_use);
+    };
+    io::block_on(ctx, body(&disk, folder.path()));
+}
+
+/// A journal that writes until it has failed.
+io::task<> write_until_failed(writer* log) {
+    io::task_scope scope(co_await io::this_context());
+    scope.spawn(log->run());
+    co_await append_commands(log, 100'000);
+    scope.request_stop();
+    co_await scope.join();
+}
+
+TEST_P(journals, a_segment_that_somebody_else_has_made_is_not_overwritten) {
+    const auto body = [](storage* files, std::string path) -> io::task<> {
+        auto log = co_await open_writer(files, path, small_options(durability::group));
+        CORRO_REQUIRE(log.has_value());
+        {
+            auto other = co_await files->open(path + "/" + segment_name(3), io::file_mode::create_new);
+            CORRO_REQUIRE(other.has_value());
+            const io::io_result done = co_await (*other)->write_at(0, std::as_bytes(std::span("somebody's")));
+            EXPECT_TRUE(done.ok());
+        }
+        co_await write_until_failed(log->get());
+        EXPECT_EQ((*log)->error().code, journal_errc::in_use) << (*log)->error().text;
+        auto other = co_await files->open(path + "/" + segment_name(3), io::file_mode::read);
+        CORRO_REQUIRE(other.has_value());
+        std::array<char, 10> text{};
+        const io::io_result got = co_await (*other)->read_at(0, std::as_writable_bytes(std::span(text)));
+        EXPECT_TRUE(got.ok());
+        EXPECT_EQ(std::string_view(text.data(), text.size()), "somebody's");
+    };
+    io::block_on(ctx, body(&disk, folder.path()));
+}
+
+TEST_P(journals, a_directory_that_takes_the_place_of_the_locked_one_is_not_written_to) {
+    const std::string path = folder.path() + "/j";
+    const auto body = [](storage* files, std::string at) -> io::task<> {
+        auto log = co_await open_writer(files, at, small_options(durability::group));
+        CORRO_REQUIRE(log.has_value());
+        std::filesystem::rename(at, at + ".moved");
+        auto other = co_await open_writer(files, at, small_options(durability::group));
+        CORRO_REQUIRE(other.has_value());
+        co_await write_until_failed(log->get());
+        EXPECT_FALSE(std::filesystem::exists(at + "/" + segment_name(2)));
+    };
+    io::block_on(ctx, body(&disk, path));
 }
 
 TEST_P(journals, an_epoch_that_is_not_newer_is_refused) {

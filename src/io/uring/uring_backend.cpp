@@ -357,7 +357,9 @@ bool uring_backend::may_send_at_once(uring_descriptor& on) noexcept {
 
 bool uring_backend::start_file(file_operation& what) noexcept {
     // What the ring of Linux 6.1 has no call for is left to a thread.
-    if (what.call == file_call::truncate || what.call == file_call::sync_directory || orphaned_) return false;
+    const bool is_for_the_pool = what.call == file_call::truncate || what.call == file_call::rename_new ||
+                                 what.call == file_call::sync_directory;
+    if (is_for_the_pool || orphaned_) return false;
     io_uring_sqe& slot = next_submission();
     const auto part = static_cast<unsigned>(what.part_bytes());
     switch (what.call) {
@@ -378,6 +380,7 @@ bool uring_backend::start_file(file_operation& what) noexcept {
         case file_call::rename: ::io_uring_prep_renameat(&slot, AT_FDCWD, what.path, AT_FDCWD, what.new_path, 0); break;
         case file_call::remove: ::io_uring_prep_unlinkat(&slot, AT_FDCWD, what.path, 0); break;
         case file_call::truncate:
+        case file_call::rename_new:
         case file_call::sync_directory: break;
     }
     slot.user_data = tagged(&what, subject::file_done);
