@@ -1,4 +1,4 @@
-// `corro journal`: looks at a journal, without a venue and without changing anything.
+// `corro journal`: looks at a journal, without a venue; only `adopt` changes anything.
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <expected>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,8 +20,10 @@
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "journal/advice.hpp"
+#include "journal/manifest.hpp"
 #include "journal/reader.hpp"
 #include "journal/snapshot_store.hpp"
+#include "journal/storage.hpp"
 
 namespace corro::app {
 namespace {
@@ -177,6 +181,8 @@ void print_definition(const domain::command& c) {
 class looking {
  public:
     explicit looking(const journal_options& options) : options_(options) {
+        // Before the segments, so that a venue at work can only have more of them than the manifest names.
+        manifest_ = io::block_on(ctx_, journal::read_manifest(&files_, options.directory));
         journal::reader_options reading;
         reading.from_sequence = options.from;
         reader_ = io::block_on(ctx_, journal::reader::open(&files_, options.directory, reading));
@@ -213,7 +219,19 @@ class looking {
         fmt::print("{} commands in {} segments are sound; checked in {:.2f} s\n", count, end.segments.size(), seconds);
         fmt::print("next sequence number {}; {}\n", end.next_sequence, name_of(end.tail));
         if (end.torn_bytes != 0) fmt::print("{} bytes of a torn write are at the end\n", end.torn_bytes);
-        return print_snapshots(ctx_, files_, options_.directory);
+        const int snapshots = print_snapshots(ctx_, files_, options_.directory);
+        return check_manifest(end) != 0 ? 1 : snapshots;
+    }
+
+    /// Takes the journal as it is: a start no longer misses what is not there.
+    int adopt() {
+        const auto lock = io::block_on(ctx_, journal::directory_lock::take(&files_, options_.directory));
+        if (!lock) return say(lock.error());
+        const auto end = io::block_on(ctx_, journal::adopt_journal(&files_, options_.directory));
+        if (!end) return say(end.error());
+        fmt::print("{}: the manifest names {} segments; the journal goes on with sequence number {}\n",
+                   options_.directory, end->segments.size(), end->next_sequence);
+        return 0;
     }
 
     int dump() {
@@ -241,6 +259,39 @@ class looking {
     }
 
  private:
+    /// Compares with the manifest, and lists what starts have cut off. @return 0 when nothing is missing.
+    int check_manifest(const journal::journal_end& end) {
+        if (!manifest_) return say(manifest_.error());
+        if (const auto names = files_.list(options_.directory)) {
+            for (const std::string& name : *names) {
+                const auto number = journal::torn_number(name);
+                if (!number) continue;
+                fmt::print("{}/{}: a start has cut these bytes off segment {}: they were no whole block\n",
+                           options_.directory, name, *number);
+            }
+        }
+        const auto now = io::block_on(ctx_, journal::read_manifest(&files_, options_.directory));
+        if (now && *now != *manifest_) {
+            fmt::print("the venue was at work meanwhile: whether the journal's end is whole was not checked\n");
+            return 0;
+        }
+        if (!*manifest_) {
+            if (end.segments.back().header.version == 1) return 0;
+            return say({journal::journal_errc::missing_manifest,
+                        fmt::format("{}: the manifest is missing or damaged", options_.directory)});
+        }
+        const std::uint64_t oldest = end.segments.front().header.number;
+        if ((*manifest_)->oldest_segment < oldest) {
+            fmt::print("segments before number {} are missing, which the venue has not removed\n", oldest);
+        }
+        const auto whole = journal::check_end(**manifest_, end, options_.directory);
+        if (!whole) return say(whole.error());
+        if (end.tail != journal::tail_state::sealed) {
+            fmt::print("the journal is not closed: whether its last block is the last one written cannot be checked\n");
+        }
+        return 0;
+    }
+
     /// A venue makes its first segment when it starts, so that a directory without one is a mistake.
     int say_empty() const {
         fmt::print(
@@ -254,6 +305,7 @@ class looking {
     journal_options options_;
     io::context ctx_;
     journal::disk_storage files_{ctx_};
+    std::expected<std::optional<journal::manifest>, journal::problem> manifest_;
     opened_reader reader_;
 };
 
@@ -281,8 +333,13 @@ void add_journal_command(CLI::App& app, int& exit_code) {
     CLI::App* stat =
         add(*command, "stat", "Lists segments and snapshots; reads of the segments only their headers", options);
     stat->callback([options, &exit_code] { exit_code = looking(*options).stat(); });
+    CLI::App* adopt =
+        add(*command, "adopt",
+            "Takes a journal as it is, without the files that are missing: the next start goes on behind what is there",
+            options);
+    adopt->callback([options, &exit_code] { exit_code = looking(*options).adopt(); });
     command->footer(
-        "Nothing is changed, and the venue may be at work meanwhile.\n"
+        "Only `adopt` changes anything; for the others the venue may be at work meanwhile.\n"
         "Exit code: 0 when everything is sound, 1 when something is damaged, missing or cannot be read.");
 }
 

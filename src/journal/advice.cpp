@@ -8,8 +8,17 @@ std::string_view advice_for(std::error_code code) noexcept {
                "snapshot is newer than the damage, start from that snapshot and the segments behind it.";
     }
     if (code == journal_errc::missing_segment) {
-        return "Put the segment back from a backup. If it was removed on purpose, remove all older ones as well, and "
-               "start from a snapshot.";
+        return "Put the segment back from a backup. If an old one was removed on purpose, remove all older ones as "
+               "well, and start from a snapshot. If the newest ones are lost for good, `corro journal adopt` takes the "
+               "journal as it is, without what they held.";
+    }
+    if (code == journal_errc::missing_manifest || code == journal_errc::stale_manifest ||
+        code == journal_errc::missing_end) {
+        return "Copy the directory away before anything else. Then put the missing files back from a backup; or, if "
+               "they are lost for good, `corro journal adopt` takes the journal as it is, without what they held.";
+    }
+    if (code == journal_errc::different_moments) {
+        return "Take the folders of all segments from the same copy, which was made while the venue did not run.";
     }
     if (code == journal_errc::broken_chain) {
         return "Take all files of the journal from the same copy.";

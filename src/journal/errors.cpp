@@ -16,6 +16,10 @@ class category final : public std::error_category {
             case journal_errc::foreign_file: return "not a file of a journal";
             case journal_errc::sequence_gap: return "sequence numbers are missing or occur twice";
             case journal_errc::broken_chain: return "files of different copies of a journal";
+            case journal_errc::missing_manifest: return "the manifest of the journal is missing";
+            case journal_errc::stale_manifest: return "the manifest of the journal is older than its segments";
+            case journal_errc::missing_end: return "the end of the journal is missing";
+            case journal_errc::different_moments: return "journals of different moments";
             case journal_errc::in_use: return "another process has the journal";
             case journal_errc::stale_epoch: return "somebody with a newer epoch has written here";
             case journal_errc::out_of_reach: return "the journal does not hold what was asked for";

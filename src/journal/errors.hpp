@@ -25,6 +25,14 @@ enum class journal_errc {
     sequence_gap,
     /// A file was not written behind the one in front of it: one of them is of another copy of the journal.
     broken_chain,
+    /// The manifest is missing or damaged, and the journal has files.
+    missing_manifest,
+    /// The manifest is older than the segments.
+    stale_manifest,
+    /// The journal ends before the place that it is known to have reached.
+    missing_end,
+    /// The journals of a venue's shards are of different moments.
+    different_moments,
     /// Another process has the journal.
     in_use,
     /// Somebody with a newer epoch has written here.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "journal/manifest.hpp"
 #include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
 
@@ -122,7 +123,9 @@ std::int64_t another_clock() {
 // do not go between those of the other.
 TEST_F(shard_journals, a_segment_of_another_copy_does_not_fit) {
     io::block_on(ctx, one_life(&disk, "a", 10, one_clock));
-    disk.put("b/" + segment_name(1), disk.bytes_of("a/" + segment_name(1)));
+    for (const std::string& name : {segment_name(1), std::string(manifest_name)}) {
+        disk.put("b/" + name, disk.bytes_of("a/" + name));
+    }
     io::block_on(ctx, one_life(&disk, "a", 10, one_clock));
     io::block_on(ctx, one_life(&disk, "a", 10, one_clock));
     io::block_on(ctx, one_life(&disk, "b", 10, another_clock));

@@ -153,10 +153,10 @@ io::task<std::expected<directory_lock, problem>> directory_lock::take(storage* f
         co_return std::unexpected(
             problem(error, fmt::format("{}: the journal's directory cannot be made: {}", path, error.message()), path));
     }
-    auto directory = co_await open_locked(files, path, io::file_mode::read, path);
-    if (!directory) co_return std::unexpected(std::move(directory.error()));
     auto lock = co_await open_locked(files, path + "/lock", io::file_mode::create, path);
     if (!lock) co_return std::unexpected(std::move(lock.error()));
+    auto directory = co_await open_locked(files, path, io::file_mode::read, path);
+    if (!directory) co_return std::unexpected(std::move(directory.error()));
     co_return directory_lock(files, std::move(path), std::move(*directory), std::move(*lock));
 }
 

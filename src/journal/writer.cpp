@@ -281,6 +281,11 @@ io::task<void> writer::seal_and_leave() {
         co_return;
     }
     ++statistics_.syncs_count;
+    outcome recorded = co_await record_end();
+    if (!recorded) {
+        fail(std::move(recorded.error()));
+        co_return;
+    }
     // If it stays, the next writer removes it.
     error = co_await files_->remove(path_of(spare_name));
 }

@@ -43,10 +43,12 @@
 #include "base/large_array.hpp"
 #include "domain/command.hpp"
 #include "io/event.hpp"
+#include "io/mutex.hpp"
 #include "io/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/limits.hpp"
+#include "journal/manifest.hpp"
 #include "journal/reader.hpp"
 #include "journal/segment_format.hpp"
 #include "journal/shard_board.hpp"
@@ -110,7 +112,7 @@ class writer {
     /// Begins a new segment behind the end of the journal, and makes room for the next.
     ///
     /// @param end  Of a reader that was opened under this lock and came to the end.
-    /// @error stale_epoch, disk_full; what the system reports.
+    /// @error stale_epoch, disk_full, and what find_manifest and check_end say; what the system reports.
     /// @pre   The options are within their bounds (asserted).
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<writer>, problem>> open(directory_lock lock,
                                                                                         journal_end end,
@@ -176,6 +178,8 @@ class writer {
 
     [[nodiscard]] durability mode() const noexcept { return options_.mode; }
     [[nodiscard]] std::uint64_t epoch() const noexcept { return header_.epoch; }
+    /// What the operator should know of the end that was found, in sentences.
+    [[nodiscard]] const std::vector<std::string>& notices() const noexcept { return notices_; }
     /// The random numbers of the venue.
     [[nodiscard]] const venue_birth& birth() const noexcept { return header_.birth; }
     /// Any thread.
@@ -218,7 +222,13 @@ class writer {
     io::task<std::error_code> sync_names();
     io::task<bool> next_segment();
     io::task<outcome> make_spare();
-    io::task<outcome> tidy_up();
+    io::task<outcome> tidy_up(std::uint64_t torn_bytes, bool is_sealed);
+    io::task<std::error_code> keep_torn_bytes(stored_file* from, std::uint64_t count);
+    io::task<outcome> take_manifest(journal_end end);
+    io::task<outcome> save_manifest();
+    io::task<outcome> record_newest();
+    io::task<outcome> record_end();
+    io::task<outcome> record_oldest(std::uint64_t number);
     io::task<void> look_after_segments();
     io::task<void> remove_old_segments();
     [[nodiscard]] bool oldest_may_go() const noexcept;
@@ -234,6 +244,9 @@ class writer {
     segment_header header_;                  // of the current one
     std::unique_ptr<stored_file> file_;
     std::uint64_t offset_ = 0;
+    manifest manifest_;        // as it is on the disk
+    io::mutex manifest_lock_;  // held by the task that writes it
+    std::vector<std::string> notices_;
     std::uint64_t digest_ = 0;                            // of the commands in the current one
     std::array<std::uint64_t, block_marks_max> marks_{};  // of the block that is being written
     std::uint32_t next_marked_ = 0;                       // the shard with whose mark the next block begins

@@ -40,8 +40,11 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
                                                       lock.path(), last_epoch, options.epoch),
                                           lock.path()));
     }
-    std::unique_ptr<writer> made(new writer(std::move(lock), std::move(end), std::move(options)));
-    outcome done = co_await made->tidy_up();
+    const std::uint64_t torn_bytes = end.torn_bytes;
+    const bool is_sealed = end.tail == tail_state::sealed;
+    std::unique_ptr<writer> made(new writer(std::move(lock), end, std::move(options)));
+    outcome done = co_await made->take_manifest(std::move(end));
+    if (done) done = co_await made->tidy_up(torn_bytes, is_sealed);
     // Only now: what was there may have been written and not synced.
     if (done && made->options_.shards != nullptr) {
         made->options_.shards->note(made->options_.venue.shard, made->synced_sequence_);
@@ -60,7 +63,7 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
 /// Gives back what the last writer held when it went away: the room behind its last block, and its spare. Makes sure
 /// that the last segment is on the disk: its writer may have been killed between a write and its sync, and what the
 /// reader found there is the ground on which everything from now on stands.
-io::task<writer::outcome> writer::tidy_up() {
+io::task<writer::outcome> writer::tidy_up(std::uint64_t torn_bytes, bool is_sealed) {
     std::error_code error = co_await files_->remove(path_of(spare_name));
     if (error && error != std::errc::no_such_file_or_directory) {
         co_return std::unexpected(system_said(error, path_of(spare_name), "cannot be removed"));
@@ -70,11 +73,112 @@ io::task<writer::outcome> writer::tidy_up() {
     const std::string path = path_of(segment_name(last.header.number));
     auto file = co_await files_->open(path, io::file_mode::write);
     error = file ? std::error_code() : file.error();
-    if (!error && last.used_bytes < last.bytes) error = co_await (*file)->truncate(last.used_bytes);
+    bool is_kept = torn_bytes == 0;
+    if (is_kept && last.bytes < last.header.segment_bytes && last.used_bytes == last.bytes && !is_sealed) {
+        notices_.push_back(
+            fmt::format("{}: the file has {} bytes, and room for {} was made: it was cut off behind sequence number "
+                        "{}, either by a "
+                        "start that did not come to its end or by somebody else",
+                        path, last.bytes, last.header.segment_bytes, last.last_sequence));
+    }
+    if (!error && !is_kept) {
+        error = co_await keep_torn_bytes(file->get(), torn_bytes);
+        is_kept = !error;
+        // Without room for a copy they stay where they are: nothing reads them, and nothing is written over them.
+        if (means_full(error)) error.clear();
+        notices_.push_back(fmt::format(
+            "{}: offset {}: {} bytes behind sequence number {} are no whole block; {}. In the modes `group` and `each` "
+            "none of them was acknowledged, unless the disk has damaged what it had confirmed",
+            path, last.used_bytes, torn_bytes, last.last_sequence,
+            is_kept ? "they are kept in " + path_of(torn_name(last.header.number)) : "they stay where they are"));
+    }
+    if (!error && is_kept && last.used_bytes < last.bytes) error = co_await (*file)->truncate(last.used_bytes);
     if (!error) error = co_await (*file)->sync_data();
     if (error) co_return std::unexpected(system_said(error, path, "cannot be cut off behind its last command"));
-    last.bytes = std::min(last.bytes, last.used_bytes);
+    if (is_kept) last.bytes = std::min(last.bytes, last.used_bytes);
     co_return outcome();
+}
+
+/// Copies what stands behind the last whole block to a file of its own.
+io::task<std::error_code> writer::keep_torn_bytes(stored_file* from, std::uint64_t count) {
+    const segment_summary& last = segments_.back();
+    std::vector<std::byte> part(static_cast<std::size_t>(std::min<std::uint64_t>(count, 1U << 20U)));
+    const std::string path = path_of(torn_name(last.header.number));
+    auto into = co_await files_->open(path, io::file_mode::overwrite);
+    if (!into) co_return into.error();
+    std::error_code error;
+    for (std::uint64_t done = 0; done < count && !error;) {
+        const std::span<std::byte> piece = std::span(part).first(std::min<std::uint64_t>(count - done, part.size()));
+        io::io_result moved = co_await from->read_at(last.used_bytes + done, piece);
+        if (moved.ok()) moved = co_await (*into)->write_at(done, piece);
+        error = moved.error;
+        done += piece.size();
+    }
+    if (!error) error = co_await (*into)->sync_data();
+    into->reset();
+    if (!error) error = co_await files_->sync_directory(lock_.path());
+    if (error) static_cast<void>(co_await files_->remove(path));
+    co_return error;
+}
+
+/// Compares what was read with the manifest, and makes one where there is none yet.
+io::task<writer::outcome> writer::take_manifest(journal_end end) {
+    auto found = co_await find_manifest(files_, lock_.path(), options_.venue, options_.birth);
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    manifest_ = *found;
+    outcome done = check_end(manifest_, end, lock_.path());
+    if (!done || manifest_.writes_count != 0 || end.segments.empty()) co_return done;
+    // Of version 1.
+    manifest_.newest_segment = end.segments.back().header.number;
+    manifest_.newest_checksum = end.segments.back().header.checksum;
+    manifest_.oldest_segment = end.segments.front().header.number;
+    manifest_.next_sequence = end.next_sequence;
+    manifest_.epoch = end.segments.back().header.epoch;
+    done = co_await write_manifest(files_, lock_.path(), &manifest_);
+    co_return done;
+}
+
+/// Writes the manifest. It needs a descriptor for a moment, and waits for one.
+io::task<writer::outcome> writer::save_manifest() {
+    outcome done = co_await write_manifest(files_, lock_.path(), &manifest_);
+    while (!done && means_later(done.error().code)) {
+        const std::error_code stopped = co_await io::sleep_for(full_disk_retry);
+        if (stopped) co_return std::unexpected(system_said(stopped, lock_.path(), "was stopped"));
+        done = co_await write_manifest(files_, lock_.path(), &manifest_);
+    }
+    co_return done;
+}
+
+/// The current segment is the newest. Before any command is written to it.
+io::task<writer::outcome> writer::record_newest() {
+    const auto guard = co_await manifest_lock_.scoped_lock();
+    if (!guard) co_return std::unexpected(system_said(guard.error(), lock_.path(), "was stopped"));
+    manifest_.newest_segment = header_.number;
+    manifest_.newest_checksum = header_.checksum;
+    manifest_.is_closed = false;
+    manifest_.next_sequence = header_.first_sequence;
+    manifest_.epoch = header_.epoch;
+    outcome done = co_await save_manifest();
+    co_return done;
+}
+
+/// The journal is closed in order.
+io::task<writer::outcome> writer::record_end() {
+    const auto guard = co_await manifest_lock_.scoped_lock();
+    if (!guard) co_return std::unexpected(system_said(guard.error(), lock_.path(), "was stopped"));
+    manifest_.is_closed = true;
+    manifest_.next_sequence = next_sequence_;
+    outcome done = co_await save_manifest();
+    co_return done;
+}
+
+/// Segments before this one go.
+io::task<writer::outcome> writer::record_oldest(std::uint64_t number) {
+    const auto guard = co_await manifest_lock_.scoped_lock();
+    if (!guard) co_return std::unexpected(system_said(guard.error(), lock_.path(), "was stopped"));
+    manifest_.oldest_segment = number;
+    outcome done = co_await save_manifest();
+    co_return done;
 }
 
 /// Room for a segment, on the disk.
@@ -118,12 +222,11 @@ io::task<writer::outcome> writer::begin_segment() {
             std::chrono::duration_cast<std::chrono::nanoseconds>(on.wall_now().time_since_epoch()).count();
     }
     next.segment_bytes = options_.segment_bytes;
-    next.birth = options_.birth;
+    next.birth = manifest_.birth;
     if (!segments_.empty()) {
         const segment_summary& before = segments_.back();
         next.previous_checksum = before.header.checksum;
         next.previous_digest = before.digest;
-        if (before.header.version != 1) next.birth = before.header.birth;
     }
     next.marks = header_.marks;
     for (std::uint32_t shard = 0; options_.shards != nullptr && shard < shards_max; ++shard) {
@@ -160,7 +263,8 @@ io::task<writer::outcome> writer::begin_segment() {
     offset_ = segment_header_bytes;
     digest_ = 0;
     ++statistics_.segments_begun_count;
-    co_return outcome();
+    outcome recorded = co_await record_newest();
+    co_return recorded;
 }
 
 /// Waits until the disk has the names of the files. It needs a descriptor for a moment, and waits for one.
@@ -255,8 +359,15 @@ bool writer::oldest_may_go() const noexcept {
 io::task<void> writer::remove_old_segments() {
     while (oldest_may_go() && !failed_) {
         // Oldest first, each on the disk before the next: a crash in between leaves no gap.
-        const std::string path = path_of(segment_name(segments_.front().header.number));
-        std::error_code error = co_await files_->remove(path);
+        const std::uint64_t number = segments_.front().header.number;
+        const std::string path = path_of(segment_name(number));
+        outcome recorded = co_await record_oldest(number + 1);
+        if (!recorded) {
+            if (recorded.error().code != io::condition::canceled) fail(std::move(recorded.error()));
+            co_return;
+        }
+        std::error_code error = co_await files_->remove(path_of(torn_name(number)));
+        if (!error || error == std::errc::no_such_file_or_directory) error = co_await files_->remove(path);
         if (!error) error = co_await sync_names();
         if (error == io::condition::canceled) co_return;
         if (error) {

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "gateway/nonce.hpp"
 #include "journal/advice.hpp"
 #include "journal/identity.hpp"
+#include "journal/manifest.hpp"
+#include "journal/segment_format.hpp"
 
 namespace corro::node {
 namespace {
@@ -71,6 +74,11 @@ io::task<void> host_journal::take_directory() {
     auto lock = co_await journal::directory_lock::take(&files_, directory_);
     if (!lock) refuse(lock.error());
     lock_ = std::move(*lock);
+    const auto manifest = co_await journal::find_manifest(&files_, directory_, options_.venue, options_.birth);
+    if (!manifest) refuse(manifest.error());
+    options_.birth = manifest->birth;
+    if (manifest->is_closed) replay_->expect_whole();
+    note_missing(*manifest);
     const auto kept = co_await keep_owners(&files_, directory_, owners_);
     if (!kept) refuse(kept.error());
 }
@@ -90,6 +98,33 @@ void host_journal::start_clock(matching_host& host, domain::time_ns not_before) 
                        "(venue.clock_slew_ppm)");
 }
 
+io::task<std::optional<journal::venue_birth>> host_journal::find_birth() {
+    const auto found = co_await journal::read_manifest(&files_, directory_);
+    if (!found) refuse(found.error());
+    if (!*found) co_return std::nullopt;
+    co_return (*found)->birth;
+}
+
+/// Files without which the venue goes on all the same.
+void host_journal::note_missing(const journal::manifest& manifest) {
+    const auto names = files_.list(directory_);
+    if (!names || manifest.newest_segment == 0) return;
+    std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
+    for (const std::string& name : *names) {
+        if (const auto number = journal::segment_number(name)) oldest = std::min(oldest, *number);
+    }
+    if (oldest > manifest.oldest_segment) {
+        note(directory_ + ": segments before " + journal::segment_name(oldest) +
+             " are missing, which the venue has not removed; a snapshot has to take their place, and the history of "
+             "the book begins later");
+    }
+    if (std::ranges::find(*names, "sessions") == names->end()) {
+        note(directory_ +
+             "/sessions: the file is missing; it is made again from the accounts of the configuration, and "
+             "whether they are those of before cannot be seen");
+    }
+}
+
 io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* answers, domain::time_ns not_before) {
     domain::command last;
     for (std::uint32_t id = 1; id < host->last_requests().size(); ++id) {
@@ -97,7 +132,7 @@ io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* an
         last.request = host->last_requests()[id];
         answers->note(last);
     }
-    notices_ = replay_->notices();
+    notices_.insert(notices_.end(), replay_->notices().begin(), replay_->notices().end());
     replayed_count_ = replay_->replayed_count();
     snapshot_sequence_ = replay_->snapshot_sequence();
     start_clock(*host, not_before);
@@ -106,6 +141,7 @@ io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* an
     lock_.reset();
     replay_.reset();
     writer_ = std::move(*writer);
+    notices_.insert(notices_.end(), writer_->notices().begin(), writer_->notices().end());
     epoch_ = writer_->epoch();
     host->set_journal(*writer_);
 }

@@ -24,6 +24,7 @@
 #include "io/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
+#include "journal/manifest.hpp"
 #include "journal/snapshot_store.hpp"
 #include "journal/storage.hpp"
 #include "journal/writer.hpp"
@@ -74,6 +75,11 @@ class host_journal {
 
     // The same in steps, where the commands of several journals go between each other: segment_recovery.hpp.
 
+    /// The random numbers of the venue, if its journal has begun.
+    [[nodiscard]] io::task<std::optional<journal::venue_birth>> find_birth();
+    /// Those of the venue. @pre The directory is taken.
+    [[nodiscard]] const journal::venue_birth& birth() const noexcept { return options_.birth; }
+    [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
     /// Takes the directory for this process, if its sessions are those of the configuration.
     [[nodiscard]] io::task<void> take_directory();
     /// What is there. @pre Not finished.
@@ -133,6 +139,7 @@ class host_journal {
 
  private:
     void start_clock(matching_host& host, domain::time_ns not_before);
+    void note_missing(const journal::manifest& manifest);
 
     journal::disk_storage files_;
     journal::disk_storage snapshot_files_;  ///< on the edge's context

@@ -47,6 +47,8 @@ class journal_replay {
 
     // --- Step by step, where the commands of several journals go between each other: segment_recovery.hpp ---
 
+    /// The journal was closed in order, so that it has lost nothing: what a snapshot has must be there.
+    void expect_whole() noexcept { may_lose_ = false; }
     /// The newest sound snapshot of a command not after `sequence`, if the journal has what comes behind it; that is
     /// then what `fetch` gives.
     [[nodiscard]] io::task<std::optional<journal::stored_snapshot>> find_snapshot(std::uint64_t sequence);

@@ -1,11 +1,15 @@
 #include "node/segment_recovery.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <utility>
 
 #include "io/block_on.hpp"
+#include "journal/advice.hpp"
+#include "journal/errors.hpp"
 #include "node/arrival.hpp"
 #include "node/host_journal.hpp"
 #include "node/segment_replay.hpp"
@@ -99,21 +103,68 @@ class lost_requests final : public replay_witness {
     std::map<std::pair<std::uint32_t, std::uint32_t>, lost> found_;  ///< by session and request
 };
 
+[[noreturn]] void refuse(journal::journal_errc code, std::string text) {
+    throw recovery_error(journal::with_advice(journal::problem(code, std::move(text))));
+}
+
+/// The random numbers of the venue: those that any of its journals has, otherwise new ones.
+journal::venue_birth birth_of(all_segments segments) {
+    for (const auto& s : segments) {
+        const auto found = io::block_on(s->host_context(), s->journal->find_birth());
+        if (found) return *found;
+    }
+    return make_birth();
+}
+
+void check_births(all_segments segments) {
+    const host_journal& first = *segments.front()->journal;
+    for (const auto& s : segments) {
+        if (s->journal->birth() == first.birth()) continue;
+        refuse(journal::journal_errc::foreign_venue,
+               fmt::format("{}: the journal of another venue than that in {}, although their names are the same",
+                           s->journal->directory(), first.directory()));
+    }
+}
+
+/// Whether every journal reaches as far as the others recorded that it did, and as the snapshots say. A folder that was
+/// copied earlier than the others does not: what the clients were told since is not in it.
+void check_moments(all_segments segments, std::span<const std::uint64_t> named) {
+    for (const auto& shorter : segments) {
+        const std::size_t k = shorter->index();
+        const std::uint64_t last = shorter->journal->replay().end().next_sequence - 1;
+        for (const auto& other : segments) {
+            const journal::shard_mark mark = journal::unpack_mark(other->journal->replay().end().marks[k]);
+            if (other == shorter || mark.sequence <= last) continue;
+            refuse(
+                journal::journal_errc::different_moments,
+                fmt::format("{}: the journal ends with sequence number {}, and {} was written when it had reached {}",
+                            shorter->journal->directory(), last, other->journal->directory(), mark.sequence));
+        }
+        if (named[k] <= last || may_lose_commands(shorter->own)) continue;
+        refuse(journal::journal_errc::different_moments,
+               fmt::format("{}: the journal ends with sequence number {}, and a snapshot in {} was made when it had "
+                           "reached {}",
+                           shorter->journal->directory(), last, segments.front()->journal->directory(), named[k]));
+    }
+}
+
 }  // namespace
 
 recovered_segments recover_segments(all_segments segments, answer_merger& merger, order_entry_side& orders) {
     std::vector<replayed_segment> all;
-    const journal::venue_birth birth = make_birth();
+    const journal::venue_birth birth = birth_of(segments);
     const auto shards = std::make_shared<journal::shard_board>();
     for (const auto& s : segments) {
         s->journal->share(birth, shards);
         io::block_on(s->host_context(), s->journal->take_directory());
         all.push_back({&s->host_context(), &s->journal->replay(), parts_of(*s, orders.answers())});
     }
+    check_births(segments);
     segment_replay replay(std::move(all), merger);
     const std::uint64_t saved = replay.load_newest();
     lost_requests lost(segments, saved);
     replay.run(lost);
+    check_moments(segments, replay.named_sequences());
     // One time for all, also when only one of them was written under a clock that was ahead.
     domain::time_ns latest{};
     for (const auto& s : segments) latest = std::max(latest, s->host.last_time());

@@ -16,7 +16,10 @@ constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 }  // namespace
 
 segment_replay::segment_replay(std::vector<replayed_segment> segments, answer_merger& merger)
-    : segments_(std::move(segments)), merger_(merger), last_sequences_(segments_.size(), none) {}
+    : segments_(std::move(segments)),
+      merger_(merger),
+      named_sequences_(segments_.size(), 0),
+      last_sequences_(segments_.size(), none) {}
 
 std::optional<journal::stored_snapshot> segment_replay::find_snapshot(std::size_t segment, std::uint64_t sequence) {
     const replayed_segment& s = segments_[segment];
@@ -66,6 +69,9 @@ std::uint64_t segment_replay::load_newest() {
         if (!found[0]) break;
         const std::uint64_t sequence = found[0]->about.sequence;
         const auto cut = cut_of(found[0]->bytes, segments_.size());
+        for (std::size_t k = 0; cut && k < segments_.size(); ++k) {
+            named_sequences_[k] = std::max(named_sequences_[k], cut->sequences[k]);
+        }
         if (!cut || !find_others(*cut, found)) {
             first.passed_over(sequence, "another segment has no snapshot of the same moment");
         } else if (load_all(found)) {

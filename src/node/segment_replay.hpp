@@ -51,6 +51,9 @@ class segment_replay {
     /// @return  The last arrival that is in the state; 0 for a new venue.
     std::uint64_t load_newest();
 
+    /// The last command of each segment that any snapshot of the first one names, among those that were looked at.
+    [[nodiscard]] std::span<const std::uint64_t> named_sequences() const noexcept { return named_sequences_; }
+
     /// Replays to the journals' ends.
     /// @pre Loaded. @throws recovery_error
     void run(replay_witness& witness);
@@ -73,6 +76,7 @@ class segment_replay {
 
     std::vector<replayed_segment> segments_;
     answer_merger& merger_;
+    std::vector<std::uint64_t> named_sequences_;
     std::vector<std::uint64_t> last_sequences_;  ///< to be replayed of each segment
 };
 

@@ -21,7 +21,10 @@
 #include "io/context.hpp"
 #include "io/scope.hpp"
 #include "io/test_require.hpp"
+#include "journal/manifest.hpp"
 #include "journal/segment_format.hpp"
+#include "journal/storage.hpp"
+#include "node/journal_replay.hpp"
 #include "segmented_venue.hpp"
 #include "survivors.hpp"
 
@@ -414,13 +417,77 @@ TEST(segments_recovery, tells_that_a_request_to_all_did_not_happen_everywhere) {
         script what = cancel_in_both;
         io::block_on(context, play(&context, &exchange, &what));
     }
-    // The crash: the second segment's journal ends behind its first command.
+    // The crash: the second segment's journal ends behind its first command. Neither was closed in order.
     remove_snapshots(c);
+    std::filesystem::resize_file(c.journal_directory + "/FIRST/" + journal::segment_name(1),
+                                 journal::segment_header_bytes + 2 * journal::block_bytes(1));
     std::filesystem::resize_file(c.journal_directory + "/SECOND/" + journal::segment_name(1),
                                  journal::segment_header_bytes + journal::block_bytes(1));
+    {
+        // Somebody takes both as they are.
+        io::context tools;
+        journal::disk_storage files(tools);
+        for (const char* const name : {"/FIRST", "/SECOND"}) {
+            EXPECT_TRUE(io::block_on(tools, journal::adopt_journal(&files, c.journal_directory + name)));
+        }
+    }
     io::context context;
     node::segmented_exchange exchange(context, c);
     io::block_on(context, come_back(&context, &exchange));
+}
+
+/// The same in a second life of the venue: the session's answers go on behind the four of the first.
+io::task<void> cancel_in_both_again(node::segmented_exchange* exchange, asker* a) {
+    a->last_sequence = 4;
+    co_await cancel_in_both(exchange, a);
+}
+
+/// The sentence with which a start is refused; empty when it is not.
+std::string refusal_of(const node::configuration& c) {
+    try {
+        io::context context;
+        const node::segmented_exchange exchange(context, c);
+        return {};
+    } catch (const node::recovery_error& e) {
+        return e.what();
+    }
+}
+
+// D8: folders that were copied at different moments do not belong together, although each is sound.
+TEST_P(segments, of_different_moments_are_refused) {
+    using std::filesystem::copy_options;
+    const base::test_folder directory;
+    const node::configuration c = two_segments(GetParam(), directory.path());
+    const std::string older = directory.path() + "/older";
+    const std::string newer = directory.path() + "/newer";
+    for (const std::string& copy : {older, newer}) {
+        {
+            io::context context;
+            node::segmented_exchange exchange(context, c);
+            script what = copy == older ? cancel_in_both : cancel_in_both_again;
+            io::block_on(context, play(&context, &exchange, &what));
+        }
+        std::filesystem::copy(c.journal_directory, copy, copy_options::recursive);
+    }
+    for (const char* const name : {"/FIRST", "/SECOND"}) {
+        for (const bool with_snapshots : {true, false}) {
+            std::filesystem::remove_all(c.journal_directory);
+            std::filesystem::copy(newer, c.journal_directory, copy_options::recursive);
+            std::filesystem::remove_all(c.journal_directory + name);
+            std::filesystem::copy(older + name, c.journal_directory + name, copy_options::recursive);
+            if (!with_snapshots) remove_snapshots(c);
+            EXPECT_NE(refusal_of(c), "") << name << " is older";
+        }
+        // And a folder that is gone does not begin again.
+        std::filesystem::remove_all(c.journal_directory + name);
+        EXPECT_NE(refusal_of(c), "") << name << " is gone";
+    }
+    // The control: each copy by itself is sound.
+    for (const std::string& whole : {older, newer}) {
+        std::filesystem::remove_all(c.journal_directory);
+        std::filesystem::copy(whole, c.journal_directory, copy_options::recursive);
+        EXPECT_EQ(refusal_of(c), "");
+    }
 }
 
 // --- A journal that fails --------------------------------------------------------------------------------------------
