@@ -417,12 +417,13 @@ TEST(segments_recovery, tells_that_a_request_to_all_did_not_happen_everywhere) {
         script what = cancel_in_both;
         io::block_on(context, play(&context, &exchange, &what));
     }
-    // The crash: the second segment's journal ends behind its first command. Neither was closed in order.
+    // The crash: the second segment's journal ends behind its order, before which stands what the session wants
+    // cancelled when its connection breaks. Neither was closed in order.
     remove_snapshots(c);
     std::filesystem::resize_file(c.journal_directory + "/FIRST/" + journal::segment_name(1),
-                                 journal::segment_header_bytes + 2 * journal::block_bytes(1));
+                                 journal::segment_header_bytes + 3 * journal::block_bytes(1));
     std::filesystem::resize_file(c.journal_directory + "/SECOND/" + journal::segment_name(1),
-                                 journal::segment_header_bytes + journal::block_bytes(1));
+                                 journal::segment_header_bytes + 2 * journal::block_bytes(1));
     {
         // Somebody takes both as they are.
         io::context tools;
