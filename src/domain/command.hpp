@@ -111,6 +111,8 @@ inline constexpr std::uint8_t all_but_staying = 4;  ///< orders with order_flag:
 namespace query_flag {
 inline constexpr std::uint8_t all_of_session = 1;
 inline constexpr std::uint8_t all_of_account = 2;
+/// With one of these: those behind the open order of the account that `order` names, quotes' orders among them.
+inline constexpr std::uint8_t behind = 4;
 }  // namespace query_flag
 
 /// Which orders of the account a `cancel_orders` covers, beside its instrument filter.

@@ -76,6 +76,11 @@ inline constexpr std::uint8_t last_of_request = 2;
 inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, the captures: this side removed liquidity
 /// order_executed, the captures, trade: an implied fill, of three orders in three books (docs/spec/implied.md).
 inline constexpr std::uint8_t implied = 8;
+/// order_status: the answer to a query of all ends with this order, and the account may have others behind it.
+inline constexpr std::uint8_t more_behind = 16;
+/// order_status: not one of those that were asked for. Another session of the account entered it; it is told because
+/// the answer ends here.
+inline constexpr std::uint8_t only_a_place = 32;
 }  // namespace event_flag
 
 /// order_entered, order_amended, order_cancelled, order_rejected, order_status; request_done, whose `account` is the

@@ -37,6 +37,12 @@ inline constexpr std::int64_t implied_price_ticks_max = price_ticks_max / 2;
 /// Characters of a symbol, and of an account's name.
 inline constexpr std::uint32_t symbol_size_max = 24;
 
+/// Open orders that one query of all is answered with, and open orders of the account that it looks at for those. Who
+/// has more asks again for those behind: what a query costs the others does not grow with what is open.
+inline constexpr std::uint32_t query_orders_max = 256;
+inline constexpr std::uint32_t query_looks_max = 4096;
+
+static_assert(query_orders_max <= query_looks_max, "a page can be full");
 static_assert(order_quantity_lots_max < (std::uint64_t{1} << 30), "a quantity leaves two bits free in 32");
 static_assert(static_cast<base::int128>(price_ticks_max) * order_quantity_lots_max <
                   (static_cast<base::int128>(1) << 62),

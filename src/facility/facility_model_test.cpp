@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -242,6 +243,110 @@ TEST(facility_model, agrees_with_the_reference_on_books_that_go_on_and_break_the
     }
     EXPECT_EQ(halted_first, 3U);
     EXPECT_EQ(halted_longer, 3U);
+}
+
+/// What is asked for, page after page as long as an answer says that there is more; the orders in the order in which
+/// they were told. The largest answer goes into `answer_max`.
+std::vector<domain::order_id> ask_for_all(twin& both, command query, std::uint64_t& sequence, std::size_t& answer_max) {
+    std::vector<domain::order_id> told;
+    for (bool more = true; more;) {
+        query.sequence = domain::sequence_number{++sequence};
+        EXPECT_EQ(both.apply(query), "");
+        answer_max = std::max(answer_max, both.events().size());
+        more = false;
+        for (const domain::event& e : both.events()) {
+            if (e.kind != domain::event_kind::order_status) continue;
+            EXPECT_FALSE(more) << "a page ends where it says so";
+            if ((e.flags & domain::event_flag::only_a_place) == 0) told.push_back(e.order.order);
+            more = (e.flags & domain::event_flag::more_behind) != 0;
+            query.order = e.order.order;
+        }
+        query.flags |= domain::query_flag::behind;
+        EXPECT_EQ(both.events().back().kind, domain::event_kind::request_done);
+    }
+    return told;
+}
+
+/// Enters so many orders of account 1, each second one by another session.
+void fill_account(twin& both, std::uint32_t orders, std::uint64_t& sequence) {
+    for (std::uint32_t i = 0; i < orders; ++i) {
+        command c = limit(1, side::buy, 90 + i % 7, 1);
+        c.sequence = domain::sequence_number{++sequence};
+        if (i % 2 != 0) c.session = domain::session_id{7};
+        ASSERT_EQ(both.apply(c), "");
+    }
+}
+
+TEST(facility_model, N6_a_query_of_all_is_answered_by_a_page_however_many_orders_are_open) {
+    for (const std::uint32_t open : {300U, 600U, 1'200U}) {
+        twin both({.orders_max = 1'300, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, triangle());
+        std::uint64_t sequence = 0;
+        fill_account(both, open, sequence);
+        for (const std::uint8_t scope : {domain::query_flag::all_of_account, domain::query_flag::all_of_session}) {
+            command query = limit(1, side::buy, 0, 0);
+            query.kind = domain::command_kind::query_order;
+            query.flags = scope;
+            std::size_t answer_max = 0;
+            const std::vector<domain::order_id> told = ask_for_all(both, query, sequence, answer_max);
+            EXPECT_LE(answer_max, domain::query_orders_max + 1) << open << " open orders";
+            EXPECT_EQ(told.size(), scope == domain::query_flag::all_of_account ? open : open / 2);
+            EXPECT_TRUE(std::is_sorted(told.begin(), told.end(), [](domain::order_id a, domain::order_id b) {
+                return (a.value & UINT32_MAX) < (b.value & UINT32_MAX);
+            }));
+        }
+    }
+}
+
+TEST(facility_model, N6_a_query_of_one_session_looks_at_a_bounded_number_of_the_others_orders) {
+    twin both({.orders_max = 5'000, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, triangle());
+    std::uint64_t sequence = 0;
+    for (std::uint32_t i = 0; i < domain::query_looks_max + 10; ++i) {
+        command c = limit(1, side::buy, 90 + i % 7, 1);
+        c.session = domain::session_id{7};
+        c.sequence = domain::sequence_number{++sequence};
+        ASSERT_EQ(both.apply(c), "");
+    }
+    command mine = limit(1, side::buy, 90, 1);
+    mine.sequence = domain::sequence_number{++sequence};
+    ASSERT_EQ(both.apply(mine), "");
+    command query = mine;
+    query.kind = domain::command_kind::query_order;
+    query.flags = domain::query_flag::all_of_session;
+    query.sequence = domain::sequence_number{++sequence};
+    ASSERT_EQ(both.apply(query), "");
+    ASSERT_EQ(both.events().size(), 2U) << "a place to go on from, and the end";
+    EXPECT_EQ(both.events()[0].flags, domain::event_flag::more_behind | domain::event_flag::only_a_place);
+    std::size_t answer_max = 0;
+    EXPECT_EQ(ask_for_all(both, query, sequence, answer_max).size(), 1U);
+}
+
+TEST(facility_model, a_query_behind_an_order_that_is_gone_or_of_another_account_is_refused) {
+    twin both({.orders_max = 16, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, triangle());
+    std::uint64_t sequence = 0;
+    const auto apply = [&](command c) {
+        c.sequence = domain::sequence_number{++sequence};
+        EXPECT_EQ(both.apply(c), "");
+        return both.events();
+    };
+    const domain::order_id first = apply(limit(1, side::buy, 90, 1)).front().order.order;
+    apply(limit(1, side::buy, 91, 1));
+    command query = limit(1, side::buy, 0, 0);
+    query.kind = domain::command_kind::query_order;
+    query.flags = domain::query_flag::all_of_account | domain::query_flag::behind;
+    query.order = first;
+    EXPECT_EQ(apply(query).size(), 2U) << "the second order, and the end";
+    command foreign = query;
+    foreign.account = domain::account_id{2};
+    EXPECT_EQ(apply(foreign).front().reason, domain::reject_reason::unknown_order);
+    command cancel = query;
+    cancel.kind = domain::command_kind::cancel_order;
+    cancel.flags = 0;
+    apply(cancel);
+    EXPECT_EQ(apply(query).front().reason, domain::reject_reason::order_not_open);
+    for (const int flags : {3, 4, 7, 8, 9, 16}) {
+        query.flags = static_cast<std::uint8_t>(flags);
+        EXPECT_EQ(apply(query).front().reason, domain::reject_reason::invalid_combination) << flags;
+    }
 }
 
 TEST(facility_model, notices_each_of_the_defects_that_can_be_put_in) {

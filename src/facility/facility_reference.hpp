@@ -281,7 +281,7 @@ class facility_reference {
 
     void cancel_orders();
     void query_order();
-    void say_status(const order& o, bool is_last);
+    void say_status(const order& o, std::uint8_t flags);
 
     // --- Amending ----------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,9 @@
 // The reference: orders are found, amended and cancelled by their owners.
 #include "facility/facility_reference.hpp"
 
+#include <algorithm>
+#include <list>
+
 namespace corro::facility::testing {
 
 using domain::event_kind;
@@ -69,24 +72,41 @@ void facility_reference::cancel_orders() {
 
 void facility_reference::query_order() {
     const domain::command& c = command_;
-    if (c.flags > 2) return refuse(reject_reason::invalid_combination);
     if (c.flags == 0) {
         const auto [found, reason] = resolve();
         if (found == nullptr) return refuse(reason);
-        return say_status(*found, true);
+        return say_status(*found, domain::event_flag::last_of_request);
     }
-    for (const domain::order_id id : by_account_[c.account.value]) {
-        const order& o = open_.at(id);
-        if (c.flags == 2 || o.session == c.session) say_status(o, false);
+    if (c.flags != 1 && c.flags != 2 && c.flags != 5 && c.flags != 6) return refuse(reject_reason::invalid_combination);
+    const bool of_account = c.flags == 2 || c.flags == 6;
+    const std::list<domain::order_id>& orders = by_account_[c.account.value];
+    auto at = orders.begin();
+    if (c.flags > 4) {
+        at = std::find(orders.begin(), orders.end(), c.order);
+        if (at == orders.end()) {
+            const bool closed = !open_.contains(c.order) && given_.contains(c.order.value) && given_.at(c.order.value);
+            return refuse(closed ? reject_reason::order_not_open : reject_reason::unknown_order);
+        }
+        ++at;
+    }
+    std::uint32_t looks = 0;
+    std::uint32_t wanted = 0;
+    while (at != orders.end()) {
+        const order& o = open_.at(*at++);
+        const bool is_wanted = of_account || o.session == c.session;
+        if (is_wanted) ++wanted;
+        ++looks;
+        const bool page_ends = wanted == domain::query_orders_max || looks == domain::query_looks_max;
+        const bool more = page_ends && at != orders.end();
+        if (is_wanted || more) say_status(o, static_cast<std::uint8_t>((more ? 16 : 0) | (is_wanted ? 0 : 32)));
+        if (more) break;
     }
     request_done({}, c.account.value);
 }
 
-void facility_reference::say_status(const order& o, bool is_last) {
-    say(event_kind::order_status, id_of(o.instrument), o.side, reject_reason::none,
-        is_last ? domain::event_flag::last_of_request : std::uint8_t{0})
-        .order = {o.id,      o.client_order,   o.price,         domain::quantity_lots{o.open},
-                  o.account, command_.session, command_.request};
+void facility_reference::say_status(const order& o, std::uint8_t flags) {
+    say(event_kind::order_status, id_of(o.instrument), o.side, reject_reason::none, flags).order = {
+        o.id, o.client_order, o.price, domain::quantity_lots{o.open}, o.account, command_.session, command_.request};
 }
 
 void facility_reference::amend_order() {

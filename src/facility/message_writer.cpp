@@ -60,12 +60,10 @@ void message_writer::instrument_settled(std::uint32_t book, domain::price_ticks 
                   domain::settlement{price, domain::volume_lots{open_interest}, {}});
 }
 
-void message_writer::status(std::uint32_t slot, bool is_last) noexcept {
+void message_writer::status(std::uint32_t slot, std::uint8_t flags) noexcept {
     const matching::level_state level = engine_.level_of(slot);
     const order_record& r = orders_[slot];
-    buffer_
-        .append(domain::event_kind::order_status, ids_[level.book], r.side, domain::reject_reason::none,
-                is_last ? domain::event_flag::last_of_request : std::uint8_t{0})
+    buffer_.append(domain::event_kind::order_status, ids_[level.book], r.side, domain::reject_reason::none, flags)
         .order = {engine_.id_of(slot),
                   r.client_order,
                   level.is_waiting ? orders_.waiting(slot).limit : level.price,

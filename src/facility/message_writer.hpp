@@ -167,7 +167,7 @@ class message_writer {
     }
 
     /// An open order as it stands, for the session that asks.
-    void status(std::uint32_t slot, bool is_last) noexcept;
+    void status(std::uint32_t slot, std::uint8_t flags) noexcept;
     /// The statistics of a book begin again.
     void begin_day(std::uint32_t book) noexcept;
     /// A new order waits for its trigger price.

@@ -123,21 +123,38 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
 }
 
 void facility::state_machine::query_order(const command& c) noexcept {
-    switch (c.flags) {
-        case 0: {
-            const auto [slot, unresolved] = resolve(c);
-            if (slot == none) return refuse(c, unresolved);
-            writer_.status(slot, true);
-            return;
-        }
-        case domain::query_flag::all_of_session:
-        case domain::query_flag::all_of_account: break;
-        default: return refuse(c, reject_reason::invalid_combination);
+    if (c.flags == 0) {
+        const auto [slot, unresolved] = resolve(c);
+        if (slot == none) return refuse(c, unresolved);
+        writer_.status(slot, domain::event_flag::last_of_request);
+        return;
     }
-    engine_.for_each_order_of(c.account.value, [&](std::uint32_t slot) {
-        if (c.flags == domain::query_flag::all_of_account || orders_[slot].session == c.session) {
-            writer_.status(slot, false);
+    const bool of_account = (c.flags & domain::query_flag::all_of_account) != 0;
+    const auto known =
+        static_cast<std::uint8_t>(domain::query_flag::behind | (of_account ? domain::query_flag::all_of_account
+                                                                           : domain::query_flag::all_of_session));
+    if ((c.flags & ~known) != 0 || c.flags == domain::query_flag::behind) {
+        return refuse(c, reject_reason::invalid_combination);
+    }
+    std::uint32_t behind = matching::engine::from_the_oldest;
+    if ((c.flags & domain::query_flag::behind) != 0) {
+        const bool is_open = engine_.is_open(c.order);
+        behind = matching::engine::slot_of(c.order);
+        if (!is_open || orders_[behind].account != c.account) {
+            return refuse(c, !is_open && engine_.was_given(c.order) ? reject_reason::order_not_open
+                                                                    : reject_reason::unknown_order);
         }
+    }
+    std::uint32_t looks = 0;
+    std::uint32_t told = 0;
+    engine_.for_orders_behind(c.account.value, behind, [&](std::uint32_t slot, bool is_newest) {
+        const bool is_wanted = of_account || orders_[slot].session == c.session;
+        told += is_wanted ? 1 : 0;
+        const bool ends = !is_newest && (++looks == domain::query_looks_max || told == domain::query_orders_max);
+        std::uint8_t flags = ends ? domain::event_flag::more_behind : std::uint8_t{0};
+        if (!is_wanted) flags |= domain::event_flag::only_a_place;
+        if (is_wanted || ends) writer_.status(slot, flags);
+        return !ends;
     });
     writer_.request_done({}, c.account);
 }

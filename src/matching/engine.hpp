@@ -377,6 +377,19 @@ class engine {
         }
     }
 
+    /// The same for those behind an open order of that account, or for all when `slot` is from_the_oldest, until
+    /// `visit(slot, whether it is the newest)` returns false.
+    static constexpr std::uint32_t from_the_oldest = UINT32_MAX;
+    template <class Visit>
+    void for_orders_behind(std::uint32_t account, std::uint32_t slot, Visit&& visit) const {
+        std::uint32_t at = slot == from_the_oldest ? account : books_.pool.index_of(slot);
+        while ((at = books_.pool[at].order.account_next) != account) {
+            const std::uint32_t next = books_.pool[at].order.account_next;
+            __builtin_prefetch(&books_.pool[next]);
+            if (!visit(books_.pool.slot_of(at), next == account)) return;
+        }
+    }
+
     // --- Saving and loading ---------------------------------------------------------------------------------------
 
     /// Saves everything that the engine holds, or loads it into an engine that is as it was made and has the same

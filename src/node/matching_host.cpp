@@ -68,7 +68,13 @@ void matching_host::replay(const domain::command& command) noexcept {
     last_ns_ = command.time.value;
     static_cast<void>(throttle_.judge(command));  // the verdict stands in it; the count goes on
     note(command);
+    apply(command);
+}
+
+void matching_host::apply(const domain::command& command) noexcept {
+    const std::uint64_t before = emitted_count_;
     facility_.apply(command);
+    throttle_.charge(command, emitted_count_ - before);
 }
 
 bool matching_host::execute(domain::command& command) noexcept {
@@ -85,7 +91,7 @@ bool matching_host::execute(domain::command& command) noexcept {
     sequence_ = command.sequence.value;
     last_ns_ = now_ns;
     note(command);
-    facility_.apply(command);
+    apply(command);
     return true;
 }
 

@@ -51,7 +51,10 @@ std::size_t segment_map::target_of(const command& c) const noexcept {
             if (c.order.value != 0) return first_if_nowhere(home_of(c.order));
             return home_of(c.instrument) == nowhere ? all : home_of(c.instrument);
         case command_kind::query_order:
-            return c.flags == 0 && c.order.value != 0 ? first_if_nowhere(home_of(c.order)) : all;
+            // Those behind an order are in its segment; the others' answers end with orders of theirs.
+            return (c.flags == 0 && c.order.value != 0) || (c.flags & domain::query_flag::behind) != 0
+                       ? first_if_nowhere(home_of(c.order))
+                       : all;
         case command_kind::cancel_orders:
         case command_kind::new_trading_day:
         case command_kind::change_phase: return c.instrument.value == 0 ? all : first_if_nowhere(home_of(c.instrument));

@@ -78,6 +78,16 @@ TEST(segment_map, finds_an_order_by_its_number_whatever_instrument_is_said) {
     EXPECT_EQ(map.target_of(cancel), 0U);
 }
 
+TEST(segment_map, sends_a_query_of_all_to_all_and_of_those_behind_an_order_to_its_segment) {
+    const segment_map map(two_segments());
+    command query = of(command_kind::query_order, 0);
+    query.flags = domain::query_flag::all_of_account;
+    query.order = named(5, 1);
+    EXPECT_EQ(map.target_of(query), segment_map::all);
+    query.flags |= domain::query_flag::behind;
+    EXPECT_EQ(map.target_of(query), 1U);
+}
+
 TEST(segment_map, leaves_the_number_of_a_segment_that_is_not_there_as_it_is) {
     const segment_map map(two_segments());
     command cancel = of(command_kind::cancel_order, 1);

@@ -5,14 +5,18 @@
 // who goes on up to the next is logged out. Cancels count, and only the second threshold refuses them: who wants to
 // carry less risk may.
 //
+// A query of all open orders is charged for its answers as well.
+//
 // Threads: one. Cost: a few instructions per request; memory for every session at construction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "base/archive.hpp"
 #include "domain/command.hpp"
+#include "risk/limits.hpp"
 
 namespace corro::risk {
 
@@ -45,6 +49,17 @@ class throttle {
         if (options_.requests_end != 0 && s.count > options_.requests_end) return domain::reject_reason::flooded;
         if (s.count <= options_.requests_max || lessens_risk(c.kind)) return domain::reject_reason::none;
         return domain::reject_reason::throttled;
+    }
+
+    /// Counts what the answer to a command has come to, once it is known: a query of all orders counts like as many
+    /// requests as it would have taken to be told so much. It takes what the window still allows and no more: by its
+    /// answers alone nobody is logged out.
+    void charge(const domain::command& c, std::uint64_t answers_count) noexcept {
+        if (c.kind != domain::command_kind::query_order || c.session.value >= sessions_.size()) return;
+        state& s = sessions_[c.session.value];
+        if (c.request != s.request || s.count >= options_.requests_max) return;
+        const std::uint64_t more = answers_count / answers_per_request;
+        s.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(s.count + more, options_.requests_max));
     }
 
     /// Saves or loads what was counted. Counts of another length of window, and of sessions that there are no longer,

@@ -43,6 +43,38 @@ TEST(throttle, S5_counts_anew_at_the_edge_of_a_window_and_not_before) {
     EXPECT_EQ(t.judge(at(2'000, 11)), reject_reason::none);
 }
 
+domain::command query_at(std::int64_t time, std::uint32_t request) {
+    return at(time, request, command_kind::query_order);
+}
+
+TEST(throttle, N6_a_query_of_all_counts_like_the_requests_that_its_answers_are_worth) {
+    constexpr throttle_options rated{.requests_max = 20, .requests_end = 30, .window_ns = 1'000};
+    for (const std::uint32_t pages : {1U, 2U, 4U}) {
+        throttle t(rated, 1);
+        for (std::uint32_t r = 1; r <= pages; ++r) {
+            ASSERT_EQ(t.judge(query_at(0, r)), reject_reason::none);
+            t.charge(query_at(0, r), 3 * answers_per_request + 1);
+        }
+        std::uint32_t taken = 0;
+        while (t.judge(at(0, 100 + taken)) == reject_reason::none) ++taken;
+        EXPECT_EQ(taken, 20 - 4 * pages) << pages << " queries of four requests each";
+    }
+}
+
+TEST(throttle, N6_by_the_answers_to_its_queries_alone_no_session_is_logged_out) {
+    throttle t(options, 1);
+    EXPECT_EQ(t.judge(query_at(0, 1)), reject_reason::none);
+    t.charge(query_at(0, 1), 1'000'000);
+    EXPECT_EQ(t.judge(query_at(0, 2)), reject_reason::throttled);
+    t.charge(query_at(0, 2), 1);
+    EXPECT_EQ(t.judge(query_at(0, 3)), reject_reason::throttled);
+    EXPECT_EQ(t.judge(query_at(0, 4)), reject_reason::flooded)
+        << "the sixth request would be, and one counted as three";
+    EXPECT_EQ(t.judge(query_at(1'000, 5)), reject_reason::none) << "in the next window";
+    t.charge(at(1'000, 5), 1'000'000);
+    EXPECT_EQ(t.judge(at(1'000, 6)), reject_reason::none) << "what an order causes is not charged";
+}
+
 TEST(throttle, lets_cancels_through_up_to_the_second_threshold) {
     throttle t(options, 1);
     for (std::uint32_t r = 1; r <= 3; ++r) EXPECT_EQ(t.judge(at(0, r)), reject_reason::none);

@@ -159,7 +159,9 @@ bool ask(std::istringstream& words, domain::command& c, const rule_names& names)
     c.instrument = {};
     if (name != "all") return names.find(name, c);
     c.flags = domain::query_flag::all_of_account;
-    return true;
+    if (!(words >> about)) return true;
+    c.flags |= domain::query_flag::behind;
+    return about == "behind" && (words >> name) && names.find(name, c);
 }
 
 bool quote_side(std::istringstream& words, domain::price_ticks& price, domain::quantity_lots& quantity) {

@@ -553,6 +553,7 @@ local add_definition_fields = flags_adder(definition_fields_bits)
 local query_flags_bits = {
     ProtoField.bool("corro.query_flags.all_of_session", "all_of_session", 8, nil, 0x1),
     ProtoField.bool("corro.query_flags.all_of_account", "all_of_account", 8, nil, 0x2),
+    ProtoField.bool("corro.query_flags.behind", "behind", 8, nil, 0x4),
 }
 for _, field in ipairs(query_flags_bits) do table.insert(corro.fields, field) end
 local add_query_flags = flags_adder(query_flags_bits)
@@ -570,6 +571,8 @@ local event_flags_bits = {
     ProtoField.bool("corro.event_flags.last_of_request", "last_of_request", 8, nil, 0x2),
     ProtoField.bool("corro.event_flags.aggressor", "aggressor", 8, nil, 0x4),
     ProtoField.bool("corro.event_flags.implied", "implied", 8, nil, 0x8),
+    ProtoField.bool("corro.event_flags.more_behind", "more_behind", 8, nil, 0x10),
+    ProtoField.bool("corro.event_flags.only_a_place", "only_a_place", 8, nil, 0x20),
 }
 for _, field in ipairs(event_flags_bits) do table.insert(corro.fields, field) end
 local add_event_flags = flags_adder(event_flags_bits)

@@ -619,9 +619,12 @@ namespace query_flag {
 inline constexpr std::uint8_t all_of_session = 1;
 /// All of the account.
 inline constexpr std::uint8_t all_of_account = 2;
+/// With one of the others: only those behind the open order that order names, as the answer to an earlier query ended
+/// with it.
+inline constexpr std::uint8_t behind = 4;
 }  // namespace query_flag
 /// All bits that mean something.
-inline constexpr std::uint8_t query_flags_mask = 3;
+inline constexpr std::uint8_t query_flags_mask = 7;
 
 static_assert(domain::cancel_flag::quotes_too == 1);
 static_assert(domain::cancel_flag::quotes_only == 2);
@@ -633,8 +636,10 @@ static_assert(domain::event_flag::last_of_command == 1);
 static_assert(domain::event_flag::last_of_request == 2);
 static_assert(domain::event_flag::aggressor == 4);
 static_assert(domain::event_flag::implied == 8);
+static_assert(domain::event_flag::more_behind == 16);
+static_assert(domain::event_flag::only_a_place == 32);
 /// All bits that mean something.
-inline constexpr std::uint8_t event_flags_mask = 15;
+inline constexpr std::uint8_t event_flags_mask = 63;
 
 /// What is wrong with a message whose frame is sound; goes into a `reject`.
 struct refusal {
