@@ -18,9 +18,31 @@ namespace corro::market_data {
 
 namespace soup = wire::soup_bin_tcp;
 
+namespace {
+
+io::admission_options door_of(std::uint32_t all, std::uint32_t per_address) {
+    io::admission_options options;
+    options.guests_max = all;
+    options.per_address_max = std::min(all, per_address);
+    options.reserved_for_proven = 0;  // nobody has a key here
+    return options;
+}
+
+/// Where a connection comes from; one that has ended already comes from here.
+std::optional<io::endpoint> origin_of(const io::tcp_stream& stream) noexcept {
+    const auto peer = stream.remote_endpoint();
+    return peer ? std::optional(*peer) : std::nullopt;
+}
+
+}  // namespace
+
 distributor::distributor(io::context& context, const distributor_options& options,
                          std::span<const domain::instrument> instruments)
-    : context_(context), options_(options), log_(options.feed_log_bytes, options.touch) {
+    : context_(context),
+      options_(options),
+      log_(options.feed_log_bytes, options.touch),
+      subscribers_door_(door_of(options.subscribers_max, options.subscribers_per_address_max)),
+      snapshots_door_(door_of(options.snapshots_max, options.snapshots_per_address_max)) {
     for (const domain::instrument& i : instruments) define(i);
     subscribers_.reserve(options_.subscribers_max);
 }
@@ -68,14 +90,17 @@ io::task<void> distributor::serve(io::tcp_acceptor acceptor, port what) {
     while (!closing_) {
         auto stream = co_await acceptor.accept();
         if (!stream) break;  // closed or stopped
-        if (statistics_.subscribers_now >= options_.subscribers_max) {
+        auto s = std::make_unique<subscriber>(std::move(*stream));
+        // Counted here and not when the conversation starts: many may be accepted before the first one runs.
+        const bool is_in = subscribers_door_.enter(*s, origin_of(s->stream));
+        statistics_.turned_out = subscribers_door_.turned_out_count();
+        if (!is_in) {
             ++statistics_.connections_refused;
             continue;
         }
-        // Counted here and not when the conversation starts: many may be accepted before the first one runs.
         ++statistics_.subscribers_now;
-        static_cast<void>(stream->set_option(io::no_delay(true)));
-        conversations.spawn(converse(std::make_unique<subscriber>(std::move(*stream)), what));
+        static_cast<void>(s->stream.set_option(io::no_delay(true)));
+        conversations.spawn(converse(std::move(s), what));
     }
     acceptors_[static_cast<int>(what)] = nullptr;
     co_await conversations.join();
@@ -103,7 +128,7 @@ std::uint64_t distributor::lag_of(const subscriber& s) const noexcept {
 // One connection, from accept to the end.
 io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
     subscribers_.push_back(s.get());
-    if (!closing_) {
+    if (!closing_ && !s->ended) {
         io::task_scope logging_in(context_);
         s->scope = &logging_in;
         logging_in.spawn(log_in(s.get(), what));
@@ -163,7 +188,7 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     };
     const auto arrived = co_await io::with_timeout(options_.login_timeout, request_arrives(s));
     if (!arrived || !*arrived) {
-        ++statistics_.protocol_errors;
+        if (!s->ended) ++statistics_.protocol_errors;
         s->cut = true;
         co_return;
     }
@@ -179,7 +204,11 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
         s->position = log_.position_of(wanted);
         available = lag_of(*s) <= log_.capacity_bytes() / join_lag_divisor;
     }
-    if (!available || (what == port::snapshot && snapshots_now_ >= options_.snapshots_max)) {
+    if (available && what == port::snapshot) {
+        available = snapshots_door_.enter(s->snapshot_place, origin_of(s->stream));
+        snapshots_door_.settle(s->snapshot_place);
+    }
+    if (!available) {
         ++statistics_.logins_rejected;
         s->cut = true;
         const auto rejection = soup::reject_code::session_not_available;
@@ -193,6 +222,7 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     accepted.next_sequence = wanted;
     s->follows_feed = what == port::feed;
     s->logged_in = true;
+    subscribers_door_.settle(*s);
     log(telemetry::happening_kind::subscribed, wanted);
     ++statistics_.logins;
     const io::io_result written = co_await s->stream.write_all(encoded(accepted, reply));
@@ -239,16 +269,15 @@ io::task<void> distributor::send_feed(subscriber* s) {
 }
 
 io::task<void> distributor::send_snapshot(subscriber* s) {
-    ++snapshots_now_;
     ++statistics_.snapshots;
     {
-        const std::vector<std::byte> bytes = snapshot();
-        const auto written = co_await io::with_timeout(options_.snapshot_timeout, s->stream.write_all(bytes));
+        const shared_bytes bytes = snapshot();
+        const auto written = co_await io::with_timeout(options_.snapshot_timeout, s->stream.write_all(*bytes));
         const bool late = !written || written->error == io::condition::timed_out;
         if (late) ++statistics_.slow_cut;
         if (late || written->error) s->cut = true;
     }
-    --snapshots_now_;
+    snapshots_door_.leave(s->snapshot_place);
     end(*s);
 }
 

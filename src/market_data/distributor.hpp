@@ -24,6 +24,7 @@
 #include "domain/event.hpp"
 #include "domain/foresight.hpp"
 #include "domain/instrument.hpp"
+#include "io/admission.hpp"
 #include "io/context.hpp"
 #include "io/task.hpp"
 #include "io/tcp.hpp"
@@ -47,7 +48,11 @@ struct distributor_options {
     std::chrono::milliseconds heartbeat_interval{wire::soup_bin_tcp::heartbeat_interval_ms};
     std::chrono::milliseconds silence_max{wire::soup_bin_tcp::silence_max_ms};
     std::uint32_t subscribers_max = market_data::subscribers_max;
+    std::uint32_t subscribers_per_address_max = market_data::subscribers_per_address_max;
     std::uint32_t snapshots_max = market_data::snapshots_max;
+    std::uint32_t snapshots_per_address_max = market_data::snapshots_per_address_max;
+    std::uint32_t snapshots_made_max = market_data::snapshots_made_max;
+    std::chrono::milliseconds snapshots_window = market_data::snapshots_window;
     std::size_t depth_levels = market_data::depth_levels;
     std::uint64_t hash_key = 0;  ///< of the books; a venue takes a random one
     std::chrono::milliseconds conflation_interval = market_data::conflation_interval;
@@ -62,7 +67,9 @@ struct distributor_statistics {
     std::uint64_t logins_rejected = 0;
     std::uint64_t snapshots = 0;
     std::uint64_t depths_sent = 0;          ///< conflated pictures of one instrument, counted per subscriber
-    std::uint64_t connections_refused = 0;  ///< closed at once: too many
+    std::uint64_t snapshots_made = 0;       ///< the others were sent what was made for one before
+    std::uint64_t connections_refused = 0;  ///< closed at once: too many have logged in
+    std::uint64_t turned_out = 0;           ///< closed before they had logged in, to make room for newer ones
     std::uint64_t slow_cut = 0;
     std::uint64_t silent_cut = 0;
     std::uint64_t protocol_errors = 0;
@@ -153,7 +160,9 @@ class distributor {
     io::task<void> keep_alive(subscriber* s);
     io::task<void> leave(subscriber* s, port what);
     io::task<bool> send_heartbeat(subscriber* s);
-    [[nodiscard]] std::vector<std::byte> snapshot() const;
+    using shared_bytes = std::shared_ptr<const std::vector<std::byte>>;
+    [[nodiscard]] shared_bytes snapshot();
+    [[nodiscard]] std::vector<std::byte> make_snapshot() const;
     [[nodiscard]] std::vector<std::byte> definitions() const;
     [[nodiscard]] const depth_picture& picture_of(const domain::instrument& i);
     [[nodiscard]] std::uint64_t lag_of(const subscriber& s) const noexcept;
@@ -170,10 +179,15 @@ class distributor {
     std::vector<domain::event> begun_;  ///< the messages so far of a definition whose last one has not come yet
     feed_log log_;
     std::uint64_t last_command_ = 0;
+    io::admission subscribers_door_;
+    io::admission snapshots_door_;
+    shared_bytes latest_;                ///< the last snapshot that was made
+    std::uint64_t latest_position_ = 0;  ///< of the feed's end then
+    io::steady_time snapshots_window_begin_{};
+    std::uint32_t snapshots_made_ = 0;  ///< since then
     std::vector<subscriber*> subscribers_;
     io::tcp_acceptor* acceptors_[3] = {nullptr, nullptr, nullptr};
     distributor_statistics statistics_;
-    std::uint32_t snapshots_now_ = 0;
     bool closing_ = false;
 };
 

@@ -67,9 +67,29 @@ void append_summary(packets& to, domain::event& event, const domain::instrument&
 
 }  // namespace
 
+// For who asks now: of this moment, unless as many were made in this window as may be. Then the last one, from whose
+// moment on the feed is still there.
+distributor::shared_bytes distributor::snapshot() {
+    const io::steady_time now = context_.now();
+    if (now - snapshots_window_begin_ >= options_.snapshots_window) {
+        snapshots_window_begin_ = now;
+        snapshots_made_ = 0;
+    }
+    const std::uint64_t behind = log_.end_position() - latest_position_;
+    if (latest_ != nullptr && behind == 0) return latest_;
+    const bool leads_on = latest_ != nullptr && behind <= log_.capacity_bytes() / (2 * join_lag_divisor);
+    if (leads_on && snapshots_made_ >= options_.snapshots_made_max) return latest_;
+    latest_ = nullptr;  // before there are two
+    latest_ = std::make_shared<const std::vector<std::byte>>(make_snapshot());
+    latest_position_ = log_.end_position();
+    ++snapshots_made_;
+    ++statistics_.snapshots_made;
+    return latest_;
+}
+
 // All books as messages, each in a sequenced packet: definitions first, then per instrument its orders in priority
 // order, its best levels, its prices and volumes.
-std::vector<std::byte> distributor::snapshot() const {
+std::vector<std::byte> distributor::make_snapshot() const {
     std::vector<std::byte> bytes;
     packets to(bytes, soup::packet_type::sequenced_data);
     wire::snapshot_begin begin;

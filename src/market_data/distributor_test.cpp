@@ -258,25 +258,89 @@ TEST(distributor, ends_a_subscriber_that_says_something_else_after_its_login_and
     exchange.run([seed](test_exchange* x) { return subscribers_talk_nonsense(x, seed); });
 }
 
-TEST(distributor, has_room_for_so_many_subscribers_and_no_more) {
+/// Connections that say nothing. They are made while the venue's loop stands still, so that all of them wait to be
+/// accepted at once.
+struct silent_crowd {
+    silent_crowd(const io::endpoint& port, int count) {
+        for (int i = 0; i < count; ++i) {
+            auto stream = io::block_on(context, io::tcp_stream::connect(context, port));
+            EXPECT_TRUE(stream);
+            if (stream) streams.push_back(std::move(*stream));
+        }
+    }
+    io::context context;
+    std::vector<io::tcp_stream> streams;
+};
+
+TEST(distributor, N5_turns_out_the_oldest_who_has_not_logged_in_and_no_subscriber) {
     distributor_options options;
-    options.subscribers_max = 3;
+    options.subscribers_max = options.subscribers_per_address_max = 3;
     test_exchange exchange(base::test_seed(), options);
     exchange.run([](test_exchange* x) -> io::task<> {
-        // They connect while the venue's loop stands still, so that all of them wait to be accepted at once.
+        const subscriber_pointer first = co_await subscribe(x, 0);
+        CORRO_REQUIRE(first != nullptr);
         // Not in the coroutine's frame, which is not aligned for it.
-        const auto others = std::make_unique<io::context>();
-        std::vector<io::tcp_stream> streams;
-        for (int i = 0; i < 30; ++i) {
-            auto stream = io::block_on(*others, io::tcp_stream::connect(*others, x->feed_port));
-            CORRO_REQUIRE(stream);
-            streams.push_back(std::move(*stream));
-        }
-        while (x->feed.statistics().subscribers_now + x->feed.statistics().connections_refused < 30) {
-            CORRO_REQUIRE(!co_await io::sleep_for(1ms));
-        }
-        EXPECT_EQ(x->feed.statistics().subscribers_now, 3U);
+        const auto crowd = std::make_unique<silent_crowd>(x->feed_port, 30);
+        while (x->feed.statistics().turned_out < 28) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        while (x->feed.statistics().subscribers_now > 3) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        EXPECT_EQ(x->feed.statistics().connections_refused, 0U);
+        const subscriber_pointer second = co_await subscribe(x, 0);
+        EXPECT_NE(second, nullptr) << "a newcomer finds a place";
+        const subscriber_pointer third = co_await subscribe(x, 0);
+        EXPECT_NE(third, nullptr);
+        // Now all that there are have logged in.
+        const auto late = std::make_unique<silent_crowd>(x->feed_port, 5);
+        while (x->feed.statistics().connections_refused < 5) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        x->trade(50);
+        const auto news = co_await first->next_news();
+        EXPECT_TRUE(news && news->type == soup::packet_type::sequenced_data);
     });
+}
+
+TEST(distributor, N6_one_address_has_no_more_subscribers_and_snapshots_than_its_part) {
+    distributor_options options;
+    options.subscribers_per_address_max = 2;
+    options.snapshots_per_address_max = 1;
+    test_exchange exchange(base::test_seed(), options, 200'000);
+    exchange.run([](test_exchange* x) -> io::task<> {
+        x->fill(150'000);  // more than the kernel's buffers take
+        const subscriber_pointer deaf = co_await raw_subscriber::connect(x->snapshot_port);
+        CORRO_REQUIRE(deaf != nullptr && co_await deaf->log_in(1));
+        const subscriber_pointer other = co_await raw_subscriber::connect(x->snapshot_port);
+        CORRO_REQUIRE(other != nullptr);
+        EXPECT_TRUE(co_await other->is_rejected(1)) << "there is one already";
+        other->stream.close();
+        while (x->feed.statistics().subscribers_now > 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        const subscriber_pointer follower = co_await subscribe(x, 0);
+        CORRO_REQUIRE(follower != nullptr);
+        const auto late = std::make_unique<silent_crowd>(x->feed_port, 1);
+        while (x->feed.statistics().connections_refused < 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+    });
+}
+
+io::task<> take_snapshots(test_exchange* x, int count) {
+    for (int i = 0; i < count; ++i) {
+        x->trade(20);
+        follower f;
+        CORRO_REQUIRE(co_await take_snapshot(x, &f));
+        // Whatever its age: the feed goes on from there.
+        const subscriber_pointer s = co_await subscribe(x, f.last_sequence + 1);
+        CORRO_REQUIRE(s != nullptr);
+        CORRO_REQUIRE(co_await f.follow(s.get(), x->feed.next_sequence() - 1));
+        EXPECT_EQ(f.difference(*x), "");
+    }
+    EXPECT_EQ(x->feed.statistics().snapshots, static_cast<std::uint64_t>(count));
+}
+
+TEST(distributor, N6_no_more_snapshots_are_made_in_a_window_however_many_ask) {
+    for (const int count : {5, 10, 20}) {
+        distributor_options options;
+        options.snapshots_made_max = 2;
+        options.snapshots_window = 1h;
+        test_exchange exchange(base::test_seed(), options);
+        exchange.run([count](test_exchange* x) { return take_snapshots(x, count); });
+        EXPECT_EQ(exchange.feed.statistics().snapshots_made, 2U) << count << " snapshots sent";
+    }
 }
 
 // --- Staying alive, being slow, leaving

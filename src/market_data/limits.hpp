@@ -10,6 +10,10 @@ namespace corro::market_data {
 /// Subscribers at once, to the feed and to snapshots together.
 inline constexpr std::uint32_t subscribers_max = 4'000;
 
+/// Of these from one address. One client has a few connections; one process that opens as many as it can leaves room
+/// for those of others.
+inline constexpr std::uint32_t subscribers_per_address_max = subscribers_max / 4;
+
 /// How long a subscriber may take from accept to its login request.
 inline constexpr std::chrono::milliseconds login_timeout{5'000};
 
@@ -32,8 +36,16 @@ inline constexpr std::size_t join_lag_divisor = 2;
 inline constexpr std::size_t lag_max_numerator = 3;
 inline constexpr std::size_t lag_max_divisor = 4;
 
-/// Snapshots that are being sent at the same time; each holds its own copy of all books.
+/// Snapshots that are being sent at the same time; each may hold a copy of all books of its own.
 inline constexpr std::uint32_t snapshots_max = 32;
+
+/// Of these for one address.
+inline constexpr std::uint32_t snapshots_per_address_max = 8;
+
+/// Snapshots that are made in a window, each in one go, which takes some 50 ns for each open order. Who asks for more
+/// of them is sent the last one, which leads into the feed as well.
+inline constexpr std::uint32_t snapshots_made_max = 4;
+inline constexpr std::chrono::milliseconds snapshots_window{1'000};
 
 /// How long a subscriber may take to read a snapshot. It gives its place to others then.
 inline constexpr std::chrono::milliseconds snapshot_timeout{30'000};
@@ -55,6 +67,15 @@ inline constexpr std::size_t lines_max = 2;
 /// Packets that answer one request for a retransmission; who needs more asks again. About 45 kB: what an ordinary
 /// receive buffer holds.
 inline constexpr std::size_t retransmission_packets_max = 32;
+
+/// Packets that answer requests in a window, to one address and to all together. A request is small and its sender's
+/// address is easily forged: beyond these the answers are worth more to who sends them elsewhere than to who has lost
+/// something, who has the feed by TCP.
+inline constexpr std::uint32_t retransmission_address_packets_max = 1'024;
+inline constexpr std::uint32_t retransmission_all_packets_max = 8'192;
+inline constexpr std::chrono::milliseconds retransmission_window{1'000};
+
+static_assert(retransmission_packets_max <= retransmission_address_packets_max, "one request can be answered");
 
 /// How often the end of the session is said on lines that nobody confirms.
 inline constexpr int end_of_session_repeats = 3;

@@ -42,8 +42,23 @@ std::expected<io::udp_socket, std::error_code> open_line(io::context& context, c
 
 }  // namespace
 
-line_publisher::line_publisher(const line_publisher_options& options, const feed_log& log, mold::session_name session)
-    : options_(options),
+bool is_local_address(const io::endpoint& e) noexcept {
+    const std::array<std::uint8_t, 16>& a = e.address();
+    constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    const bool is_mapped = std::equal(mapped.begin(), mapped.end(), a.begin());
+    if (e.family() == io::address_family::ipv4 || is_mapped) {
+        const std::uint8_t* const b = a.data() + (e.family() == io::address_family::ipv4 ? 0 : mapped.size());
+        return b[0] == 127 || b[0] == 10 || (b[0] == 172 && (b[1] & 0xf0U) == 16) || (b[0] == 192 && b[1] == 168) ||
+               (b[0] == 169 && b[1] == 254);
+    }
+    const bool is_loopback = e.address() == io::endpoint::loopback_ipv6(0).address();
+    return is_loopback || (a[0] & 0xfeU) == 0xfc || (a[0] == 0xfe && (a[1] & 0xc0U) == 0x80);
+}
+
+line_publisher::line_publisher(io::context& context, const line_publisher_options& options, const feed_log& log,
+                               mold::session_name session)
+    : context_(context),
+      options_(options),
       log_(log),
       session_(session),
       position_(log.end_position()),
@@ -58,7 +73,7 @@ std::expected<std::unique_ptr<line_publisher>, std::error_code> line_publisher::
     io::context& context, const line_publisher_options& options, const feed_log& log) {
     const auto session = mold::make_session_name(options.session_name);
     if (!session) return std::unexpected(session.error());
-    std::unique_ptr<line_publisher> publisher(new line_publisher(options, log, *session));
+    std::unique_ptr<line_publisher> publisher(new line_publisher(context, options, log, *session));
     for (const io::endpoint& to : options.lines) {
         auto socket = open_line(context, to, options);
         if (!socket) return std::unexpected(socket.error());
@@ -190,25 +205,45 @@ io::task<void> line_publisher::serve_requests() {
         for (std::size_t i = 0; i < count; ++i) {
             ++statistics_.requests;
             const auto request = mold::decode_request(std::span(rooms[i]).first(requests[i].bytes));
+            const auto* const from = std::get_if<io::endpoint>(&requests[i].peer);
             if (!request || request->session != session_ || request->sequence < log_.first_sequence() ||
-                request->sequence >= log_.next_sequence()) {
+                request->sequence >= log_.next_sequence() || from == nullptr || !is_answered(*from)) {
                 ++statistics_.requests_refused;
                 continue;
             }
-            co_await send_again(*request, requests[i].peer);
+            co_await send_again(*request, *from);
         }
         co_await io::yield();
     }
 }
 
-// What a request asks for, as far as it exists and one request may ask.
-io::task<void> line_publisher::send_again(mold::request request, io::socket_address to) {
+bool line_publisher::is_answered(const io::endpoint& from) const noexcept {
+    return options_.retransmit_beyond_local_network || is_local_address(from);
+}
+
+// How many packets may go there on request in this window, beside those that have gone.
+std::uint32_t line_publisher::packets_left(const io::endpoint& to) {
+    const io::steady_time now = context_.now();
+    if (now - window_begin_ >= options_.retransmission_window) {
+        window_begin_ = now;
+        window_packets_ = 0;
+        address_packets_.clear();
+    }
+    const std::uint32_t left = options_.retransmission_all_packets_max - window_packets_;
+    const auto sent = address_packets_.find(to.address());
+    if (sent == address_packets_.end()) return std::min(left, options_.retransmission_address_packets_max);
+    return std::min(left, options_.retransmission_address_packets_max - sent->second);
+}
+
+// What a request asks for, as far as it exists, one request may ask and the window allows.
+io::task<void> line_publisher::send_again(mold::request request, io::endpoint to) {
     const std::uint64_t end = std::min(request.sequence + request.count, log_.next_sequence());
+    const std::size_t packets_max = std::min<std::size_t>(packets_left(to), retransmission_packets_max);
     std::uint64_t sequence = request.sequence;
-    std::uint64_t position = log_.position_of(sequence);
+    std::uint64_t position = packets_max == 0 ? 0 : log_.position_of(sequence);
     std::array<io::datagram, batch_packets_max> datagrams;
     std::size_t count = 0;
-    while (sequence != end && count < retransmission_packets_max) {
+    while (sequence != end && count < packets_max) {
         mold::packet_writer& writer = again_[count];
         writer.restart(sequence);
         auto packet = log_.packet_at(position);
@@ -220,6 +255,11 @@ io::task<void> line_publisher::send_again(mold::request request, io::socket_addr
         sequence = writer.next_sequence();
         datagrams[count++] = io::datagram(writer.finish(), to);
     }
+    if (sequence != end && count < retransmission_packets_max) ++statistics_.requests_over_limit;
+    if (count == 0) co_return;
+    statistics_.packets_again += count;
+    window_packets_ += static_cast<std::uint32_t>(count);
+    address_packets_[to.address()] += static_cast<std::uint32_t>(count);
     std::span<io::datagram> rest = std::span(datagrams).first(count);
     while (!rest.empty()) {
         const auto sent = co_await requests_.send_batch(rest);

@@ -5,16 +5,18 @@
 // goes to every line. A receiver joins by snapshot, asks for what it misses, and falls back to the TCP feed.
 //
 // Threads: one context, the distributor's.
-// Limits:  market_data/limits.hpp. Whoever can reach the retransmission port can make it send up to
-//          retransmission_packets_max packets per request to the address that the request claims: it belongs on a
-//          private network.
+// Limits:  market_data/limits.hpp. A request of twenty bytes is answered with up to retransmission_packets_max packets,
+//          to the address that it claims to come from. So the answers are bounded for each address and in all, and
+//          addresses beyond the local network get none unless the options say otherwise.
 // Cost:    per line one system call for up to 32 packets; no allocation after `open`.
 // Source:  Nasdaq MoldUDP64 1.00; docs/spec/market_data.md.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +43,10 @@ struct line_publisher_options {
     std::uint32_t multicast_interface = 0;        ///< index; 0 for the system's choice
     std::uint32_t multicast_hops = 1;             ///< 1 stays in the local network
     std::chrono::milliseconds heartbeat_interval{1'000};
+    bool retransmit_beyond_local_network = false;  ///< also to addresses that are not private ones
+    std::uint32_t retransmission_address_packets_max = market_data::retransmission_address_packets_max;
+    std::uint32_t retransmission_all_packets_max = market_data::retransmission_all_packets_max;
+    std::chrono::milliseconds retransmission_window = market_data::retransmission_window;
 };
 
 /// Counts since the publisher was made.
@@ -51,9 +57,15 @@ struct line_publisher_statistics {
     std::uint64_t skipped = 0;      ///< messages that left the log before they could be sent
     std::uint64_t send_errors = 0;  ///< packets of one line that the system did not take
     std::uint64_t requests = 0;
-    std::uint64_t requests_refused = 0;  ///< malformed, of another session, or for what is not kept
-    std::uint64_t messages_again = 0;    ///< sent on request
+    std::uint64_t requests_refused = 0;  ///< malformed, of another session, for what is not kept, or from too far away
+    std::uint64_t requests_over_limit = 0;  ///< not answered, or not in full: there were too many packets in the window
+    std::uint64_t messages_again = 0;       ///< sent on request
+    std::uint64_t packets_again = 0;        ///< the same in packets
 };
+
+/// Whether an address is one that routers of the public network do not know: this machine's, a private network's, or
+/// one of this very link.
+[[nodiscard]] bool is_local_address(const io::endpoint& e) noexcept;
 
 class line_publisher {
  public:
@@ -88,15 +100,19 @@ class line_publisher {
         io::endpoint to;
     };
 
-    line_publisher(const line_publisher_options& options, const feed_log& log, wire::mold_udp64::session_name session);
+    line_publisher(io::context& context, const line_publisher_options& options, const feed_log& log,
+                   wire::mold_udp64::session_name session);
 
     io::task<void> send_lines();
     io::task<void> keep_alive();
     io::task<void> serve_requests();
-    io::task<void> send_again(wire::mold_udp64::request request, io::socket_address to);
+    [[nodiscard]] bool is_answered(const io::endpoint& from) const noexcept;
+    [[nodiscard]] std::uint32_t packets_left(const io::endpoint& to);
+    io::task<void> send_again(wire::mold_udp64::request request, io::endpoint to);
     io::task<void> send_everywhere(std::size_t count);
     std::size_t fill_packets();
 
+    io::context& context_;
     line_publisher_options options_;
     const feed_log& log_;
     wire::mold_udp64::session_name session_;
@@ -110,6 +126,10 @@ class line_publisher {
     std::vector<std::span<const std::byte>> packets_;
     std::vector<io::datagram> datagrams_;
     line_publisher_statistics statistics_;
+    io::steady_time window_begin_{};
+    std::uint32_t window_packets_ = 0;  ///< sent on request since then
+    /// The same by address, ports left out: no more addresses than packets.
+    std::map<std::array<std::uint8_t, 16>, std::uint32_t> address_packets_;
     bool heartbeat_due_ = false;
     bool sent_ = false;
     bool closing_ = false;

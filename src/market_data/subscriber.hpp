@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "io/admission.hpp"
 #include "io/event.hpp"
 #include "io/scope.hpp"
 #include "io/tcp.hpp"
@@ -21,10 +22,23 @@ namespace corro::market_data {
 
 namespace soup = wire::soup_bin_tcp;
 
-struct distributor::subscriber {
+/// One snapshot that is being sent.
+class snapshot_guest final : public io::admission::guest {
+    void turn_out() noexcept override { CORRO_ASSERT(false, "it has settled from the first"); }
+};
+
+struct distributor::subscriber final : io::admission::guest {
     explicit subscriber(io::tcp_stream s) : stream(std::move(s)) {}
 
+    // It has not logged in yet.
+    void turn_out() noexcept override {
+        cut = true;
+        ended = true;
+        if (scope != nullptr) scope->request_stop();
+    }
+
     io::tcp_stream stream;
+    snapshot_guest snapshot_place;    ///< in while it is sent a snapshot
     io::auto_event more;              ///< something was published, or is to be said
     io::task_scope* scope = nullptr;  ///< of the phase that runs
     std::uint64_t position = 0;       ///< of the first byte of the feed that is not sent yet

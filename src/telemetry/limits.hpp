@@ -23,6 +23,15 @@ inline constexpr std::uint64_t file_bytes_max = std::uint64_t{256} << 20U;
 /// Files of one kind that are kept, the one being written included.
 inline constexpr std::uint32_t files_max = 8;
 
+/// Connections to the metrics' port, in all and from one address. A monitor has one; a newcomer takes the place of the
+/// oldest.
+inline constexpr std::size_t metrics_connections_max = 256;
+inline constexpr std::size_t metrics_connections_per_address_max = 64;
+
+/// Pages of metrics that are made in a window, some 200 us each. Who asks for more gets the last one again.
+inline constexpr std::uint32_t pages_made_max = 20;
+inline constexpr std::chrono::milliseconds pages_window{1'000};
+
 /// Text that is collected before it is written.
 inline constexpr std::size_t write_bytes = std::size_t{1} << 18U;
 

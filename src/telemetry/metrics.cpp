@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
+#include <utility>
+
+#include "io/scope.hpp"
+#include "io/with_timeout.hpp"
 
 namespace corro::telemetry {
 namespace {
@@ -85,14 +90,89 @@ void metrics_page::histogram(std::string_view name, std::string_view help, const
     sample(name, "_count", all, {}, fmt::format("{}", values_ns.count()));
 }
 
+/// One connection.
+struct metrics_server::visitor final : io::admission::guest {
+    explicit visitor(io::tcp_stream s) : stream(std::move(s)) {}
+
+    void turn_out() noexcept override {
+        turned_out = true;
+        if (scope != nullptr) scope->request_stop();
+    }
+
+    io::tcp_stream stream;
+    io::task_scope* scope = nullptr;  ///< that it is served in
+    bool turned_out = false;
+};
+
+namespace {
+
+io::admission_options door_of(const metrics_server_options& options) {
+    io::admission_options door;
+    door.guests_max = options.connections_max;
+    door.per_address_max = options.connections_per_address_max;
+    door.reserved_for_proven = 0;  // nobody has a key here
+    return door;
+}
+
+/// How long a page that is being sent may take when the server closes.
+constexpr std::chrono::milliseconds last_page_timeout{1'000};
+
+}  // namespace
+
 metrics_server::metrics_server(io::context& context, std::function<void(metrics_page&)> collect,
-                               std::function<std::string()> hindered)
-    : collect_(std::move(collect)),
+                               std::function<std::string()> hindered, const metrics_server_options& options)
+    : context_(context),
+      options_(options),
+      collect_(std::move(collect)),
       hindered_(std::move(hindered)),
+      door_(door_of(options)),
       server_(context, [this](io::http::exchange* on) { return answer(on); }) {}
 
+void metrics_server::close() noexcept {
+    closing_ = true;
+    if (acceptor_ != nullptr) acceptor_->close();
+    server_.drain();
+}
+
 io::task<void> metrics_server::serve(io::tcp_acceptor acceptor) {
-    static_cast<void>(co_await server_.serve(&acceptor));
+    acceptor_ = &acceptor;
+    io::task_scope conversations(context_);
+    while (!closing_) {
+        auto accepted = co_await acceptor.accept();
+        if (!accepted) break;  // closed or stopped
+        auto v = std::make_unique<visitor>(std::move(*accepted));
+        const auto from = v->stream.remote_endpoint();
+        if (!door_.enter(*v, from ? std::optional(*from) : std::nullopt)) continue;
+        conversations.spawn(converse(std::move(v)));
+    }
+    acceptor_ = nullptr;
+    static_cast<void>(co_await io::with_timeout(last_page_timeout, conversations.join()));
+}
+
+io::task<void> metrics_server::converse(std::unique_ptr<visitor> v) {
+    if (v->turned_out) co_return;
+    static_cast<void>(v->stream.set_option(io::no_delay(true)));
+    io::task_scope serving(context_);
+    v->scope = &serving;
+    serving.spawn(server_.serve_stream(io::any_stream(std::move(v->stream))));
+    co_await serving.join();
+    v->scope = nullptr;
+}
+
+// Of this moment, unless as many were made in this window as may be.
+const std::string& metrics_server::page() {
+    const io::steady_time now = context_.now();
+    if (now - window_begin_ >= options_.pages_window) {
+        window_begin_ = now;
+        pages_made_ = 0;
+    }
+    if (pages_made_ < options_.pages_made_max) {
+        ++pages_made_;
+        latest_ = metrics_page();
+        latest_.gauge("corro_build_info", "1; the label has the version.", 1, {{"version", CORRO_VERSION}});
+        collect_(latest_);
+    }
+    return latest_.text();
 }
 
 io::task<void> metrics_server::answer(io::http::exchange* on) {
@@ -109,10 +189,7 @@ io::task<void> metrics_server::answer(io::http::exchange* on) {
         const std::string why = hindered_ ? hindered_() : std::string();
         on->respond(why.empty() ? 200 : 503, "text/plain", why.empty() ? "The process serves.\n" : why + "\n");
     } else {
-        metrics_page page;
-        page.gauge("corro_build_info", "1; the label has the version.", 1, {{"version", CORRO_VERSION}});
-        collect_(page);
-        on->respond(200, "text/plain; version=0.0.4; charset=utf-8", page.text());
+        on->respond(200, "text/plain; version=0.0.4; charset=utf-8", page());
     }
     co_return;
 }

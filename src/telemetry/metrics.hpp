@@ -5,21 +5,28 @@
 //
 // Units:   base units, as the format wants them: seconds, bytes.
 // Threads: one context.
+// Limits:  telemetry/limits.hpp. Of too many connections the oldest is closed.
 // Cost:    per page, not per event.
 // Source:  Prometheus text exposition format 0.0.4.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/histogram.hpp"
+#include "io/admission.hpp"
+#include "io/context.hpp"
 #include "io/http/server.hpp"
 #include "io/tcp.hpp"
+#include "telemetry/limits.hpp"
 
 namespace corro::telemetry {
 
@@ -55,25 +62,49 @@ class metrics_page {
     std::string described_;  ///< the metric whose samples are being written
 };
 
+struct metrics_server_options {
+    metrics_server_options() noexcept {}
+
+    std::size_t connections_max = telemetry::metrics_connections_max;
+    std::size_t connections_per_address_max = telemetry::metrics_connections_per_address_max;
+    std::uint32_t pages_made_max = telemetry::pages_made_max;
+    std::chrono::milliseconds pages_window = telemetry::pages_window;
+};
+
 /// Answers GET /metrics with a page; GET /health with 200 as long as its context runs; GET /ready with 200, or with 503
 /// and a sentence; and everything else with 404 or 405.
 class metrics_server {
  public:
-    /// @param collect  Fills a page; called on the context, once per request.
+    /// @param collect  Fills a page; called on the context, once per request up to a bound.
     /// @param hindered Returns why the process does not serve now, as a sentence; empty when it does. Likewise.
     metrics_server(io::context& context, std::function<void(metrics_page&)> collect,
-                   std::function<std::string()> hindered = {});
+                   std::function<std::string()> hindered = {},
+                   const metrics_server_options& options = metrics_server_options());
 
     /// Serves until `close` or a stop.
     [[nodiscard]] io::task<void> serve(io::tcp_acceptor acceptor);
-    void close() noexcept { server_.drain(); }
+    void close() noexcept;
+
+    [[nodiscard]] std::uint64_t turned_out_count() const noexcept { return door_.turned_out_count(); }
 
  private:
-    io::task<void> answer(io::http::exchange* on);
+    struct visitor;
 
+    io::task<void> converse(std::unique_ptr<visitor> v);
+    io::task<void> answer(io::http::exchange* on);
+    [[nodiscard]] const std::string& page();
+
+    io::context& context_;
+    metrics_server_options options_;
     std::function<void(metrics_page&)> collect_;
     std::function<std::string()> hindered_;
+    io::admission door_;
     io::http::server server_;
+    io::tcp_acceptor* acceptor_ = nullptr;
+    metrics_page latest_;
+    io::steady_time window_begin_{};
+    std::uint32_t pages_made_ = 0;  ///< since then
+    bool closing_ = false;
 };
 
 }  // namespace corro::telemetry

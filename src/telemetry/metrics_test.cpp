@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "io/http/client.hpp"
@@ -87,6 +93,69 @@ io::task<void> ask_twice(io::context* context) {
 TEST(metrics_server, O3_hands_out_a_page_that_is_made_when_it_is_asked_for_and_whether_it_is_ready) {
     io::context context;
     io::block_on(context, ask_twice(&context));
+}
+
+/// Asks so many times; how many pages were made for that.
+io::task<int> ask_often(io::context* context, int times) {
+    auto acceptor = io::tcp_acceptor::open(*context, *io::endpoint::parse("127.0.0.1:0"));
+    EXPECT_TRUE(acceptor.has_value());
+    const io::endpoint where = *acceptor->local_endpoint();
+    int collected = 0;
+    metrics_server_options options;
+    options.pages_made_max = 3;
+    options.pages_window = std::chrono::hours(1);
+    metrics_server server(
+        *context, [&collected](metrics_page& page) { page.gauge("asked", "Times.", ++collected); }, {}, options);
+    io::task_scope serving(*context);
+    serving.spawn(server.serve(std::move(*acceptor)));
+    for (int i = 1; i <= times; ++i) {
+        const auto page = co_await get(context, where, "/metrics");
+        EXPECT_EQ(page.first, 200U);
+        EXPECT_TRUE(page.second.ends_with(i < 3 ? "asked " + std::to_string(i) + "\n" : "asked 3\n")) << page.second;
+    }
+    server.close();
+    co_await serving.join();
+    co_return collected;
+}
+
+TEST(metrics_server, N6_makes_no_more_pages_in_a_window_however_often_it_is_asked) {
+    for (const int times : {5, 10, 20}) {
+        io::context context;
+        EXPECT_EQ(io::block_on(context, ask_often(&context, times)), 3) << times << " requests";
+    }
+}
+
+/// So many connections that say nothing, and then somebody who asks.
+io::task<void> crowd_the_port(io::context* context, std::size_t idle) {
+    auto acceptor = io::tcp_acceptor::open(*context, *io::endpoint::parse("127.0.0.1:0"));
+    EXPECT_TRUE(acceptor.has_value());
+    const io::endpoint where = *acceptor->local_endpoint();
+    metrics_server_options options;
+    options.connections_max = 8;
+    metrics_server server(*context, [](metrics_page&) {}, {}, options);
+    io::task_scope serving(*context);
+    serving.spawn(server.serve(std::move(*acceptor)));
+    std::vector<io::tcp_stream> silent;
+    for (std::size_t i = 0; i < idle; ++i) {
+        auto one = co_await io::tcp_stream::connect(*context, where);
+        EXPECT_TRUE(one.has_value());
+        silent.push_back(std::move(*one));
+    }
+    const auto page = co_await get(context, where, "/metrics");
+    EXPECT_EQ(page.first, 200U);
+    EXPECT_GE(server.turned_out_count(), idle + 1 - options.connections_max);
+    std::byte none{};
+    const io::io_result first = co_await silent.front().read_some(std::span(&none, 1));
+    EXPECT_TRUE(first.error) << "the oldest has gone";
+    server.close();
+    co_await serving.join();
+}
+
+TEST(metrics_server, N5_answers_a_newcomer_whatever_crowd_of_idle_connections_is_there) {
+    for (const std::size_t idle : {20U, 40U}) {
+        io::context context;
+        io::block_on(context, crowd_the_port(&context, idle));
+    }
 }
 
 }  // namespace
