@@ -4,7 +4,7 @@
 // memory is too short for the next message the buffer wraps early and remembers where the valid bytes end.
 //
 // Limits: the capacity given at construction. A reservation that does not fit fails; who asked decides what that means.
-// Cost: one allocation at construction; pages are touched only when used.
+// Cost: one allocation at construction, unless the memory is given; pages are touched only when used.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,24 @@ namespace corro::base {
 class byte_queue {
  public:
     explicit byte_queue(std::size_t capacity_bytes)
-        : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity_bytes)), capacity_(capacity_bytes) {}
+        : owned_(std::make_unique_for_overwrite<std::byte[]>(capacity_bytes)),
+          bytes_(owned_.get()),
+          capacity_(capacity_bytes) {}
+    /// In somebody else's memory, which outlives the queue.
+    explicit byte_queue(std::span<std::byte> memory) noexcept : bytes_(memory.data()), capacity_(memory.size()) {}
 
     /// Contiguous room for `size` bytes, to be filled and committed; empty when there is none.
     [[nodiscard]] std::span<std::byte> reserve(std::size_t size) noexcept {
         if (tail_ >= head_) {
-            if (capacity_ - tail_ >= size) return {bytes_.get() + tail_, size};
+            if (capacity_ - tail_ >= size) return {bytes_ + tail_, size};
             // One byte stays free between tail and head, so that full and empty differ.
             if (head_ <= size) return {};
             end_ = tail_;
             tail_ = 0;
-            return {bytes_.get(), size};
+            return {bytes_, size};
         }
         if (head_ - tail_ <= size) return {};
-        return {bytes_.get() + tail_, size};
+        return {bytes_ + tail_, size};
     }
 
     /// Makes the first `size` bytes of the last reservation readable.
@@ -48,7 +52,7 @@ class byte_queue {
             head_ = 0;
             end_ = tail_;
         }
-        return {bytes_.get() + head_, (tail_ >= head_ ? tail_ : end_) - head_};
+        return {bytes_ + head_, (tail_ >= head_ ? tail_ : end_) - head_};
     }
 
     /// Frees the first `size` readable bytes.
@@ -62,7 +66,8 @@ class byte_queue {
     void clear() noexcept { head_ = tail_ = end_ = 0; }
 
  private:
-    std::unique_ptr<std::byte[]> bytes_;
+    std::unique_ptr<std::byte[]> owned_;
+    std::byte* bytes_;
     std::size_t capacity_;
     std::size_t head_ = 0;  ///< first readable byte
     std::size_t tail_ = 0;  ///< first free byte

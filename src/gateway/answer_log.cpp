@@ -51,6 +51,7 @@ answer_log::answer_log(std::uint32_t sessions_count, const answer_log_options& o
       equal_share_(blocks_count_ / std::max(1U, sessions_count)),
       sessions_(std::size_t{sessions_count} + 1),
       next_block_(blocks_count_, no_block),
+      previous_block_(blocks_count_, no_block),
       events_(base::make_raw_array<domain::event>(std::size_t{blocks_count_} * answers_per_block)) {
     if (options.touch == base::page_touch::no) return;
     base::touch_pages(events_.get(), std::size_t{blocks_count_} * answers_per_block * sizeof(domain::event));
@@ -92,6 +93,7 @@ std::uint64_t answer_log::append(session& s, const domain::event& event) noexcep
             s.first_block = block;
         } else {
             next_block_[s.last_block] = block;
+            previous_block_[block] = s.last_block;
         }
         s.last_block = block;
         ++s.blocks_count;
@@ -128,15 +130,35 @@ std::uint32_t answer_log::give_up_oldest(session& s) noexcept {
     return block;
 }
 
-const domain::event* answer_log::find(domain::session_id id, std::uint64_t number) const noexcept {
+// From the nearer end: a client that asks for n answers makes the venue walk over no more blocks than they are in.
+std::uint32_t answer_log::block_of(const session& s, std::uint64_t number) const noexcept {
+    const std::uint64_t wanted = (number - 1) / answers_per_block;
+    const std::uint64_t from_first = wanted - (s.first_kept - 1) / answers_per_block;
+    const std::uint64_t from_last = (s.next_answer - 2) / answers_per_block - wanted;
+    blocks_walked_count_ += std::min(from_first, from_last);
+    if (from_first <= from_last) {
+        std::uint32_t block = s.first_block;
+        for (std::uint64_t steps = from_first; steps != 0; --steps) block = next_block_[block];
+        return block;
+    }
+    std::uint32_t block = s.last_block;
+    for (std::uint64_t steps = from_last; steps != 0; --steps) block = previous_block_[block];
+    return block;
+}
+
+const domain::event* answer_log::find(domain::session_id id, std::uint64_t number, cursor& near) const noexcept {
     const session& s = at(id);
     if (number < s.first_kept || number >= s.next_answer) return nullptr;
-    std::uint32_t block = s.first_block;
-    for (std::uint64_t steps = (number - 1) / answers_per_block - (s.first_kept - 1) / answers_per_block; steps != 0;
-         --steps) {
-        block = next_block_[block];
+    // While the answer that it found is kept, so is its block.
+    const bool is_near = near.number_ >= s.first_kept && (number == near.number_ || number == near.number_ + 1);
+    if (!is_near) {
+        near.block_ = block_of(s, number);
+    } else if ((number - 1) / answers_per_block != (near.number_ - 1) / answers_per_block) {
+        near.block_ = next_block_[near.block_];
+        ++blocks_walked_count_;
     }
-    return slot(block, number);
+    near.number_ = number;
+    return slot(near.block_, number);
 }
 
 void answer_log::clear() noexcept {

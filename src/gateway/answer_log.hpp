@@ -12,7 +12,8 @@
 // Layout: answer_log.cpp has the table of what `save` writes.
 // Limits: answer_log_options. Threads: one.
 // Cost:   `append` copies 64 bytes and allocates nothing; memory is reserved when the log is made and touched then or,
-//         unless asked for, as it fills. `find` walks the session's blocks, one step for each answers_per_block.
+//         unless asked for, as it fills. `find` walks the session's blocks from the nearer end, one step for each
+//         answers_per_block; who reads one answer after the other keeps a cursor and walks once.
 #pragma once
 
 #include <cstddef>
@@ -72,8 +73,24 @@ class answer_log {
     /// The oldest answer that is kept; `next_answer` when there is none.
     [[nodiscard]] std::uint64_t first_kept(domain::session_id id) const noexcept { return at(id).first_kept; }
 
+    /// Where an answer of one session was found, so that the one behind it is found without a walk. Whatever is
+    /// appended or given up meanwhile, a cursor never leads to a wrong answer; `load` makes it useless.
+    class cursor {
+        friend class answer_log;
+        std::uint64_t number_ = 0;  ///< of the answer that was found; 0: none yet
+        std::uint32_t block_ = 0;   ///< it is in
+    };
+
     /// An answer by its number; nullptr when it is not kept, or not given yet. Valid until the next `append`.
-    [[nodiscard]] const domain::event* find(domain::session_id id, std::uint64_t number) const noexcept;
+    [[nodiscard]] const domain::event* find(domain::session_id id, std::uint64_t number) const noexcept {
+        cursor once;
+        return find(id, number, once);
+    }
+    /// The same for who reads several. @param near  Used for this session only, and moved to the answer.
+    [[nodiscard]] const domain::event* find(domain::session_id id, std::uint64_t number, cursor& near) const noexcept;
+
+    /// Blocks that all `find` together have walked over: what they cost beside a constant each.
+    [[nodiscard]] std::uint64_t blocks_walked_count() const noexcept { return blocks_walked_count_; }
 
     [[nodiscard]] std::uint32_t sessions_count() const noexcept {
         return static_cast<std::uint32_t>(sessions_.size() - 1);
@@ -106,6 +123,7 @@ class answer_log {
         return events_.get() + std::size_t{block} * answers_per_block + (number - 1) % answers_per_block;
     }
     std::uint64_t append(session& s, const domain::event& event) noexcept;
+    [[nodiscard]] std::uint32_t block_of(const session& s, std::uint64_t number) const noexcept;
     [[nodiscard]] std::uint32_t free_block_for(session& wanting) noexcept;
     [[nodiscard]] std::uint32_t give_up_oldest(session& s) noexcept;
     void clear() noexcept;
@@ -118,6 +136,8 @@ class answer_log {
     std::vector<session> sessions_;  ///< by id
     std::vector<std::vector<domain::session_id>> copies_;  ///< by account
     std::vector<std::uint32_t> next_block_;
+    std::vector<std::uint32_t> previous_block_;  ///< of all blocks of a session but its first
+    mutable std::uint64_t blocks_walked_count_ = 0;
     base::raw_array<domain::event> events_;
 };
 

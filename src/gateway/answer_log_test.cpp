@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -123,6 +124,23 @@ TEST(answer_log, serves_more_sessions_than_it_has_memory_for) {
     }
 }
 
+TEST(answer_log, N6_reading_n_answers_walks_over_no_more_blocks_than_they_are_in) {
+    for (const std::uint64_t n : {10 * block, 20 * block, 40 * block}) {
+        SCOPED_TRACE(::testing::Message() << n << " answers");
+        answer_log log(2, kept(100 * block, 100 * block));
+        for (std::uint64_t i = 1; i <= 60 * block; ++i) log.append(said_to(1, i));
+        // The last n, as a client asks for them, wherever they begin.
+        for (const std::uint64_t first : {60 * block - n + 1, 60 * block - n + 7}) {
+            const std::uint64_t walked_before = log.blocks_walked_count();
+            answer_log::cursor near;
+            for (std::uint64_t i = first; i <= 60 * block; ++i) {
+                ASSERT_EQ(log.find(domain::session_id{1}, i, near)->order.client_order.value, i);
+            }
+            EXPECT_LE(log.blocks_walked_count() - walked_before, 2 * n / block);
+        }
+    }
+}
+
 // Against a map that forgets nothing: what is kept is right, without gaps, and bounded.
 TEST(answer_log, agrees_with_a_naive_log_over_random_streams) {
     const std::uint64_t first_seed = base::test_seed();
@@ -134,11 +152,22 @@ TEST(answer_log, agrees_with_a_naive_log_over_random_streams) {
         const std::size_t one = (1 + random.below(6)) * block;
         answer_log log(sessions, kept(all, one));
         std::vector<std::vector<std::uint64_t>> naive(sessions + 1);
+        std::vector<std::pair<std::uint64_t, answer_log::cursor>> readers(sessions + 1, {1, answer_log::cursor()});
         for (int step = 0; step < 3'000; ++step) {
             const auto id = static_cast<std::uint32_t>(1 + random.below(1 + random.below(sessions)));
             const std::uint64_t what = random() | 1;
             naive[id].push_back(what);
             ASSERT_EQ(log.append(said_to(id, what)), naive[id].size());
+            const auto reading = static_cast<std::uint32_t>(1 + random.below(sessions));
+            auto& [number, near] = readers[reading];
+            for (std::uint64_t left = random.below(4); left != 0; --left) {
+                const domain::event* const e = log.find(domain::session_id{reading}, number, near);
+                const bool is_kept =
+                    number >= log.first_kept(domain::session_id{reading}) && number <= naive[reading].size();
+                ASSERT_EQ(e != nullptr, is_kept) << reading << " " << number;
+                if (is_kept) ASSERT_EQ(e->order.client_order.value, naive[reading][number - 1]);
+                if (is_kept || number <= naive[reading].size()) ++number;
+            }
             if (step == 1'500) {
                 std::vector<std::byte> bytes;
                 log.save(bytes);
@@ -148,6 +177,7 @@ TEST(answer_log, agrees_with_a_naive_log_over_random_streams) {
                 again.save(bytes_again);
                 ASSERT_EQ(bytes, bytes_again);
                 log = std::move(again);
+                for (auto& [unused, cursor] : readers) cursor = answer_log::cursor();
             }
         }
         std::size_t total = 0;

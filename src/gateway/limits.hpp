@@ -11,9 +11,17 @@ namespace corro::gateway {
 /// Connections at once, logged on or not. Ten thousand sessions plus room for strangers who have not logged on yet.
 inline constexpr std::uint32_t connections_max = 12'000;
 
-/// Connections that have not logged on yet. Beyond it new ones are closed at once, so that silent strangers cannot use
-/// up the descriptors of the others.
+/// Connections that have not logged on yet. A newcomer beyond it takes the place of the oldest, so that silent
+/// strangers can neither use up the descriptors of the others nor keep anybody out who has a key.
 inline constexpr std::uint32_t strangers_max = 4'000;
+
+/// Of these from one address. A client's program that opens all its sessions at once has 1,000 under way.
+inline constexpr std::uint32_t strangers_per_address_max = 1'024;
+
+/// Of these kept, at most a quarter, for addresses from which a session has logged on; so many addresses are
+/// remembered.
+inline constexpr std::uint32_t strangers_reserved = strangers_max / 4;
+inline constexpr std::uint32_t proven_addresses_max = 4'096;
 
 /// Largest account id. The facility indexes accounts by their id, so ids are small numbers.
 inline constexpr std::uint32_t account_id_max = 1'000'000;
@@ -42,6 +50,24 @@ inline constexpr std::chrono::milliseconds heartbeat_interval_max{60'000};
 /// A peer that was silent for this many of its intervals is gone, and is cut off within a quarter of an interval more.
 inline constexpr std::uint32_t silent_intervals_max = 2;
 
+/// Bytes in either direction for a connection that has not logged on: a frame of any message, and the few that the
+/// venue says to it.
+inline constexpr std::size_t stranger_buffer_bytes = 1'024;
+
+/// Handshakes of TLS under way, in all and from one address. Each takes up some 110 KB.
+inline constexpr std::uint32_t handshakes_max = 1'024;
+inline constexpr std::uint32_t handshakes_per_address_max = 512;
+
+/// Steps of handshakes that are computed in a window, of all connections together. A handshake has two or three, of
+/// which one takes 0.1 ms with an ECDSA certificate and 1 ms with RSA: strangers have a part of the thread's time and
+/// no more.
+inline constexpr std::uint32_t handshake_steps_max = 400;
+inline constexpr std::chrono::milliseconds handshake_window{1'000};
+
+/// Steps that one connection may take for its handshake: one whose hello comes in many small pieces has something else
+/// in mind.
+inline constexpr std::uint32_t handshake_steps_of_one_max = 12;
+
 /// Bytes read at once from one session. Also bounds how many requests of one session run before the others get a turn.
 inline constexpr std::size_t input_buffer_bytes = 16 * 1024;
 
@@ -57,12 +83,23 @@ inline constexpr std::size_t output_buffer_bytes = 512 * 1024;
 inline constexpr std::size_t session_answers_kept_max = 16 * 1024;
 inline constexpr std::size_t answers_kept_max = 1024 * 1024;
 
+/// Answers that are sent again in one turn of the loop, to all sessions together: what a client that asks for its past
+/// may cost the others in a row, some ten microseconds.
+inline constexpr std::uint32_t answers_per_turn_max = 128;
+
+/// Logons of one session in a window. A client whose line breaks every second has two to spare; one that logs on again
+/// and again to be told its past is refused until the window has passed.
+inline constexpr std::uint32_t logons_max = 32;
+inline constexpr std::chrono::milliseconds logons_window{30'000};
+
 /// Requests that wait between all gateways and the facility.
 inline constexpr std::size_t command_queue_capacity = 1U << 16U;
 
 /// How long the last messages of a session may take to leave.
 inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
 
+static_assert(handshakes_per_address_max < handshakes_max && handshakes_max <= strangers_max);
+static_assert(strangers_per_address_max <= strangers_max - strangers_reserved, "one address is not all");
 static_assert(strangers_max < connections_max, "strangers leave room for sessions");
 static_assert(session_answers_kept_max <= answers_kept_max, "one session's answers fit the memory of all");
 static_assert(input_buffer_bytes / 32 < command_queue_capacity, "one read of one session always fits the queue");

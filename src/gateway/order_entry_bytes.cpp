@@ -34,21 +34,27 @@ io::task<void> order_entry_gateway::write_pending(connection* c) {
 }
 
 // Sends the answers that the client has missed, out of the log, until none is left; false as with `drain`. What is
-// delivered meanwhile only goes into the log, so that everything comes in the order of its number.
+// delivered meanwhile only goes into the log, so that everything comes in the order of its number. However many
+// sessions ask for their past, one of them gets one batch in a turn of the loop; the others wait in a line.
 io::task<bool> order_entry_gateway::resend(connection* c) {
     while (c->resending) {
-        buffer_kept(*c);
+        const std::error_code stopped = co_await past_.lock();
+        if (stopped) co_return false;
+        if (c->resending) buffer_kept(*c);
+        co_await io::yield();
+        past_.unlock();
         const bool written = co_await drain(c);
         if (!written) co_return false;
-        co_await io::yield();
     }
     co_return true;
 }
 
-// As many of them as there is room for.
+// The next batch of them, as far as there is room.
 void order_entry_gateway::buffer_kept(connection& c) {
+    const std::uint64_t batch_end = c.next_resent + options_.answers_per_turn_max;
     while (c.next_resent != answers_.next_answer(c.session_id)) {
-        const domain::event* const event = answers_.find(c.session_id, c.next_resent);
+        if (c.next_resent == batch_end) return;
+        const domain::event* const event = answers_.find(c.session_id, c.next_resent, c.resent);
         if (event == nullptr) {
             // The client reads more slowly than the venue forgets.
             c.overflowed = true;
@@ -106,7 +112,7 @@ std::span<std::byte> order_entry_gateway::make_room(connection& c) noexcept {
         c.input_begin = 0;
         c.input_foreseen = 0;
     }
-    return std::span(c.input).subspan(c.input_end);
+    return c.input.subspan(c.input_end);
 }
 
 // What was read into that room; false when the peer is gone or a stop was requested.

@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/byte_queue.hpp"
 #include "gateway/order_entry_gateway.hpp"
 #include "gateway/transport.hpp"
@@ -28,21 +31,60 @@ struct order_entry_gateway::session_state {
     /// The facility may have a cancel on disconnect of the session.
     bool cancel_is_noted = false;
     domain::account_id old_cancel{};  ///< the account, until the session has logged on after a restart; 0: none
+    std::chrono::steady_clock::time_point window_begin{};
+    std::uint32_t window_logons = 0;  ///< since then
+};
+
+/// Somebody who has been let in, from accept to the end of the connection. Until the logon it may be turned out.
+struct order_entry_gateway::stranger final : io::admission::guest {
+    stranger(order_entry_gateway& at, const std::optional<io::endpoint>& peer) noexcept : gateway(at), from(peer) {
+        ++gateway.statistics_.connections_now;
+    }
+    ~stranger() { --gateway.statistics_.connections_now; }
+    stranger(const stranger&) = delete;
+    stranger& operator=(const stranger&) = delete;
+
+    void turn_out() noexcept override {
+        turned_out = true;
+        if (conversation != nullptr) return gateway.turn_out(*conversation);
+        if (greeting != nullptr) greeting->request_stop();
+    }
+
+    order_entry_gateway& gateway;
+    std::optional<io::endpoint> from;    ///< nothing of a local socket
+    io::task_scope* greeting = nullptr;  ///< what its transport wants first
+    connection* conversation = nullptr;  ///< once that is over
+    bool turned_out = false;
 };
 
 /// One connection, from accept to the end.
 struct order_entry_gateway::connection {
-    connection(transport_stream s, std::size_t output_bytes)
-        : stream(std::move(s)), plain(stream.socket()), output(output_bytes) {}
+    explicit connection(transport_stream s) : stream(std::move(s)), plain(stream.socket()) {
+        input = std::span(first_input);
+    }
 
     [[nodiscard]] std::span<const std::byte> received() const noexcept {
-        return std::span(input).subspan(input_begin, input_end - input_begin);
+        return input.subspan(input_begin, input_end - input_begin);
+    }
+    /// What a session needs, in place of the little that is enough for a logon. @pre Nothing waits to be sent.
+    void grow(std::unique_ptr<std::byte[]> buffers, std::size_t output_bytes) noexcept {
+        CORRO_ASSERT(output.empty());
+        const std::span<std::byte> fresh(buffers.get(), input_buffer_bytes);
+        std::memcpy(fresh.data(), input.data() + input_begin, input_end - input_begin);
+        input = fresh;
+        input_end -= input_begin;
+        input_begin = 0;
+        output = base::byte_queue(std::span(buffers.get() + input_buffer_bytes, output_bytes));
+        memory = std::move(buffers);
     }
 
     transport_stream stream;
-    std::optional<io::endpoint> from;  ///< where the peer is; nothing of a local socket
-    io::stream_socket* plain;          ///< `stream` where it is the kernel's own; otherwise nullptr
-    base::byte_queue output;
+    std::optional<io::endpoint> from;     ///< where the peer is; nothing of a local socket
+    io::stream_socket* plain;             ///< `stream` where it is the kernel's own; otherwise nullptr
+    std::unique_ptr<std::byte[]> memory;  ///< of a session's input and output; from the gateway's pool
+    std::array<std::byte, stranger_buffer_bytes> first_input;   // deliberately not initialised
+    std::array<std::byte, stranger_buffer_bytes> first_output;  // deliberately not initialised
+    base::byte_queue output{std::span<std::byte>(first_output)};
     io::auto_event output_ready;
     io::task_scope* scope = nullptr;  ///< of the phase that runs: logging on, or being active
     std::array<std::byte, 32> challenge{};
@@ -53,6 +95,7 @@ struct order_entry_gateway::connection {
     std::uint64_t asked_answer = 0;  ///< the first answer that the client wants; 0 when it wants none but new ones
     std::uint64_t first_answer = 0;  ///< number of the first answer that this connection carries
     std::uint64_t next_resent = 0;   ///< while `resending`: the number of the answer to be sent next
+    answer_log::cursor resent;       ///< where the one before it was found
     std::uint16_t protocol_version = 0;
     std::chrono::milliseconds heartbeat{};
     std::optional<wire::logout_reason> ended;  ///< why; empty while the connection lives
@@ -69,9 +112,11 @@ struct order_entry_gateway::connection {
     bool said = false;          ///< something was sent since the last look
     std::size_t input_begin = 0;
     std::size_t input_end = 0;
-    std::size_t input_foreseen = 0;                   ///< end of the frames whose needs are fetched already
-    std::array<std::byte, input_buffer_bytes> input;  // deliberately not initialised
+    std::size_t input_foreseen = 0;  ///< end of the frames whose needs are fetched already
+    std::span<std::byte> input;
 };
+
+static_assert(stranger_buffer_bytes >= wire::frame_bytes_max, "a whole frame fits, or a logon would wait for ever");
 
 /// What the venue says to a client that the time is.
 [[nodiscard]] inline domain::time_ns wall_clock_now() {

@@ -19,6 +19,27 @@ void set_copies(const account_directory& accounts, answer_log& answers) {
     }
 }
 
+namespace {
+
+io::admission_options door_of(const gateway_options& options) {
+    io::admission_options door;
+    door.guests_max = options.strangers_max;
+    door.per_address_max = std::min(options.strangers_per_address_max, options.strangers_max);
+    door.reserved_for_proven = std::min(options.strangers_reserved, options.strangers_max / 4);
+    door.proven_addresses_max = proven_addresses_max;
+    return door;
+}
+
+io::admission_options handshakes_door_of(const gateway_options& options) {
+    io::admission_options door;
+    door.guests_max = options.handshakes_max;
+    door.per_address_max = std::min(options.handshakes_per_address_max, options.handshakes_max);
+    door.reserved_for_proven = 0;
+    return door;
+}
+
+}  // namespace
+
 order_entry_gateway::order_entry_gateway(io::context& context, const gateway_options& options,
                                          std::span<const domain::instrument> instruments,
                                          const account_directory& accounts, command_queue& commands,
@@ -29,7 +50,10 @@ order_entry_gateway::order_entry_gateway(io::context& context, const gateway_opt
       commands_(commands),
       answers_(answers),
       clock_(clock),
-      sessions_(accounts.sessions_count() + 1) {
+      sessions_(accounts.sessions_count() + 1),
+      handshakes_(context, options.handshakes),
+      handshakes_door_(handshakes_door_of(options)),
+      door_(door_of(options)) {
     CORRO_ASSERT(answers.sessions_count() == accounts.sessions_count());
     set_copies(accounts, answers);
     for (const domain::instrument& i : instruments) instruments_.define(i);
@@ -70,6 +94,24 @@ void order_entry_gateway::end(connection& c, wire::logout_reason reason) noexcep
     if (c.ended) return;
     c.ended = reason;
     if (c.scope != nullptr) c.scope->request_stop();
+}
+
+// There is no room for somebody who has not logged on. That is said if it costs no wait.
+void order_entry_gateway::turn_out(connection& c) noexcept {
+    if (c.ended) {
+        // Its farewell takes too long.
+        c.peer_gone = true;
+        if (c.plain != nullptr) return c.plain->close();
+        return c.stream.layered().close();
+    }
+    end(c, wire::logout_reason::capacity);
+    if (c.plain != nullptr && c.output.empty()) {
+        wire::logout logout;
+        logout.logout_reason = *c.ended;
+        put(c, logout);
+        static_cast<void>(c.plain->try_write(c.output.readable()));
+    }
+    c.peer_gone = true;
 }
 
 // The peer does not read: from here on it gets nothing, so that it never sees a message with others missing before it.

@@ -35,12 +35,16 @@
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
+#include "gateway/handshake_budget.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/listener.hpp"
 #include "gateway/operator_desk.hpp"
 #include "gateway/wrong_proofs.hpp"
+#include "io/admission.hpp"
 #include "io/context.hpp"
+#include "io/endpoint.hpp"
 #include "io/event.hpp"
+#include "io/mutex.hpp"
 #include "io/scope.hpp"
 #include "io/stream.hpp"
 #include "io/task.hpp"
@@ -63,6 +67,15 @@ struct gateway_options {
     std::chrono::milliseconds wrong_proof_wait_max = gateway::wrong_proof_wait_max;
     std::uint32_t connections_max = gateway::connections_max;
     std::uint32_t strangers_max = gateway::strangers_max;
+    std::uint32_t strangers_per_address_max = gateway::strangers_per_address_max;
+    std::uint32_t strangers_reserved =
+        gateway::strangers_reserved;  ///< for addresses that have proven a key, at most a quarter
+    std::uint32_t handshakes_max = gateway::handshakes_max;
+    std::uint32_t handshakes_per_address_max = gateway::handshakes_per_address_max;
+    handshake_budget_options handshakes;
+    std::uint32_t answers_per_turn_max = gateway::answers_per_turn_max;
+    std::uint32_t logons_max = gateway::logons_max;
+    std::chrono::milliseconds logons_window = gateway::logons_window;
     std::uint32_t timing_sample_every = 0;      ///< stamp one request of so many; 0: none
     telemetry::producer* log = nullptr;         ///< of the gateway's thread; outlives the gateway; nullptr: no log
     operator_desk* desk = nullptr;              ///< outlives the gateway; nullptr: nobody knows how the venue is
@@ -72,10 +85,12 @@ struct gateway_options {
 /// Counts since the gateway was made.
 struct gateway_statistics {
     std::uint64_t connections_accepted = 0;
-    std::uint64_t connections_refused = 0;  ///< closed at once: too many
+    std::uint64_t connections_refused = 0;   ///< closed at once: too many sessions
+    std::uint64_t strangers_turned_out = 0;  ///< closed before they had logged on, to make room for newer ones
     std::uint64_t logons = 0;
     std::uint64_t logons_refused = 0;
     std::uint64_t refusals_held_back = 0;                 ///< of these: for a while, because of wrong proofs before
+    std::uint64_t logons_throttled = 0;                   ///< of these: the session had logged on too often
     std::array<std::uint64_t, 32> logons_refused_by{};    ///< by wire::logout_reason, of those that said hello
     std::array<std::uint64_t, 256> session_rejects_by{};  ///< by wire::session_reject_reason
     std::array<std::uint64_t, 256> refusals_by{};         ///< of the facility, by domain::reject_reason
@@ -159,17 +174,24 @@ class order_entry_gateway {
     void flush() noexcept;
 
     [[nodiscard]] const gateway_statistics& statistics() const noexcept { return statistics_; }
+    /// Steps of handshakes that were computed.
+    [[nodiscard]] std::uint64_t handshake_steps_count() const noexcept { return handshakes_.steps_count(); }
+    /// Buffers for sessions that are kept for the next ones.
+    [[nodiscard]] std::size_t spare_buffers_count() const noexcept { return spare_buffers_.size(); }
 
  private:
     struct connection;
     struct session_state;
+    struct stranger;
+    using admitted = std::unique_ptr<stranger>;
 
     io::task<void> accept_all(listener* from, io::task_scope* conversations);
-    io::task<void> greet(io::tcp_stream accepted, const listener* from);
-    io::task<void> upgrade(io::http::exchange* on, bool* upgraded);
-    [[nodiscard]] bool admit() noexcept;
-    void dismiss() noexcept;
-    io::task<void> converse(std::unique_ptr<connection> c);
+    io::task<void> receive(accepted_stream accepted, const listener* from, admitted who);
+    io::task<void> greet(io::tcp_stream accepted, const listener* from, stranger* who);
+    io::task<void> secure(io::tcp_stream accepted, const listener* from, stranger* who, io::any_stream* secured);
+    io::task<void> upgrade(io::http::exchange* on, stranger* who);
+    [[nodiscard]] admitted admit(const std::optional<io::endpoint>& from);
+    io::task<void> converse(std::unique_ptr<connection> c, stranger* who);
     io::task<void> log_on(connection* c);
     io::task<void> read_requests(connection* c);
     io::task<void> write_pending(connection* c);
@@ -188,6 +210,8 @@ class order_entry_gateway {
     io::task<void> free_session(connection* c, const account* a, const wire::hello* hello);
     io::task<void> wait_until_given_up(domain::session_id id, const connection* by);
     [[nodiscard]] std::chrono::milliseconds wait_after_wrong_proof(const connection& c) noexcept;
+    [[nodiscard]] std::unique_ptr<std::byte[]> take_buffers();
+    [[nodiscard]] bool may_log_on(session_state& session) const noexcept;
     void open(connection& c, const wire::hello& hello, const account& a);
     void buffer_kept(connection& c);
     std::vector<std::byte> welcome(const connection& c) const;
@@ -207,6 +231,7 @@ class order_entry_gateway {
     void end(connection& c, wire::logout_reason reason) noexcept;
     io::task<void> note_cancel(connection* c);
     io::task<void> execute_old_cancels();
+    void turn_out(connection& c) noexcept;
     void log(const connection& c, telemetry::happening_kind what, std::int64_t number) const;
     template <class Message>
     void put(connection& c, const Message& message);
@@ -224,15 +249,19 @@ class order_entry_gateway {
     std::vector<connection*> pending_;      ///< connections whose writer is to be woken by `flush`
     std::vector<connection*> connections_;  ///< all that are open, in no order
     std::vector<listener> listeners_;
-    std::vector<io::task_scope*> greetings_;  ///< handshakes under way
-    std::vector<io::http::server*> pages_;    ///< of WebSockets, before and while they are open
+    std::vector<std::unique_ptr<std::byte[]>> spare_buffers_;  ///< of sessions that have left
+    handshake_budget handshakes_;
+    io::admission handshakes_door_;                             ///< of those who shake hands
+    io::admission door_;                                        ///< of those who have not logged on
+    std::vector<io::task_scope*> greetings_;                    ///< handshakes under way
+    std::vector<io::http::server*> pages_;                      ///< of WebSockets, before and while they are open
     gateway_statistics statistics_;
     wrong_proofs wrong_proofs_;
     io::manual_event session_freed_;      ///< a connection has given a session up
     domain::command late_;                ///< what found no room, until `submit` has its copy
     std::chrono::milliseconds grace_{0};  ///< for `set_old_cancels`
     std::optional<wire::logout_reason> no_logons_;
-    std::uint32_t strangers_now_ = 0;
+    io::mutex past_;  ///< of the session whose turn it is to be sent its past
     std::uint32_t sample_countdown_ = 0;
     bool closing_ = false;
 };

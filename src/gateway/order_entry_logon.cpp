@@ -112,12 +112,38 @@ io::task<void> order_entry_gateway::wait_until_given_up(domain::session_id id, c
     }
 }
 
+// Those of a session that has left, or new ones.
+std::unique_ptr<std::byte[]> order_entry_gateway::take_buffers() {
+    if (spare_buffers_.empty()) {
+        return std::make_unique_for_overwrite<std::byte[]>(input_buffer_bytes + options_.output_buffer_bytes);
+    }
+    std::unique_ptr<std::byte[]> taken = std::move(spare_buffers_.back());
+    spare_buffers_.pop_back();
+    return taken;
+}
+
+// Whether a session has not logged on too often of late; counts it. Each logon costs the others a welcome.
+bool order_entry_gateway::may_log_on(session_state& session) const noexcept {
+    const auto now = context_.now();
+    if (session.window_logons == 0 || now - session.window_begin >= options_.logons_window) {
+        session.window_begin = now;
+        session.window_logons = 0;
+    }
+    if (session.window_logons >= options_.logons_max) return false;
+    ++session.window_logons;
+    return true;
+}
+
 // Opens the session of a client that has proved its key, unless it is in use or the numbers do not fit.
 void order_entry_gateway::open(connection& c, const wire::hello& hello, const account& a) {
     const domain::session_id id{a.first_session.value + hello.session_number - 1};
     session_state& session = sessions_[id.value];
     if (no_logons_) return end(c, *no_logons_);
     if (session.active != nullptr) return end(c, wire::logout_reason::already_logged_on);
+    if (!may_log_on(session)) {
+        ++statistics_.logons_throttled;
+        return end(c, wire::logout_reason::throttled);
+    }
     const std::uint64_t next = answers_.next_answer(id);
     c.asked_answer = hello.next_sequence.value;
     if (c.asked_answer > next) return end(c, wire::logout_reason::sequence_unknown);
@@ -135,6 +161,7 @@ void order_entry_gateway::open(connection& c, const wire::hello& hello, const ac
     c.session_id = id;
     c.session = &session;
     session.next_request = std::max(session.next_request, answers_.next_request(id));
+    c.grow(take_buffers(), options_.output_buffer_bytes);
     session.active = &c;
     ++session.logons;
 }

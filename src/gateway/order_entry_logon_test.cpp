@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gateway/test_answers.hpp"
 #include "gateway/test_venue.hpp"
 
 namespace corro::gateway {
@@ -268,7 +269,7 @@ TEST(order_entry_logon, keeps_trading_while_two_thousand_strangers_say_nothing_a
     });
 }
 
-TEST(order_entry_logon, closes_strangers_at_once_when_there_are_too_many_and_keeps_room_for_sessions) {
+TEST(order_entry_logon, N5_turns_out_the_oldest_stranger_for_a_newcomer_and_keeps_room_for_sessions) {
     gateway_options options;
     options.strangers_max = 3;
     options.connections_max = 5;
@@ -280,12 +281,12 @@ TEST(order_entry_logon, closes_strangers_at_once_when_there_are_too_many_and_kee
             CORRO_REQUIRE(strangers.back() != nullptr);
         }
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) {
-            return t.statistics().connections_accepted + t.statistics().connections_refused == 10;
+            return t.statistics().connections_accepted == 10 && t.statistics().connections_now == 3;
         }));
-        EXPECT_EQ(v->statistics().connections_now, 3U);
-        EXPECT_EQ(v->statistics().connections_refused, 7U);
-        EXPECT_TRUE(co_await strangers.back()->is_logged_out(wire::logout_reason::capacity));
-        CORRO_REQUIRE(co_await strangers.front()->log_on(logon(1)));
+        EXPECT_EQ(v->statistics().connections_refused, 0U);
+        EXPECT_EQ(v->statistics().strangers_turned_out, 7U);
+        EXPECT_TRUE(co_await strangers.front()->is_logged_out(wire::logout_reason::capacity));
+        CORRO_REQUIRE(co_await strangers.back()->log_on(logon(1)));
         const client_pointer next = co_await v->log_on(logon(2));
         EXPECT_NE(next, nullptr) << "who has logged on is no stranger any more";
     });
@@ -309,14 +310,41 @@ struct crowd {
 TEST(order_entry_logon, keeps_to_its_limits_when_many_arrive_in_the_same_moment) {
     gateway_options options;
     options.strangers_max = 4;
+    options.strangers_reserved = 0;
     test_venue venue(options);
     venue.run([](test_venue* v) -> io::task<> {
         const auto all = std::make_unique<crowd>(v, 40);  // over-aligned: not for a coroutine frame
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) {
-            return t.statistics().connections_accepted + t.statistics().connections_refused == 40;
+            return t.statistics().connections_accepted == 40 && t.statistics().connections_now == 4;
         }));
-        EXPECT_EQ(v->statistics().connections_accepted, 4U);
-        EXPECT_EQ(v->statistics().connections_now, 4U);
+        EXPECT_EQ(v->statistics().strangers_turned_out, 36U);
+    });
+}
+
+TEST(order_entry_logon, N5_one_address_has_no_more_strangers_than_its_part) {
+    gateway_options options;
+    options.strangers_per_address_max = 2;
+    test_venue venue(options);
+    venue.run([](test_venue* v) -> io::task<> {
+        std::vector<client_pointer> strangers;
+        for (int i = 0; i < 6; ++i) {
+            strangers.push_back(co_await v->connect());
+            CORRO_REQUIRE(strangers.back() != nullptr);
+        }
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) {
+            return t.statistics().connections_accepted == 6 && t.statistics().connections_now == 2;
+        }));
+        // Who logs on makes room, and is turned out no more.
+        CORRO_REQUIRE(co_await strangers[4]->log_on(logon(1)));
+        CORRO_REQUIRE(co_await strangers[5]->log_on(logon(2)));
+        for (int i = 0; i < 6; ++i) {
+            strangers.push_back(co_await v->connect());
+            CORRO_REQUIRE(strangers.back() != nullptr);
+        }
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) {
+            return t.statistics().connections_accepted == 12 && t.statistics().connections_now == 4;
+        }));
+        CORRO_REQUIRE(co_await testing::is_done(strangers[4].get(), testing::order(domain::side::buy, 90, 1, 1)));
     });
 }
 

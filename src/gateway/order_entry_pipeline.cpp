@@ -57,7 +57,7 @@ void order_entry_gateway::look_ahead(connection& c) noexcept {
     std::size_t count = 0;
     std::size_t at = c.input_begin;
     for (std::size_t frames = 0; frames < coming.size(); ++frames) {
-        const auto next = wire::next_frame(std::span(c.input).subspan(at, c.input_end - at));
+        const auto next = wire::next_frame(c.input.subspan(at, c.input_end - at));
         if (!next || !*next) break;
         at += (*next)->size();
         if (!wire::foresee(**next, coming[count])) continue;

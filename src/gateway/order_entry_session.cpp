@@ -48,10 +48,14 @@ io::task<void> order_entry_gateway::execute_old_cancels() {
 }
 
 // One connection, from accept to the end.
-io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
+io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, stranger* who) {
     connections_.push_back(c.get());
+    who->conversation = c.get();
+    c->from = who->from;
     if (closing_) {
         end(*c, wire::logout_reason::shutting_down);  // accepted just before
+    } else if (who->turned_out) {
+        turn_out(*c);  // accepted just before, with many others
     } else {
         io::task_scope logging_on(context_);
         c->scope = &logging_on;
@@ -59,7 +63,8 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
         co_await logging_on.join();
         c->scope = nullptr;
     }
-    --strangers_now_;
+    // Who was refused stays a stranger to the end: farewells of many would take more places than there are.
+    if (c->session != nullptr) door_.prove(*who);
     const bool opened = c->session != nullptr && !c->ended;
     if (opened) {
         ++statistics_.logons;
@@ -101,7 +106,9 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c) {
     // Answers may have come since the last flush; they are in the log.
     if (c->pending) std::erase(pending_, c.get());
     connections_.erase(std::find(connections_.begin(), connections_.end(), c.get()));
-    --statistics_.connections_now;
+    who->conversation = nullptr;
+    // Kept for the next session: large pieces that come and go among small ones would leave holes in the memory.
+    if (c->memory != nullptr) spare_buffers_.push_back(std::move(c->memory));
 }
 
 void order_entry_gateway::log(const connection& c, telemetry::happening_kind what, std::int64_t number) const {

@@ -77,7 +77,7 @@ TEST_P(order_entry_strangers, N5_slow_and_silent_strangers_do_not_disturb_and_ar
     });
 }
 
-TEST_P(order_entry_strangers, N5_more_strangers_than_there_is_room_for_are_closed_at_once) {
+TEST_P(order_entry_strangers, N5_of_more_strangers_than_there_is_room_for_the_oldest_go_first) {
     gateway_options options;
     options.strangers_max = 10;
     test_venue venue(options);
@@ -86,12 +86,16 @@ TEST_P(order_entry_strangers, N5_more_strangers_than_there_is_room_for_are_close
         CORRO_REQUIRE(trader != nullptr);
         io::task_scope strangers(v->context);
         for (int i = 0; i < 30; ++i) strangers.spawn(drip(v, "", 1ms));
-        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_refused == 20; }));
-        EXPECT_EQ(v->statistics().connections_now, 11U);
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().strangers_turned_out == 20; }));
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 11; }));
+        EXPECT_EQ(v->statistics().connections_refused, 0U);
         CORRO_REQUIRE(co_await is_done(trader.get(), order(side::buy, 90, 1, 1)));
+        const client_pointer newcomer = co_await v->log_on(logon(1, 2));
+        EXPECT_NE(newcomer, nullptr) << "who has a key finds a place among them";
+        CORRO_REQUIRE(newcomer != nullptr);
         strangers.request_stop();
         co_await strangers.join();
-        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 1; }));
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 2; }));
         const client_pointer late = co_await v->log_on(logon(2));
         EXPECT_NE(late, nullptr) << "there is room again";
     });

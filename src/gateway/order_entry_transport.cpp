@@ -15,11 +15,32 @@
 namespace corro::gateway {
 namespace {
 
+/// One handshake: it has a place among those under way, which a newer one may take, and waits for its turns.
+class handshake final : public io::handshake_pace, public io::admission::guest {
+ public:
+    handshake(handshake_budget& budget, bool goes_first, io::task_scope& scope) noexcept
+        : budget_(budget), scope_(scope), goes_first_(goes_first) {}
+
+    io::task<std::error_code> next_step() override {
+        if (++steps_ > handshake_steps_of_one_max) {
+            co_return io::make_error_code(io::tls_errc::protocol_violation);
+        }
+        co_return co_await budget_.wait_for_turn(goes_first_);
+    }
+    void turn_out() noexcept override { scope_.request_stop(); }
+
+ private:
+    handshake_budget& budget_;
+    io::task_scope& scope_;
+    std::uint32_t steps_ = 0;
+    bool goes_first_;
+};
+
 /// The server's half of the TLS handshake. `secured` stays closed when it fails.
 io::task<void> shake_hands(io::tcp_stream stream, io::tls_context tls, std::chrono::milliseconds patience,
-                           io::any_stream* secured) {
-    auto made =
-        co_await io::with_timeout(patience, io::tls_stream<io::tcp_stream>::accept(std::move(stream), std::move(tls)));
+                           io::handshake_pace* pace, io::any_stream* secured) {
+    auto made = co_await io::with_timeout(
+        patience, io::tls_stream<io::tcp_stream>::accept(std::move(stream), std::move(tls), pace));
     if (made && *made) *secured = io::any_stream(std::move(**made));
 }
 
@@ -51,11 +72,15 @@ io::task<void> order_entry_gateway::serve(std::vector<listener> listeners) {
     io::task_scope waiting(context_);
     waiting.spawn(execute_old_cancels());
     io::task_scope accepting(context_);
+    io::task_scope pacing(context_);
+    pacing.spawn(handshakes_.run());
     for (listener& each : listeners_) accepting.spawn(accept_all(&each, &conversations));
     co_await accepting.join();
     co_await conversations.join();
     waiting.request_stop();
     co_await waiting.join();
+    pacing.request_stop();
+    co_await pacing.join();
     listeners_.clear();
 }
 
@@ -63,108 +88,127 @@ io::task<void> order_entry_gateway::accept_all(listener* from, io::task_scope* c
     while (!closing_) {
         auto accepted = co_await from->accept();
         if (!accepted) break;  // closed or stopped; accept itself rides out a shortage of descriptors
-        if (!admit()) {
-            if (!closing_) refuse_for_room(*accepted, from->kind());
-            continue;
-        }
-        auto* const tcp = std::get_if<io::tcp_stream>(&*accepted);
-        if (tcp == nullptr) {
-            transport_stream stream(std::move(*std::get_if<io::unix_stream>(&*accepted)));
-            conversations->spawn(
-                converse(std::make_unique<connection>(std::move(stream), options_.output_buffer_bytes)));
-        } else if (from->kind() == transport_kind::tcp) {
+        const auto* const tcp = std::get_if<io::tcp_stream>(&*accepted);
+        std::optional<io::endpoint> origin;
+        if (tcp != nullptr) {
             const auto peer = tcp->remote_endpoint();
-            auto c = std::make_unique<connection>(transport_stream(std::move(*tcp)), options_.output_buffer_bytes);
-            if (peer) c->from = *peer;
-            conversations->spawn(converse(std::move(c)));
-        } else {
-            conversations->spawn(greet(std::move(*tcp), from));
+            if (!peer) continue;  // it has gone again
+            origin = *peer;
+        }
+        admitted who = admit(origin);
+        if (who != nullptr) {
+            conversations->spawn(receive(std::move(*accepted), from, std::move(who)));
+        } else if (!closing_) {
+            refuse_for_room(*accepted, from->kind());
         }
     }
 }
 
 io::task<void> order_entry_gateway::serve_stream(io::any_stream stream) {
-    if (!admit()) co_return;
-    auto c = std::make_unique<connection>(transport_stream(std::move(stream)), options_.output_buffer_bytes);
-    co_await converse(std::move(c));
+    const admitted who = admit(std::nullopt);
+    if (who == nullptr) co_return;
+    auto c = std::make_unique<connection>(transport_stream(std::move(stream)));
+    co_await converse(std::move(c), who.get());
 }
 
-// Counted here and not when the conversation starts: many may be accepted before the first one runs.
-bool order_entry_gateway::admit() noexcept {
-    if (closing_ || statistics_.connections_now >= options_.connections_max ||
-        strangers_now_ >= options_.strangers_max) {
-        ++statistics_.connections_refused;
-        if (options_.log != nullptr) {
-            telemetry::happening refused(telemetry::component::gateway, telemetry::happening_kind::connection_refused,
-                                         statistics_.connections_now, context_.wall_now());
-            refused.severity = telemetry::severity::warning;
-            options_.log->note(refused);
-        }
-        return false;
+// Counted here and not when the conversation starts: many may be accepted before the first one runs. A newcomer takes
+// the place of the oldest stranger; only when all places are taken by sessions it is refused.
+order_entry_gateway::admitted order_entry_gateway::admit(const std::optional<io::endpoint>& from) {
+    auto who = std::make_unique<stranger>(*this, from);
+    bool is_in = !closing_;
+    if (is_in && statistics_.connections_now > options_.connections_max) is_in = door_.turn_out_oldest();
+    if (is_in) is_in = door_.enter(*who, from);
+    statistics_.strangers_turned_out = door_.turned_out_count();
+    if (is_in) {
+        ++statistics_.connections_accepted;
+        return who;
     }
-    ++statistics_.connections_accepted;
-    ++statistics_.connections_now;
-    ++strangers_now_;
-    return true;
+    who.reset();
+    ++statistics_.connections_refused;
+    if (options_.log != nullptr) {
+        telemetry::happening refused(telemetry::component::gateway, telemetry::happening_kind::connection_refused,
+                                     statistics_.connections_now, context_.wall_now());
+        refused.severity = telemetry::severity::warning;
+        options_.log->note(refused);
+    }
+    return who;
 }
 
-// Somebody left who never came as far as a session.
-void order_entry_gateway::dismiss() noexcept {
-    --statistics_.connections_now;
-    --strangers_now_;
+// One connection, from accept to the end, whatever it travels over.
+io::task<void> order_entry_gateway::receive(accepted_stream accepted, const listener* from, admitted who) {
+    auto* const tcp = std::get_if<io::tcp_stream>(&accepted);
+    if (tcp != nullptr && from->kind() != transport_kind::tcp) {
+        if (!who->turned_out) co_await greet(std::move(*tcp), from, who.get());
+        co_return;
+    }
+    std::unique_ptr<connection> c;
+    if (tcp != nullptr) {
+        c = std::make_unique<connection>(transport_stream(std::move(*tcp)));
+    } else {
+        c = std::make_unique<connection>(transport_stream(std::move(*std::get_if<io::unix_stream>(&accepted))));
+    }
+    co_await converse(std::move(c), who.get());
 }
 
 // What TLS and WebSocket want to be said first, and then the conversation.
-io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listener* from) {
+io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listener* from, stranger* who) {
     const transport_kind kind = from->kind();
-    const auto peer = accepted.remote_endpoint();
     io::any_stream stream;
     if (from->tls() == nullptr) {
         stream = io::any_stream(std::move(accepted));
     } else {
-        io::task_scope greeting(context_);
-        greetings_.push_back(&greeting);
-        greeting.spawn(shake_hands(std::move(accepted), *from->tls(), options_.logon_timeout, &stream));
-        if (closing_) greeting.request_stop();
-        co_await greeting.join();
-        greetings_.erase(std::find(greetings_.begin(), greetings_.end(), &greeting));
+        co_await secure(std::move(accepted), from, who, &stream);
         if (!stream.is_open()) {
             ++statistics_.logons_refused;
-            dismiss();
             co_return;
         }
     }
     if (kind == transport_kind::tls) {
-        auto c = std::make_unique<connection>(transport_stream(std::move(stream)), options_.output_buffer_bytes);
-        if (peer) c->from = *peer;
-        co_await converse(std::move(c));
+        auto c = std::make_unique<connection>(transport_stream(std::move(stream)));
+        co_await converse(std::move(c), who);
         co_return;
     }
-    bool upgraded = false;
     io::http::server_options options;
     options.time.head = options.time.idle = options.time.transfer_grace = options_.logon_timeout;
-    io::http::server pages(
-        context_, [this, &upgraded](io::http::exchange* on) { return upgrade(on, &upgraded); }, options);
+    io::http::server pages(context_, [this, who](io::http::exchange* on) { return upgrade(on, who); }, options);
     pages_.push_back(&pages);
     if (closing_) pages.drain();
-    co_await pages.serve_stream(std::move(stream));
+    io::task_scope greeting(context_);
+    who->greeting = &greeting;
+    greeting.spawn(pages.serve_stream(std::move(stream)));
+    if (who->turned_out) greeting.request_stop();
+    co_await greeting.join();
+    who->greeting = nullptr;
     pages_.erase(std::find(pages_.begin(), pages_.end(), &pages));
-    if (!upgraded) dismiss();
+}
+
+// The handshake of TLS. `secured` stays closed when nothing comes of it.
+io::task<void> order_entry_gateway::secure(io::tcp_stream accepted, const listener* from, stranger* who,
+                                           io::any_stream* secured) {
+    io::task_scope greeting(context_);
+    who->greeting = &greeting;
+    greetings_.push_back(&greeting);
+    handshake mine(handshakes_, who->is_in() && who->is_from_proven(), greeting);
+    const bool has_place = handshakes_door_.enter(mine, who->from);
+    greeting.spawn(shake_hands(std::move(accepted), *from->tls(), options_.logon_timeout, &mine, secured));
+    if (closing_ || who->turned_out || !has_place) greeting.request_stop();
+    co_await greeting.join();
+    greetings_.erase(std::find(greetings_.begin(), greetings_.end(), &greeting));
+    who->greeting = nullptr;
 }
 
 // A WebSocket lives as long as the handler of the request that opened it.
-io::task<void> order_entry_gateway::upgrade(io::http::exchange* on, bool* upgraded) {
-    if (*upgraded) co_return;
+io::task<void> order_entry_gateway::upgrade(io::http::exchange* on, stranger* who) {
+    if (!who->is_in() || who->conversation != nullptr) co_return;
     io::websocket::connection_options options;
     options.deflate.enabled = false;
     options.limits.receive.message_bytes = websocket_message_bytes_max;
     options.limits.time.transfer_grace = options_.logon_timeout;
     auto opened = co_await io::websocket::accept(on, options);
     if (!opened) co_return;
-    *upgraded = true;
     io::any_stream stream(websocket_stream(std::move(*opened)));
-    auto c = std::make_unique<connection>(transport_stream(std::move(stream)), options_.output_buffer_bytes);
-    co_await converse(std::move(c));
+    auto c = std::make_unique<connection>(transport_stream(std::move(stream)));
+    co_await converse(std::move(c), who);
 }
 
 }  // namespace corro::gateway

@@ -335,10 +335,17 @@ inline constexpr std::uint32_t operator_account = 3;
 /// The account that is told what accounts 1 and 2 are told, and enters nothing.
 inline constexpr std::uint32_t drop_copy_account = 7;
 
+[[nodiscard]] inline gateway_options any_number_of_logons() {
+    gateway_options options;
+    options.logons_max = UINT32_MAX;
+    return options;
+}
+
 /// Gateway, queue and facility, with accounts 1, 2, the operator's and a drop copy, of three sessions each.
 class test_venue final : facility::event_consumer {
  public:
-    explicit test_venue(gateway_options options = gateway_options(), std::size_t queue_capacity = 1024,
+    /// `options` of the gateway; by itself the venue lets sessions log on as often as they like.
+    explicit test_venue(gateway_options options = any_number_of_logons(), std::size_t queue_capacity = 1024,
                         answer_log_options kept = answer_log_options())
         : commands(queue_capacity),
           answers(accounts_of_test().sessions_count(), kept),

@@ -32,6 +32,16 @@
 
 namespace corro::io {
 
+/// Says when the next step of a handshake is computed: a server that many strangers can reach has better things to do
+/// than one public-key operation after the other.
+struct handshake_pace {
+    /// Awaited before each step for which something has arrived. @error Ends the handshake, with this error.
+    [[nodiscard]] virtual task<std::error_code> next_step() = 0;
+
+ protected:
+    ~handshake_pace() = default;
+};
+
 /// An encrypted stream over another one, `Next`. Operations that are under way when it is destroyed end with
 /// operation_canceled.
 template <stream Next>
@@ -72,10 +82,13 @@ class tls_stream {
     }
 
     /// Shakes hands as the server, with a server context. Otherwise as `connect`.
-    [[nodiscard]] static task<std::expected<tls_stream, std::error_code>> accept(Next next, tls_context settings) {
+    ///
+    /// @param pace  Says when the steps are computed, and outlives the await; nullptr: as soon as they can be.
+    [[nodiscard]] static task<std::expected<tls_stream, std::error_code>> accept(Next next, tls_context settings,
+                                                                                 handshake_pace* pace = nullptr) {
         if (!settings.is_server()) co_return std::unexpected(make_error_code(tls_errc::bad_setting));
         tls_stream made(new connection(std::move(next), settings, std::string()));
-        const std::error_code error = co_await shake_hands(made.connection_.get());
+        const std::error_code error = co_await shake_hands(made.connection_.get(), pace);
         if (error) co_return std::unexpected(error);
         co_return std::move(made);
     }
@@ -195,7 +208,7 @@ class tls_stream {
         co_return got.error;
     }
 
-    static task<std::error_code> shake_hands(connection* on) {
+    static task<std::error_code> shake_hands(connection* on, handshake_pace* pace = nullptr) {
         for (;;) {
             const step came_to = on->engine.handshake();
             std::error_code error;
@@ -207,6 +220,7 @@ class tls_stream {
             }
             if (!error && came_to == step::done) co_return std::error_code();
             if (!error && came_to == step::wants_input) error = co_await fetch(on);
+            if (!error && pace != nullptr) error = co_await pace->next_step();
             if (error) {
                 on->next.close();
                 co_return error;

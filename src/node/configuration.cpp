@@ -83,6 +83,10 @@ void read_order_entry(table_reader& r, configuration& c) {
         r.number("cancel_grace_ms", static_cast<std::uint64_t>(c.cancel_grace.count()), 0, 86'400'000)};
     c.logon_timeout = std::chrono::milliseconds{
         r.number("logon_timeout_ms", static_cast<std::uint64_t>(c.logon_timeout.count()), 10, 600'000)};
+    c.strangers_per_address_max = static_cast<std::uint32_t>(
+        r.number("strangers_per_address_max", c.strangers_per_address_max, 1, gateway::strangers_max));
+    c.handshake_steps_max =
+        static_cast<std::uint32_t>(r.number("handshake_steps_per_second", c.handshake_steps_max, 10, 1'000'000));
 }
 
 void read_market_data(table_reader& r, bool has_segments, configuration& c) {
@@ -92,6 +96,7 @@ void read_market_data(table_reader& r, bool has_segments, configuration& c) {
         r.number("feed_log_bytes", c.feed_log_bytes, market_data::feed_log_bytes_min, std::uint64_t{1} << 36U);
     c.lines = r.texts("lines", market_data::lines_max);
     c.retransmission_listen = r.text("retransmission_listen", c.retransmission_listen);
+    c.retransmit_beyond_local_network = r.flag("retransmit_beyond_local_network", false);
     c.multicast_interface =
         static_cast<std::uint32_t>(r.number("multicast_interface", c.multicast_interface, 0, INT32_MAX));
     c.multicast_hops = static_cast<std::uint32_t>(r.number("multicast_hops", c.multicast_hops, 0, 255));

@@ -76,13 +76,16 @@ struct configuration {
     /// How long sessions that a restart disconnected may take to come back before their orders are cancelled, if they
     /// asked for that.
     std::chrono::milliseconds cancel_grace = cancel_grace_default;
+    std::uint32_t strangers_per_address_max = gateway::strangers_per_address_max;
+    std::uint32_t handshake_steps_max = gateway::handshake_steps_max;  ///< of TLS, in a second
     std::size_t feed_log_bytes =
         market_data::feed_log_bytes;  ///< how much of the feed is kept for late and slow subscribers
     /// Whether memory for the feed's and the sessions' past is touched when it is reserved, as a program that serves
     /// wants it: a page fault in the middle of a day is a pause.
     base::page_touch touch = base::page_touch::no;
-    std::vector<std::string> lines;          ///< addresses that the feed goes to by UDP; at most two
-    std::string retransmission_listen;       ///< where lost packets are asked for; empty: nowhere
+    std::vector<std::string> lines;     ///< addresses that the feed goes to by UDP; at most two
+    std::string retransmission_listen;  ///< where lost packets are asked for; empty: nowhere
+    bool retransmit_beyond_local_network = false;
     std::uint32_t multicast_interface = 0;   ///< index of the interface for lines; 0: the system's choice
     std::uint32_t multicast_hops = 1;        ///< routers that lines may cross, and one
     std::uint32_t timing_sample_every = 16;  ///< time one request of so many; 0: none

@@ -366,6 +366,8 @@ requests_window_ms = 250
 output_buffer_bytes = 8192
 answers_kept = 50
 logon_timeout_ms = 20
+strangers_per_address_max = 21
+handshake_steps_per_second = 22
 tls_listen = "127.0.0.1:1"
 unix_listen = "@corro"
 websocket_listen = "127.0.0.1:2"
@@ -382,6 +384,8 @@ private_key = "key.pem"
     EXPECT_EQ(c.answers_kept, 50U);
     EXPECT_EQ(c.session_answers_kept, 50U) << "one session has no more than all together";
     EXPECT_EQ(c.logon_timeout.count(), 20);
+    EXPECT_EQ(c.strangers_per_address_max, 21U);
+    EXPECT_EQ(c.handshake_steps_max, 22U);
     EXPECT_EQ(c.order_entry_tls_listen, "127.0.0.1:1");
     EXPECT_EQ(c.order_entry_unix_listen, "@corro");
     EXPECT_EQ(c.order_entry_websocket_listen, "127.0.0.1:2");
@@ -407,6 +411,7 @@ snapshot_listen = "127.0.0.1:5"
 feed_log_bytes = 2097152
 lines = ["239.1.1.1:6", "239.1.1.2:6"]
 retransmission_listen = "127.0.0.1:7"
+retransmit_beyond_local_network = true
 multicast_interface = 2
 multicast_hops = 3
 depth_listen = "127.0.0.1:8"
@@ -429,6 +434,8 @@ secret = "0011223344556677889900112233445566778899001122334455667788990011"
     EXPECT_EQ(c.feed_log_bytes, 2'097'152U);
     EXPECT_EQ(c.lines, (std::vector<std::string>{"239.1.1.1:6", "239.1.1.2:6"}));
     EXPECT_EQ(c.retransmission_listen, "127.0.0.1:7");
+    EXPECT_TRUE(c.retransmit_beyond_local_network);
+    EXPECT_FALSE(parse_configuration(sound, "corro.toml").retransmit_beyond_local_network);
     EXPECT_EQ(c.multicast_interface, 2U);
     EXPECT_EQ(c.multicast_hops, 3U);
     EXPECT_EQ(c.depth_listen, "127.0.0.1:8");

@@ -31,6 +31,7 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
     if (!c.retransmission_listen.empty()) {
         options.retransmissions = address_of(c.retransmission_listen, "market_data.retransmission_listen");
     }
+    options.retransmit_beyond_local_network = c.retransmit_beyond_local_network;
     options.multicast_interface = c.multicast_interface;
     options.multicast_hops = c.multicast_hops;
     auto publisher = market_data::line_publisher::open(context, options, log);

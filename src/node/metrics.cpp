@@ -37,8 +37,13 @@ void add_metrics(const order_entry_side& side, metrics_page& page) {
     page.gauge("corro_connections", "Order-entry connections now.", s.connections_now);
     page.gauge("corro_sessions", "Sessions that are logged on now.", s.sessions_now);
     page.counter("corro_connections_total", "Order-entry connections accepted.", s.connections_accepted);
-    page.counter("corro_connections_refused_total", "Order-entry connections closed at once: too many.",
+    page.counter("corro_connections_refused_total", "Order-entry connections closed at once: too many sessions.",
                  s.connections_refused);
+    page.counter("corro_connections_turned_out_total",
+                 "Order-entry connections closed before a logon, to make room for newer ones.", s.strangers_turned_out);
+    page.counter("corro_logons_throttled_total", "Logons refused because the session had logged on too often.",
+                 s.logons_throttled);
+    page.counter("corro_handshake_steps_total", "Steps of TLS handshakes computed.", side.handshake_steps_count());
     page.counter("corro_logons_total", "Sessions opened.", s.logons);
     page.counter("corro_logons_refused_total", "Logons refused.", s.logons_refused);
     page.counter("corro_requests_total", "Requests passed on to the facility.", s.requests);
@@ -183,6 +188,12 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
     count(feeds, page, "corro_feed_bytes_total", "Bytes published, before multiplication by subscribers.",
           member(&statistics::bytes));
     count(feeds, page, "corro_feed_snapshots_total", "Snapshots sent.", member(&statistics::snapshots));
+    count(feeds, page, "corro_feed_snapshots_made_total", "Snapshots made; the others were sent one of these again.",
+          member(&statistics::snapshots_made));
+    count(feeds, page, "corro_feed_turned_out_total", "Connections closed before a login, to make room for newer ones.",
+          member(&statistics::turned_out));
+    count(feeds, page, "corro_feed_connections_refused_total", "Connections closed at once: too many subscribers.",
+          member(&statistics::connections_refused));
     count(feeds, page, "corro_feed_depths_total", "Conflated pictures sent.", member(&statistics::depths_sent));
     const std::array<std::pair<std::string_view, std::uint64_t statistics::*>, 3> cuts{
         {{"slow", &statistics::slow_cut},
@@ -206,6 +217,9 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
           line_member(&line_statistics::send_errors));
     count(lines, page, "corro_line_requests_total", "Requests for lost packets.",
           line_member(&line_statistics::requests));
+    count(lines, page, "corro_line_requests_over_limit_total",
+          "Requests for lost packets that were not answered in full: too many in the window.",
+          line_member(&line_statistics::requests_over_limit));
     count(lines, page, "corro_line_messages_again_total", "Messages sent again on request.",
           line_member(&line_statistics::messages_again));
 }

@@ -25,6 +25,8 @@ namespace {
 gateway::gateway_options options_of(const configuration& c, telemetry::producer* log, gateway::operator_desk* desk) {
     gateway::gateway_options options;
     options.logon_timeout = c.logon_timeout;
+    options.strangers_per_address_max = c.strangers_per_address_max;
+    options.handshakes.steps_max = c.handshake_steps_max;
     options.output_buffer_bytes = c.output_buffer_bytes;
     options.timing_sample_every = c.timing_sample_every;
     options.log = log;

@@ -101,6 +101,7 @@ class order_entry_side final : public answer_outlet {
     [[nodiscard]] io::endpoint endpoint() const noexcept { return endpoint_; }
     [[nodiscard]] const latency_tables& latencies() const noexcept { return latencies_; }
     [[nodiscard]] const gateway::gateway_statistics& statistics() const noexcept { return gateway_.statistics(); }
+    [[nodiscard]] std::uint64_t handshake_steps_count() const noexcept { return gateway_.handshake_steps_count(); }
 
  private:
     void record(const gateway::request_timing& timing) noexcept {

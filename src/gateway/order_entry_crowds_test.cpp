@@ -1,0 +1,157 @@
+// What crowds of strangers cost while they are there, and what is left of that when they have gone.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/test_memory.hpp"
+#include "gateway/test_answers.hpp"
+#include "gateway/test_venue.hpp"
+#include "io/tls_stream.hpp"
+
+namespace corro::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+using domain::side;
+using testing::is_done;
+using testing::logon;
+using testing::order;
+using testing::raw_client;
+using testing::test_transport;
+using testing::test_venue;
+using client_pointer = std::unique_ptr<raw_client>;
+
+/// Over TLS.
+class order_entry_crowds_tls : public ::testing::Test {
+ protected:
+    void SetUp() override { testing::transport_under_test = test_transport::tls; }
+    void TearDown() override { testing::transport_under_test = test_transport::tcp; }
+};
+
+gateway_options patient() {
+    gateway_options options;
+    options.logon_timeout = 10min;  // longer than the test may take
+    options.strangers_per_address_max = options.strangers_max;
+    return options;
+}
+
+io::task<bool> are_there(test_venue* v, std::uint32_t count) {
+    co_return co_await v->until([count](const test_venue& t) { return t.statistics().connections_now == count; });
+}
+
+/// So many connections that say nothing come and go; what each of them costs while they are there.
+io::task<void> come_and_go(test_venue* v, std::uint32_t count, std::size_t* bytes_each) {
+    std::vector<io::tcp_stream> crowd;
+    crowd.reserve(count);
+    const std::size_t before = base::heap_in_use().given_bytes;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        auto stream = co_await io::tcp_stream::connect(v->context, v->endpoint);
+        CORRO_REQUIRE(stream);
+        crowd.push_back(std::move(*stream));
+    }
+    CORRO_REQUIRE(co_await are_there(v, count));
+    *bytes_each = (base::heap_in_use().given_bytes - before) / count;
+    crowd.clear();
+    CORRO_REQUIRE(co_await are_there(v, 0));
+}
+
+TEST(order_entry_crowds, N6_a_stranger_costs_a_few_kilobytes_and_a_crowd_leaves_nothing_behind) {
+    test_venue venue(patient());
+    venue.run([](test_venue* v) -> io::task<> {
+        std::size_t bytes_each = 0;
+        co_await come_and_go(v, 400, &bytes_each);  // from here on the pools are warm
+        const base::heap_use before = base::heap_in_use();
+        for (const std::uint32_t count : {100U, 200U, 400U}) {
+            co_await come_and_go(v, count, &bytes_each);
+            EXPECT_LT(bytes_each, 16U * 1024) << count << " strangers";
+        }
+        const base::heap_use after = base::heap_in_use();
+        EXPECT_LT(after.given_bytes, before.given_bytes + before.given_bytes / 10);
+        EXPECT_LT(after.taken_bytes, before.taken_bytes + before.taken_bytes / 10);
+        EXPECT_EQ(v->gateway.spare_buffers_count(), 0U) << "buffers of sessions are for sessions";
+    });
+}
+
+TEST(order_entry_crowds, uses_the_buffers_of_a_session_that_has_left_for_the_next) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        for (int round = 0; round < 3; ++round) {
+            client_pointer one = co_await v->log_on(logon(1));
+            client_pointer other = co_await v->log_on(logon(2));
+            CORRO_REQUIRE(one != nullptr && other != nullptr);
+            EXPECT_EQ(v->gateway.spare_buffers_count(), 0U);
+            CORRO_REQUIRE(
+                co_await is_done(one.get(), order(side::buy, 90, 1, 100 + static_cast<std::uint64_t>(round))));
+            one.reset();
+            other.reset();
+            CORRO_REQUIRE(co_await are_there(v, 0));
+            EXPECT_EQ(v->gateway.spare_buffers_count(), 2U);
+        }
+    });
+}
+
+/// Says a client's first words of TLS and nothing more: it waits for an answer that it will not take.
+io::task<void> begin_handshake(test_venue* v) {
+    auto stream = co_await io::tcp_stream::connect(v->context, v->endpoint);
+    if (!stream) co_return;
+    static_cast<void>(
+        co_await io::tls_stream<io::tcp_stream>::connect(std::move(*stream), io::client_context(), "localhost"));
+}
+
+/// So many handshakes begin while a session trades; how many steps were computed for them.
+io::task<void> trade_beside_handshakes(test_venue* v, std::uint32_t count, std::uint64_t* steps) {
+    const client_pointer trader = co_await v->log_on(logon(1));
+    CORRO_REQUIRE(trader != nullptr);
+    io::task_scope crowd(v->context);
+    for (std::uint32_t i = 0; i < count; ++i) crowd.spawn(begin_handshake(v));
+    CORRO_REQUIRE(co_await are_there(v, count + 1));
+    for (std::uint64_t i = 1; i <= 50; ++i) {
+        CORRO_REQUIRE(co_await is_done(trader.get(), order(side::buy, 90, 1, i)));
+    }
+    *steps = v->gateway.handshake_steps_count();
+    crowd.request_stop();
+    co_await crowd.join();
+}
+
+TEST_F(order_entry_crowds_tls, N5_handshakes_get_no_more_steps_in_a_window_however_many_begin) {
+    for (const std::uint32_t count : {20U, 40U, 80U}) {
+        gateway_options options = patient();
+        options.handshakes.steps_max = 10;
+        options.handshakes.window = 1h;
+        test_venue venue(options);
+        std::uint64_t steps = 0;
+        venue.run([&](test_venue* v) { return trade_beside_handshakes(v, count, &steps); });
+        EXPECT_LE(steps, 10U) << count << " handshakes begun";
+        EXPECT_GE(steps, 2U) << "the trader's own";
+    }
+}
+
+TEST_F(order_entry_crowds_tls, N6_no_more_handshakes_are_under_way_than_may_be_and_the_oldest_goes_first) {
+    gateway_options options = patient();
+    options.handshakes_max = options.handshakes_per_address_max = 5;
+    test_venue venue(options);
+    venue.run([](test_venue* v) -> io::task<> {
+        std::vector<io::tcp_stream> silent;
+        for (int i = 0; i < 20; ++i) {
+            auto stream = co_await io::tcp_stream::connect(v->context, v->endpoint);
+            CORRO_REQUIRE(stream);
+            silent.push_back(std::move(*stream));
+        }
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_accepted == 20; }));
+        CORRO_REQUIRE(co_await are_there(v, 5));
+        std::array<std::byte, 1> nothing;
+        const io::io_result first = co_await silent.front().read_some(nothing);
+        EXPECT_TRUE(first.error);
+        const client_pointer newcomer = co_await v->log_on(logon(1));
+        EXPECT_NE(newcomer, nullptr);
+        silent.clear();
+    });
+}
+
+}  // namespace
+}  // namespace corro::gateway
