@@ -251,10 +251,10 @@ class order_entry_gateway {
     std::vector<listener> listeners_;
     std::vector<std::unique_ptr<std::byte[]>> spare_buffers_;  ///< of sessions that have left
     handshake_budget handshakes_;
-    io::admission handshakes_door_;                             ///< of those who shake hands
-    io::admission door_;                                        ///< of those who have not logged on
-    std::vector<io::task_scope*> greetings_;                    ///< handshakes under way
-    std::vector<io::http::server*> pages_;                      ///< of WebSockets, before and while they are open
+    io::admission handshakes_door_;           ///< of those who shake hands
+    io::admission door_;                      ///< of those who have not logged on
+    std::vector<io::task_scope*> greetings_;  ///< handshakes under way
+    std::vector<io::http::server*> pages_;    ///< of WebSockets, before and while they are open
     gateway_statistics statistics_;
     wrong_proofs wrong_proofs_;
     io::manual_event session_freed_;      ///< a connection has given a session up
