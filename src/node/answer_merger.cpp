@@ -48,7 +48,7 @@ void answer_merger::accept(std::size_t segment, std::span<const domain::event> e
     lane& l = lanes_[segment];
     l.received_count += events.size();
     for (const domain::event& e : events) {
-        if (!domain::is_public(e.kind)) l.held.push({&e, 1});
+        if (!domain::is_public(e.kind) && !is_mark(e)) l.held.push({&e, 1});
     }
 }
 

@@ -24,11 +24,13 @@ class edges final : public event_outlet {
 
     /// Takes everything.
     std::size_t accept(std::span<const domain::event> events) noexcept override {
-        if (log_ != nullptr) log_->note(events);
+        if (log_ != nullptr) without_marks(events, [this](auto run) { log_->note(run); });
         if (feed_ != nullptr) {
             for (const domain::event& event : events) feed_->expect(event);
         }
         for (const domain::event& event : events) {
+            if (is_mark(event)) [[unlikely]]
+                continue;
             if (domain::is_public(event.kind)) {
                 if (domain::is_definition(event.kind) && orders_ != nullptr) [[unlikely]]
                     orders_->define(event);

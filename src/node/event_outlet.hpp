@@ -2,6 +2,7 @@
 // link to other processes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -9,8 +10,25 @@
 
 namespace corro::node {
 
+/// An event that is sent to no session and stands in no feed. A host emits one for a note about a session, which causes
+/// no event of its own: so the note counts as answered when the journal has it, like any other command.
+[[nodiscard]] constexpr bool is_mark(const domain::event& event) noexcept {
+    return event.kind == domain::event_kind{};
+}
+
+/// Calls `f(events)` for each run of events without marks.
+template <class F>
+void without_marks(std::span<const domain::event> events, F&& f) {
+    while (!events.empty()) {
+        const auto mark = std::ranges::find_if(events, is_mark);
+        const auto count = static_cast<std::size_t>(mark - events.begin());
+        if (count != 0) f(events.first(count));
+        events = events.subspan(std::min(count + 1, events.size()));
+    }
+}
+
 struct event_outlet {
-    /// Takes events in the host's total order.
+    /// Takes events in the host's total order, marks among them.
     ///
     /// @return  How many were taken, from the front; the host keeps the rest and offers it again.
     virtual std::size_t accept(std::span<const domain::event> events) noexcept = 0;

@@ -178,8 +178,10 @@ void facility_role::close() noexcept {
 // Everybody's events: public ones to the feed, private ones into the log and to the gateways.
 std::size_t facility_role::accept(std::span<const domain::event> events) noexcept {
     delivered_count_ += events.size();
-    if (events_log_ != nullptr) events_log_->note(events);
+    if (events_log_ != nullptr) without_marks(events, [this](auto run) { events_log_->note(run); });
     for (const domain::event& event : events) {
+        if (is_mark(event)) [[unlikely]]
+            continue;
         if (domain::is_public(event.kind)) {
             if (domain::is_definition(event.kind)) take_definition(event);
             feed_.publish(event);

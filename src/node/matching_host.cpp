@@ -92,7 +92,19 @@ bool matching_host::execute(domain::command& command) noexcept {
     last_ns_ = now_ns;
     note(command);
     apply(command);
+    if (journal_ != nullptr && command.kind == domain::command_kind::cancel_on_disconnect) [[unlikely]]
+        emit_mark(command);
     return true;
+}
+
+// A session that has been told that it is logged out must not be cancelled for after a crash: its note is answered when
+// it is in the journal, although it causes no event.
+void matching_host::emit_mark(const domain::command& command) noexcept {
+    domain::event mark;
+    mark.kind = {};
+    mark.command = command.sequence;
+    mark.time = command.time;
+    consume({&mark, 1});
 }
 
 void matching_host::note(const domain::command& command) noexcept {

@@ -122,6 +122,7 @@ class matching_host final : private facility::event_consumer {
     [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
     void note(const domain::command& command) noexcept;
     void apply(const domain::command& command) noexcept;
+    void emit_mark(const domain::command& command) noexcept;
     void transfer(base::archive& a);
     [[nodiscard]] std::uint64_t elapsed_ns() const noexcept {
         return clock_.between_ns(start_ticks_, clock_.now_ticks());

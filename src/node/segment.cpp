@@ -23,10 +23,12 @@ std::size_t segment_edge::accept(std::span<const domain::event> events) noexcept
         const std::span<domain::event> piece = std::span(named).first(std::min(rest.size(), named.size()));
         std::copy_n(rest.begin(), piece.size(), piece.begin());
         for (domain::event& e : piece) {
+            if (is_mark(e)) [[unlikely]]
+                continue;
             segment_map::leave_segment(e, index_);
             if (domain::is_public(e.kind)) feed_.publish(e);
         }
-        if (log_ != nullptr) log_->note(piece);
+        if (log_ != nullptr) without_marks(piece, [this](auto run) { log_->note(run); });
         merger_.accept(index_, piece);
         rest = rest.subspan(piece.size());
     }

@@ -75,10 +75,10 @@ io::task<void> enter(client::order_session* session, std::uint64_t name, std::ui
     CORRO_REQUIRE(answer && !answer->reject && answer->event.kind == domain::event_kind::order_entered);
 }
 
-/// Every session enters an order in either instrument and one that stays. What is acknowledged to the later ones makes
-/// durable that the first one has left.
+/// Every session enters an order in either instrument and one that stays. The last one logs out just before the end: a
+/// logout that is acknowledged is in the journal.
 io::task<void> enter_all(io::endpoint where, std::vector<std::unique_ptr<client::order_session>>* sessions) {
-    for (const std::uint32_t number : {left, gone, back, back_plain, plain}) {
+    for (const std::uint32_t number : {gone, back, back_plain, plain, left}) {
         auto session = co_await log_on(where, number, number != plain);
         CORRO_REQUIRE(session != nullptr);
         co_await enter(session.get(), number, 1, false);
