@@ -9,6 +9,7 @@
 
 #include "io/backend_tests.hpp"
 #include "io/resolver.hpp"
+#include "io/tcp.hpp"
 #include "io/wall_timer.hpp"
 #include "io/when_all.hpp"
 #include "io/with_timeout.hpp"
@@ -65,7 +66,7 @@ TEST_P(unix_streams, pair_is_connected) {
 }
 
 TEST_P(unix_streams, know_the_user_at_the_other_end) {
-    const auto both = unix_stream::pair(ctx);
+    auto both = unix_stream::pair(ctx);
     ASSERT_TRUE(both);
     const auto user = both->first.get_option<peer_user>();
     ASSERT_TRUE(user) << user.error().message();
