@@ -87,6 +87,7 @@ void read_order_entry(table_reader& r, configuration& c) {
         r.number("strangers_per_address_max", c.strangers_per_address_max, 1, gateway::strangers_max));
     c.handshake_steps_max =
         static_cast<std::uint32_t>(r.number("handshake_steps_per_second", c.handshake_steps_max, 10, 1'000'000));
+    c.logons_max = static_cast<std::uint32_t>(r.number("logons_max", c.logons_max, 1, 1'000'000));
 }
 
 void read_market_data(table_reader& r, bool has_segments, configuration& c) {

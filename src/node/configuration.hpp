@@ -78,6 +78,7 @@ struct configuration {
     std::chrono::milliseconds cancel_grace = cancel_grace_default;
     std::uint32_t strangers_per_address_max = gateway::strangers_per_address_max;
     std::uint32_t handshake_steps_max = gateway::handshake_steps_max;  ///< of TLS, in a second
+    std::uint32_t logons_max = gateway::logons_max;                    ///< of a session, in gateway::logons_window
     std::size_t feed_log_bytes =
         market_data::feed_log_bytes;  ///< how much of the feed is kept for late and slow subscribers
     /// Whether memory for the feed's and the sessions' past is touched when it is reserved, as a program that serves

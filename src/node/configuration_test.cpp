@@ -368,6 +368,7 @@ answers_kept = 50
 logon_timeout_ms = 20
 strangers_per_address_max = 21
 handshake_steps_per_second = 22
+logons_max = 23
 tls_listen = "127.0.0.1:1"
 unix_listen = "@corro"
 websocket_listen = "127.0.0.1:2"
@@ -386,6 +387,7 @@ private_key = "key.pem"
     EXPECT_EQ(c.logon_timeout.count(), 20);
     EXPECT_EQ(c.strangers_per_address_max, 21U);
     EXPECT_EQ(c.handshake_steps_max, 22U);
+    EXPECT_EQ(c.logons_max, 23U);
     EXPECT_EQ(c.order_entry_tls_listen, "127.0.0.1:1");
     EXPECT_EQ(c.order_entry_unix_listen, "@corro");
     EXPECT_EQ(c.order_entry_websocket_listen, "127.0.0.1:2");

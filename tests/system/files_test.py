@@ -76,7 +76,7 @@ class Files(unittest.TestCase):
         config = demo_configuration(self.folder)
         os.chmod(config, 0o644)
         with open(config, encoding="utf-8") as file:
-            key = re.search(r'name = "load"\nkey = "(\w+)"', file.read())[1]
+            key = re.search(r'name = "alice"\nkey = "(\w+)"', file.read())[1]
         other = os.path.join(self.folder, "other.toml")
         shutil.copy(config, other)
         change_text(other, (key, "5f" * 32))

@@ -91,7 +91,7 @@ class History(unittest.TestCase):
         self.assertEqual(shown, {key: value for key, value in levels.items() if value[0] != "0"})
         with open(os.path.join(target, "orders.csv"), encoding="utf-8") as file:
             kinds = {row["event"] for row in csv.DictReader(file)}
-        self.assertEqual(kinds, {"entered", "amended", "cancelled", "executed", "rejected"})
+        self.assertEqual(kinds, {"accepted", "entered", "amended", "cancelled", "executed", "rejected"})
 
     def test_an_export_of_the_end_begins_with_the_book_at_that_time(self):
         whole = os.path.join(self.folder.name, "whole")
