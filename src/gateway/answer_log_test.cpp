@@ -165,7 +165,9 @@ TEST(answer_log, agrees_with_a_naive_log_over_random_streams) {
                 const bool is_kept =
                     number >= log.first_kept(domain::session_id{reading}) && number <= naive[reading].size();
                 ASSERT_EQ(e != nullptr, is_kept) << reading << " " << number;
-                if (is_kept) ASSERT_EQ(e->order.client_order.value, naive[reading][number - 1]);
+                if (is_kept) {
+                    ASSERT_EQ(e->order.client_order.value, naive[reading][number - 1]);
+                }
                 if (is_kept || number <= naive[reading].size()) ++number;
             }
             if (step == 1'500) {

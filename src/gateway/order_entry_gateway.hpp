@@ -207,7 +207,7 @@ class order_entry_gateway {
     io::task<bool> submit(domain::command command, std::uint64_t received_ticks, std::uint64_t decoded_ticks);
 
     io::task<const account*> verify(connection* c, wire::frame frame, wire::hello* into);
-    io::task<void> free_session(connection* c, const account* a, const wire::hello* hello);
+    io::task<void> free_session(const account* a, const wire::hello* hello);
     io::task<void> wait_until_given_up(domain::session_id id, const connection* by);
     [[nodiscard]] std::chrono::milliseconds wait_after_wrong_proof(const connection& c) noexcept;
     [[nodiscard]] std::unique_ptr<std::byte[]> take_buffers();

@@ -45,7 +45,7 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
     c->input_begin += frame.size();
     wire::hello hello;
     const account* const proven = co_await verify(c, frame, &hello);
-    if (proven != nullptr) co_await free_session(c, proven, &hello);
+    if (proven != nullptr) co_await free_session(proven, &hello);
     if (proven != nullptr && !c->ended) open(*c, hello, *proven);
     if (c->session != nullptr) co_return;
     ++statistics_.logons_refused;
@@ -95,7 +95,7 @@ std::chrono::milliseconds order_entry_gateway::wait_after_wrong_proof(const conn
 
 // By the client's wish another connection of its session ends, as if it had been lost. Waits until it has, and what was
 // to be cancelled for it stands in the queue.
-io::task<void> order_entry_gateway::free_session(connection* c, const account* a, const wire::hello* hello) {
+io::task<void> order_entry_gateway::free_session(const account* a, const wire::hello* hello) {
     const domain::session_id id{a->first_session.value + hello->session_number - 1};
     connection* const old = sessions_[id.value].active;
     if (old == nullptr || (hello->hello_flags & wire::hello_flag::take_over) == 0) co_return;

@@ -116,7 +116,7 @@ class admission {
         [[nodiscard]] bool is_from_proven() const noexcept { return from_->second.proof != 0; }
 
      protected:
-        ~guest() {
+        virtual ~guest() {
             if (where_ != nullptr) where_->leave(*this);
         }
         /// The connection is to end at once; it counts no more. Must not call into the admission.

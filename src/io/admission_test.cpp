@@ -17,7 +17,7 @@ namespace {
 
 class test_guest final : public admission::guest {
  public:
-    explicit test_guest(int name) : name(name) {}
+    explicit test_guest(int number) : name(number) {}
     int name;
     bool was_turned_out = false;
 
@@ -138,7 +138,9 @@ TEST(admission, keeps_its_bounds_over_random_comings_and_goings) {
             from.push_back(where);
             const bool is_in = door.enter(guests.emplace_back(i), address(where));
             ASSERT_EQ(is_in, guests.back().is_in());
-            if (!is_in) ASSERT_FALSE(settled.empty()) << "somebody could have been turned out";
+            if (!is_in) {
+                ASSERT_FALSE(settled.empty()) << "somebody could have been turned out";
+            }
             std::vector<std::size_t> per_address(6);
             std::size_t in = 0;
             for (auto each = guests.begin(); each != guests.end();) {
