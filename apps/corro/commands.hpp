@@ -18,6 +18,8 @@ void add_book_command(CLI::App& app, int& exit_code);
 void add_export_command(CLI::App& app, int& exit_code);
 /// After whatever else adds to the command `journal`.
 void add_journal_index_command(CLI::App& app, int& exit_code);
+/// Likewise.
+void add_journal_backup_command(CLI::App& app, int& exit_code);
 void add_definitions_command(CLI::App& app, int& exit_code);
 void add_lab_command(CLI::App& app, int& exit_code);
 

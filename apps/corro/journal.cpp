@@ -1,4 +1,4 @@
-// `corro journal`: looks at a journal, without a venue; only `adopt` changes anything.
+// `corro journal`: looks at a journal, without a venue; of what is here only `adopt` changes anything.
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -339,7 +339,7 @@ void add_journal_command(CLI::App& app, int& exit_code) {
             options);
     adopt->callback([options, &exit_code] { exit_code = looking(*options).adopt(); });
     command->footer(
-        "Only `adopt` changes anything; for the others the venue may be at work meanwhile.\n"
+        "Only `adopt` and `index` write to the journal; for all but `adopt` the venue may be at work meanwhile.\n"
         "Exit code: 0 when everything is sound, 1 when something is damaged, missing or cannot be read.");
 }
 

@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
     corro::app::add_book_command(app, exit_code);
     corro::app::add_export_command(app, exit_code);
     corro::app::add_journal_index_command(app, exit_code);
+    corro::app::add_journal_backup_command(app, exit_code);
     corro::app::add_definitions_command(app, exit_code);
     corro::app::add_lab_command(app, exit_code);
     try {

@@ -18,7 +18,9 @@ std::string_view advice_for(std::error_code code) noexcept {
                "they are lost for good, `corro journal adopt` takes the journal as it is, without what they held.";
     }
     if (code == journal_errc::different_moments) {
-        return "Take the folders of all segments from the same copy, which was made while the venue did not run.";
+        return "Take the folders of all segments from the same copy, made by `corro journal backup` or while the venue "
+               "did not "
+               "run.";
     }
     if (code == journal_errc::broken_chain) {
         return "Take all files of the journal from the same copy.";

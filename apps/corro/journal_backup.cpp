@@ -1,0 +1,121 @@
+// `corro journal backup`: copies the journals of a venue, which may be at work meanwhile.
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "commands.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "journal/advice.hpp"
+#include "journal/storage.hpp"
+#include "node/configuration.hpp"
+#include "node/venue_backup.hpp"
+#include "process.hpp"
+
+namespace corro::app {
+namespace {
+
+struct backup_options {
+    std::string source;
+    std::string to;
+};
+
+/// Says how far a long copy is: in place on a terminal, otherwise a line every ten seconds.
+class copied_line {
+ public:
+    void operator()(std::uint64_t bytes) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now < due_) return;
+        due_ = now + (is_watched_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10'000));
+        fmt::print(stderr, "{}{} MiB copied{}", is_watched_ ? "\r" : "", bytes >> 20U, is_watched_ ? " " : "\n");
+        is_shown_ = is_watched_;
+    }
+    ~copied_line() {
+        if (is_shown_) fmt::print(stderr, "\r{:30}\r", "");
+    }
+    copied_line() = default;
+    copied_line(const copied_line&) = delete;
+    copied_line& operator=(const copied_line&) = delete;
+
+ private:
+    bool is_watched_ = ::isatty(STDERR_FILENO) != 0;
+    bool is_shown_ = false;
+    std::chrono::steady_clock::time_point due_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+};
+
+/// The journals' directory: what was named, or what the configuration names.
+std::string directory_of(const std::string& source) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(source, error)) return source;
+    const node::configuration c = node::load_configuration(source);
+    if (c.journal_directory.empty())
+        throw std::runtime_error(source + ": this venue has no journal ([facility] journal)");
+    return c.journal_directory;
+}
+
+std::string time_of(std::chrono::system_clock::time_point when) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(when.time_since_epoch()).count() % 1'000;
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(when)), ms);
+}
+
+int run(const backup_options& options) {
+    keep_files_from_others();
+    const std::string directory = directory_of(options.source);
+    io::context context;
+    journal::disk_storage files(context);
+    const auto report = [&] {
+        copied_line progress;
+        const node::backup_progress each = [&progress](std::uint64_t bytes) { progress(bytes); };
+        return io::block_on(context, node::back_up(&files, directory, options.to, &each));
+    }();
+    if (!report) {
+        fmt::print(stderr, "corro journal: {}\n", journal::with_advice(report.error()));
+        return 1;
+    }
+    for (const node::backed_up_journal& each : report->journals) {
+        const std::string name = each.folder.empty() ? "" : each.folder + ": ";
+        fmt::print("{}commands up to {} in {} segments", name, each.last_sequence, each.segments_count);
+        if (each.snapshot_sequence != 0) fmt::print(", newest snapshot after {}", each.snapshot_sequence);
+        fmt::print("\n");
+    }
+    fmt::print("{}: a copy of {} with everything acknowledged until {}; {:.1f} MiB\n", options.to, directory,
+               time_of(report->moment), static_cast<double>(report->bytes) / 1'048'576);
+    return 0;
+}
+
+}  // namespace
+
+void add_journal_backup_command(CLI::App& app, int& exit_code) {
+    const auto options = std::make_shared<backup_options>();
+    const auto known = app.get_subcommands([](const CLI::App* c) { return c->get_name() == "journal"; });
+    CLI::App* journal =
+        known.empty() ? app.add_subcommand("journal", "Looks after a journal")->require_subcommand(1) : known.front();
+    CLI::App* command =
+        journal->add_subcommand("backup", "Copies the journals of a venue, which may be at work meanwhile");
+    command
+        ->add_option("source", options->source,
+                     "The venue's configuration, or the directory of [facility] journal with all that is in it")
+        ->required();
+    command->add_option("to", options->to, "Where the copy goes; a path that is not in use")->required();
+    command->footer(
+        "The copy is of one moment, also of a venue of several segments. It has the newest snapshots, and `corro "
+        "serve` "
+        "starts from\n"
+        "it. A copy is the same venue once more: start it only when the original is stopped for good, or where none of "
+        "its clients\n"
+        "and gateways reaches it. Until the copy is whole it is called TO.unfinished.\n"
+        "Exit code: 0 when the copy is whole, 1 when there is none.");
+    command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace corro::app

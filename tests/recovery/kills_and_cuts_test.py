@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""D9: any number of kills of a venue under load, and then a power cut, lose nothing that was acknowledged.
+
+After a kill the disk still has what was written and not synced, and the next start builds on it; the cut then takes it or tears it.
+
+usage: kills_and_cuts_test.py CORRO SOURCE_FOLDER [--long]      CORRO_CUTS says how often the power fails in all, CORRO_SEED where the dice
+begin; without --long once for each of a few venues
+"""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+
+LONG = "--long" in sys.argv
+sys.argv = [each for each in sys.argv if each != "--long"]
+
+from running_exchange import CORRO, TIME_LIMIT_S, change_text, demo_configuration
+from tearing_disk import TearingDisk
+
+SEED = int(os.environ.get("CORRO_SEED", "20240229"))
+# Segments, what the sockets stand on, durability.
+VENUES = [(1, "epoll", "group"), (2, "uring", "group"), (3, "epoll", "each"), (4, "uring", "group"), (1, "uring", "each"),
+          (2, "epoll", "group")]
+CUTS = int(os.environ.get("CORRO_CUTS", "4" if not LONG else "200"))
+CLIENTS = 8
+HAS_URING = "uring" in subprocess.run([CORRO, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+
+
+class Venue:
+    """`corro serve` with its journal on a disk whose power fails, and `corro load`, whose clients keep count."""
+
+    def __init__(self, folder, dice, segments, backend, durability):
+        self.folder, self.dice, self.backend = folder, dice, backend
+        self.config = demo_configuration(folder)
+        facility = (f'[facility]\njournal = "{folder}/disk/journal"\ndurability = "{durability}"\n'
+                    f'journal_segment_bytes = {dice.choice((65_536, 131_072, 524_288))}\nsnapshot_every = 2_000\n')
+        change_text(self.config, ("[venue]\n", facility + "[venue]\n"))
+        if segments > 1:
+            self.divide(segments)
+        self.process = None
+        self.lives = 0
+
+    def divide(self, segments):
+        """Gives each of the first instruments a segment of its own, and the last one all others."""
+        with open(self.config, encoding="utf-8") as file:
+            text = file.read()
+        text = re.sub(r'^(feed|snapshot)_listen = .*\n', "", text, flags=re.MULTILINE)
+        instruments = [int(each) for each in re.findall(r'^\[\[instrument\]\]\nid = (\d+)', text, flags=re.MULTILINE)]
+        products = sorted({int(each) for each in re.findall(r'^product = (\d+)', text, flags=re.MULTILINE)})
+        assert len(instruments) >= segments
+        named = instruments[:segments - 1]
+        for number, instrument in enumerate(named):
+            text += (f'\n[[segment]]\nname = "PART{number + 1}"\ninstruments = [{instrument}]\norders_max = 100_000\n'
+                     'feed_listen = "127.0.0.1:0"\nsnapshot_listen = "127.0.0.1:0"\n')
+        text += (f'\n[[segment]]\nname = "REST"\nproducts = {products}\norders_max = 100_000\n'
+                 'feed_listen = "127.0.0.1:0"\nsnapshot_listen = "127.0.0.1:0"\n')
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def words(self):
+        with open(os.path.join(self.folder, "venue.said"), encoding="utf-8") as file:
+            return file.read()
+
+    def start(self):
+        """@return Whether it listens, where it did before."""
+        with open(os.path.join(self.folder, "venue.said"), "w", encoding="utf-8") as said:
+            self.process = subprocess.Popen([CORRO, "serve", "--config", self.config, "--io", self.backend], stdout=said,
+                                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        if not wait_for(lambda: "Ctrl-C closes it" in self.words(), self.process):
+            return False
+        self.lives += 1
+        address = re.search(r"order entry +(\S+)", self.words())[1]
+        with open(self.config, encoding="utf-8") as file:
+            text = file.read()
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(re.sub(r'^listen = ".*"$', f'listen = "{address}"', text, flags=re.MULTILINE))
+        return True
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def wait_for(what, program):
+    end = time.monotonic() + TIME_LIMIT_S
+    while not what():
+        if program.poll() is not None or time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class KillsAndCuts(unittest.TestCase):
+    def trade(self, seed, segments, backend, durability, cuts, ignores_syncs=False):
+        """@return What the clients' program ended with, what it and the venue said, kills, sectors and names that the disk has lost."""
+        dice = random.Random(seed)
+        kills = 0
+        load = None
+        with tempfile.TemporaryDirectory() as folder, \
+                TearingDisk(os.path.join(folder, "disk"), dice.random(), ignores_syncs) as disk:
+            venue = Venue(folder, dice, segments, backend, durability)
+            path = os.path.join(folder, "load.said")
+
+            def words():
+                with open(path, encoding="utf-8") as file:
+                    return file.read()
+            try:
+                self.assertTrue(venue.start(), venue.words())
+                with open(path, "w", encoding="utf-8") as said:
+                    load = subprocess.Popen([CORRO, "load", "--config", venue.config, "--clients", str(CLIENTS), "--outstanding", "4",
+                                             "--messages", "100000000", "--seconds", "1000000"], stdout=said,
+                                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+                there = True
+                for _ in range(cuts):
+                    for _ in range(1 + dice.randrange(3)):
+                        # At any moment: of a start, of a life that nobody has found yet, or under load.
+                        if dice.random() < 0.7:
+                            syncs = disk.syncs_count
+                            wait_for(lambda: disk.syncs_count > syncs + 10, load)
+                        time.sleep(dice.random() * 0.1)
+                        venue.kill()
+                        kills += 1
+                        there = venue.start()
+                        if not there:
+                            break
+                    if not there:
+                        break
+                    syncs = disk.syncs_count
+                    going_on = wait_for(lambda: disk.syncs_count > syncs + dice.randrange(40), load)
+                    time.sleep(dice.random() * 0.05)
+                    disk.switch_off()
+                    venue.kill()
+                    if not going_on:
+                        break
+                    disk.cut_power()
+                    there = venue.start()
+                    if not there:
+                        break
+                if there:
+                    # Everybody comes back before the end.
+                    syncs = disk.syncs_count
+                    wait_for(lambda: disk.syncs_count > syncs + 60, load)
+                for _ in range(1 if there else 2):
+                    if load.poll() is None:
+                        load.send_signal(signal.SIGINT)
+                load.wait(timeout=TIME_LIMIT_S)
+                return load.returncode, words() + venue.words(), kills, disk.lost_count
+            finally:
+                for program in (load, venue.process):
+                    if program is not None and program.poll() is None:
+                        program.kill()
+                        program.wait()
+
+    def test_nothing_acknowledged_is_lost(self):
+        each_round = 4 if LONG else 1
+        rounds = (CUTS + each_round - 1) // each_round
+        for number in range(rounds):
+            segments, backend, durability = VENUES[number % len(VENUES)]
+            if backend == "uring" and not HAS_URING:
+                print("without io_uring in this build: epoll instead")
+                backend = "epoll"
+            seed = SEED + number
+            with self.subTest(seed=seed, segments=segments, backend=backend, durability=durability):
+                cuts = min(each_round, CUTS - number * each_round)
+                status, said, kills, lost = self.trade(seed, segments, backend, durability, cuts)
+                self.assertEqual(status, 0, f"CORRO_SEED={seed}\n{said}")
+                sent = re.search(rf"{CLIENTS} clients sent (\d+) requests", said)[1]
+                self.assertIn(f"answered once {sent}, lost 0", said)
+                print(f"{segments} segments, {backend}, {durability}: {kills} kills and {cuts} power cuts took {lost} sectors and "
+                      f"names; {sent} requests answered once", flush=True)
+
+    @unittest.skipIf(LONG, "./test runs it")
+    def test_control_a_disk_that_ignores_syncs_loses_what_was_acknowledged(self):
+        status, said, _, _ = self.trade(SEED, 2, "epoll", "group", 4, ignores_syncs=True)
+        self.assertNotEqual(status, 0, f"CORRO_SEED={SEED}\n{said}")
+
+
+if __name__ == "__main__":
+    try:
+        with tempfile.TemporaryDirectory() as probe, TearingDisk(probe, 0):
+            pass
+    except OSError as error:
+        print(f"skipped: no file system can be mounted here: {error}")
+        sys.exit(77)
+    print(f"CORRO_SEED={SEED}")
+    unittest.main(argv=[__file__], verbosity=2)
