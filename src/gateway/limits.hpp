@@ -54,6 +54,10 @@ inline constexpr std::uint32_t silent_intervals_max = 2;
 /// venue says to it.
 inline constexpr std::size_t stranger_buffer_bytes = 1'024;
 
+/// Connections without a place that are told so although it takes a while, each for `farewell_timeout` at most: over
+/// TLS or a WebSocket, or in the answer to the request for one. Others are closed without a word.
+inline constexpr std::uint32_t farewells_max = 64;
+
 /// Handshakes of TLS under way, in all and from one address. Each takes up some 110 KB.
 inline constexpr std::uint32_t handshakes_max = 1'024;
 inline constexpr std::uint32_t handshakes_per_address_max = 512;

@@ -40,21 +40,29 @@ struct order_entry_gateway::stranger final : io::admission::guest {
     stranger(order_entry_gateway& at, const std::optional<io::endpoint>& peer) noexcept : gateway(at), from(peer) {
         ++gateway.statistics_.connections_now;
     }
-    ~stranger() { --gateway.statistics_.connections_now; }
+    ~stranger() {
+        --gateway.statistics_.connections_now;
+        if (has_farewell) --gateway.farewells_now_;
+    }
     stranger(const stranger&) = delete;
     stranger& operator=(const stranger&) = delete;
 
     void turn_out() noexcept override {
         turned_out = true;
-        if (conversation != nullptr) return gateway.turn_out(*conversation);
-        if (greeting != nullptr) greeting->request_stop();
+        if (conversation != nullptr) return gateway.turn_out(*conversation, *this);
+        if (greeting != nullptr) end_greeting();
     }
+    void end_greeting() noexcept;
+    /// Whether it may be told why it has to go although that takes a while; false when as many are told already.
+    [[nodiscard]] bool take_farewell() noexcept;
 
     order_entry_gateway& gateway;
     std::optional<io::endpoint> from;    ///< nothing of a local socket
     io::task_scope* greeting = nullptr;  ///< what its transport wants first
     connection* conversation = nullptr;  ///< once that is over
     bool turned_out = false;
+    bool is_asked = false;      ///< a request of it is waited for, which can be answered
+    bool has_farewell = false;  ///< counts in farewells_now_
 };
 
 /// One connection, from accept to the end.

@@ -96,8 +96,9 @@ void order_entry_gateway::end(connection& c, wire::logout_reason reason) noexcep
     if (c.scope != nullptr) c.scope->request_stop();
 }
 
-// There is no room for somebody who has not logged on. That is said if it costs no wait.
-void order_entry_gateway::turn_out(connection& c) noexcept {
+// There is no room for somebody who has not logged on. On a plain socket that is said at once. What is layered over a
+// socket may have to wait for it, which a few may do at the same time.
+void order_entry_gateway::turn_out(connection& c, stranger& who) noexcept {
     if (c.ended) {
         // Its farewell takes too long.
         c.peer_gone = true;
@@ -105,6 +106,7 @@ void order_entry_gateway::turn_out(connection& c) noexcept {
         return c.stream.layered().close();
     }
     end(c, wire::logout_reason::capacity);
+    if (c.plain == nullptr && who.take_farewell()) return;
     if (c.plain != nullptr && c.output.empty()) {
         wire::logout logout;
         logout.logout_reason = *c.ended;

@@ -70,6 +70,7 @@ struct gateway_options {
     std::uint32_t strangers_per_address_max = gateway::strangers_per_address_max;
     std::uint32_t strangers_reserved =
         gateway::strangers_reserved;  ///< for addresses that have proven a key, at most a quarter
+    std::uint32_t farewells_max = gateway::farewells_max;
     std::uint32_t handshakes_max = gateway::handshakes_max;
     std::uint32_t handshakes_per_address_max = gateway::handshakes_per_address_max;
     handshake_budget_options handshakes;
@@ -191,6 +192,8 @@ class order_entry_gateway {
     io::task<void> secure(io::tcp_stream accepted, const listener* from, stranger* who, io::any_stream* secured);
     io::task<void> upgrade(io::http::exchange* on, stranger* who);
     [[nodiscard]] admitted admit(const std::optional<io::endpoint>& from);
+    [[nodiscard]] admitted see_off(accepted_stream& accepted, transport_kind kind,
+                                   const std::optional<io::endpoint>& from);
     io::task<void> converse(std::unique_ptr<connection> c, stranger* who);
     io::task<void> log_on(connection* c);
     io::task<void> read_requests(connection* c);
@@ -231,7 +234,7 @@ class order_entry_gateway {
     void end(connection& c, wire::logout_reason reason) noexcept;
     io::task<void> note_cancel(connection* c);
     io::task<void> execute_old_cancels();
-    void turn_out(connection& c) noexcept;
+    void turn_out(connection& c, stranger& who) noexcept;
     void log(const connection& c, telemetry::happening_kind what, std::int64_t number) const;
     template <class Message>
     void put(connection& c, const Message& message);
@@ -263,6 +266,7 @@ class order_entry_gateway {
     std::optional<wire::logout_reason> no_logons_;
     io::mutex past_;  ///< of the session whose turn it is to be sent its past
     std::uint32_t sample_countdown_ = 0;
+    std::uint32_t farewells_now_ = 0;  ///< connections without a place that are being told why
     bool closing_ = false;
 };
 

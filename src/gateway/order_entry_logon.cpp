@@ -35,7 +35,7 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
         co_return;
     }
     if (!*arrived) {
-        if (!c->peer_gone) {
+        if (!c->peer_gone && !c->ended) {
             ++statistics_.protocol_errors;
             end(*c, wire::logout_reason::protocol_error);
         }

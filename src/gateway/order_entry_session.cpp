@@ -55,7 +55,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, stra
     if (closing_) {
         end(*c, wire::logout_reason::shutting_down);  // accepted just before
     } else if (who->turned_out) {
-        turn_out(*c);  // accepted just before, with many others
+        turn_out(*c, *who);  // accepted just before, with many others
     } else {
         io::task_scope logging_on(context_);
         c->scope = &logging_on;

@@ -8,6 +8,7 @@
 #include "gateway/order_entry_connection.hpp"
 #include "gateway/websocket_stream.hpp"
 #include "io/http/server.hpp"
+#include "io/timer.hpp"
 #include "io/tls_stream.hpp"
 #include "io/websocket/connection.hpp"
 #include "io/with_timeout.hpp"
@@ -44,17 +45,16 @@ io::task<void> shake_hands(io::tcp_stream stream, io::tls_context tls, std::chro
     if (made && *made) *secured = io::any_stream(std::move(**made));
 }
 
-/// Tells a client for whose connection there is no room why it is closed, where that costs neither a wait nor a
-/// handshake.
-void refuse_for_room(accepted_stream& accepted, transport_kind kind) noexcept {
-    io::stream_socket* plain = std::get_if<io::unix_stream>(&accepted);
-    if (kind == transport_kind::tcp) plain = std::get_if<io::tcp_stream>(&accepted);
-    if (plain == nullptr) return;
-    wire::logout logout;
-    logout.logout_reason = wire::logout_reason::capacity;
-    std::array<std::byte, wire::logout::frame_bytes> frame;
-    wire::store(logout, 0, frame.data());
-    static_cast<void>(plain->try_write(frame));
+/// Ends a greeting after the time that a farewell may take.
+io::task<void> end_late(io::task_scope* greeting) {
+    const std::error_code stopped = co_await io::sleep_for(farewell_timeout);
+    if (!stopped) greeting->request_stop();
+}
+
+/// Serves the one connection of a greeting, and ends the greeting with it.
+io::task<void> serve_pages(io::http::server* pages, io::any_stream stream, io::task_scope* greeting) {
+    co_await pages->serve_stream(std::move(stream));
+    greeting->request_stop();
 }
 
 }  // namespace
@@ -96,12 +96,45 @@ io::task<void> order_entry_gateway::accept_all(listener* from, io::task_scope* c
             origin = *peer;
         }
         admitted who = admit(origin);
-        if (who != nullptr) {
-            conversations->spawn(receive(std::move(*accepted), from, std::move(who)));
-        } else if (!closing_) {
-            refuse_for_room(*accepted, from->kind());
-        }
+        if (who == nullptr && !closing_) who = see_off(*accepted, from->kind(), origin);
+        if (who != nullptr) conversations->spawn(receive(std::move(*accepted), from, std::move(who)));
     }
+}
+
+// Tells a client for whose connection there is no room why it is closed. On a plain socket that costs no wait. A client
+// of WebSockets is told in the answer to its request, which has to be read first: it is served as one that was turned
+// out. Over TLS it would cost a handshake, whose turn others need: those connections are closed.
+order_entry_gateway::admitted order_entry_gateway::see_off(accepted_stream& accepted, transport_kind kind,
+                                                           const std::optional<io::endpoint>& from) {
+    if (kind == transport_kind::websocket) {
+        auto refused = std::make_unique<stranger>(*this, from);
+        refused->turned_out = true;
+        if (!refused->take_farewell()) refused.reset();
+        return refused;
+    }
+    io::stream_socket* plain = std::get_if<io::unix_stream>(&accepted);
+    if (kind == transport_kind::tcp) plain = std::get_if<io::tcp_stream>(&accepted);
+    if (plain == nullptr) return nullptr;
+    wire::logout logout;
+    logout.logout_reason = wire::logout_reason::capacity;
+    std::array<std::byte, wire::logout::frame_bytes> frame;
+    wire::store(logout, 0, frame.data());
+    static_cast<void>(plain->try_write(frame));
+    return nullptr;
+}
+
+// A client that is greeted is not in any more. Who has a request to send is given the time for it.
+void order_entry_gateway::stranger::end_greeting() noexcept {
+    if (is_asked && take_farewell()) return greeting->spawn(end_late(greeting));
+    greeting->request_stop();
+}
+
+bool order_entry_gateway::stranger::take_farewell() noexcept {
+    if (has_farewell) return true;
+    if (gateway.closing_ || gateway.farewells_now_ >= gateway.options_.farewells_max) return false;
+    ++gateway.farewells_now_;
+    has_farewell = true;
+    return true;
 }
 
 io::task<void> order_entry_gateway::serve_stream(io::any_stream stream) {
@@ -116,7 +149,8 @@ io::task<void> order_entry_gateway::serve_stream(io::any_stream stream) {
 order_entry_gateway::admitted order_entry_gateway::admit(const std::optional<io::endpoint>& from) {
     auto who = std::make_unique<stranger>(*this, from);
     bool is_in = !closing_;
-    if (is_in && statistics_.connections_now > options_.connections_max) is_in = door_.turn_out_oldest();
+    const bool is_full = statistics_.connections_now - farewells_now_ > options_.connections_max;
+    if (is_in && is_full) is_in = door_.turn_out_oldest();
     if (is_in) is_in = door_.enter(*who, from);
     statistics_.strangers_turned_out = door_.turned_out_count();
     if (is_in) {
@@ -138,7 +172,7 @@ order_entry_gateway::admitted order_entry_gateway::admit(const std::optional<io:
 io::task<void> order_entry_gateway::receive(accepted_stream accepted, const listener* from, admitted who) {
     auto* const tcp = std::get_if<io::tcp_stream>(&accepted);
     if (tcp != nullptr && from->kind() != transport_kind::tcp) {
-        if (!who->turned_out) co_await greet(std::move(*tcp), from, who.get());
+        if (!who->turned_out || from->tls() == nullptr) co_await greet(std::move(*tcp), from, who.get());
         co_return;
     }
     std::unique_ptr<connection> c;
@@ -175,8 +209,9 @@ io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listene
     if (closing_) pages.drain();
     io::task_scope greeting(context_);
     who->greeting = &greeting;
-    greeting.spawn(pages.serve_stream(std::move(stream)));
-    if (who->turned_out) greeting.request_stop();
+    who->is_asked = true;
+    greeting.spawn(serve_pages(&pages, std::move(stream), &greeting));
+    if (who->turned_out) who->end_greeting();
     co_await greeting.join();
     who->greeting = nullptr;
     pages_.erase(std::find(pages_.begin(), pages_.end(), &pages));
@@ -199,6 +234,11 @@ io::task<void> order_entry_gateway::secure(io::tcp_stream accepted, const listen
 
 // A WebSocket lives as long as the handler of the request that opened it.
 io::task<void> order_entry_gateway::upgrade(io::http::exchange* on, stranger* who) {
+    if (who->turned_out) {
+        on->respond(503, "text/plain", "capacity: the venue has no room for another connection\n");
+        on->close_after();
+        co_return;
+    }
     if (!who->is_in() || who->conversation != nullptr) co_return;
     io::websocket::connection_options options;
     options.deflate.enabled = false;

@@ -87,7 +87,8 @@ std::uint64_t descriptors_needed(const configuration& c) noexcept {
     constexpr std::uint64_t of_a_journal = 8;
     constexpr std::uint64_t of_the_process = 64;
     const std::uint64_t parts = std::max<std::uint64_t>(c.segments.size(), 1);
-    std::uint64_t needed = of_the_process + gateway::connections_max + parts * market_data::subscribers_max;
+    std::uint64_t needed = of_the_process + gateway::connections_max + gateway::farewells_max;
+    needed += parts * market_data::subscribers_max;
     if (!c.journal_directory.empty()) needed += parts * of_a_journal;
     if (!c.metrics_listen.empty()) needed += io::http::server_options().connections_max;
     return needed;
