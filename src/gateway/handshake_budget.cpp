@@ -1,9 +1,19 @@
 #include "gateway/handshake_budget.hpp"
 
+#include <algorithm>
+
 #include "io/timer.hpp"
-#include "io/yield.hpp"
 
 namespace corro::gateway {
+
+handshake_budget::handshake_budget(io::context& context, const handshake_budget_options& options) noexcept
+    : context_(context),
+      options_(options),
+      // Not zero, which would be a yield.
+      apart_(std::clamp<std::chrono::nanoseconds>(
+          options.apart, std::chrono::nanoseconds(1),
+          std::chrono::nanoseconds(1) +
+              std::chrono::nanoseconds(options.window) / (2 * std::int64_t{options.steps_max}))) {}
 
 io::task<void> handshake_budget::run() {
     const io::stop_token stop = co_await io::this_stop_token();
@@ -28,8 +38,10 @@ io::task<void> handshake_budget::run() {
         ++window_steps_;
         ++steps_count_;
         next.turns.release();
-        // The step is computed now, and everybody who is ready comes before the next.
-        co_await io::yield();
+        // The step is computed now. A yield would not do: tasks that take turns in the ready queue keep the loop from
+        // looking for events. A timer makes it look, and its time counts from the end of the step.
+        const std::error_code stopped = co_await io::sleep_for(apart_);
+        if (stopped) co_return;
     }
 }
 

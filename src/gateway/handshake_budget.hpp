@@ -1,8 +1,9 @@
 // The part of a thread's time that strangers' TLS handshakes get.
 //
-// A step of a handshake is a public-key operation, a thousand times as expensive as an order, and whoever can connect
-// can ask for one. So one step is computed in a turn of the loop, and so many in a window of time. The others wait in
-// two lines: clients whose address has proven a key before go first.
+// A step of a handshake is a public-key operation, a thousand times as expensive as an order, and every client that can
+// connect can ask for one. So there is a limit of them in a window of time, and between any two the loop serves
+// everybody else for a while: a session waits for one step at most. The others wait in two lines: clients whose address
+// has proven a key before go first.
 //
 // Threads: one context. Limits: handshake_budget_options. Cost: nothing for sessions that have shaken hands.
 #pragma once
@@ -24,12 +25,13 @@ struct handshake_budget_options {
 
     std::uint32_t steps_max = handshake_steps_max;  ///< in a window
     std::chrono::milliseconds window = handshake_window;
+    std::chrono::nanoseconds apart = handshake_apart;  ///< from the end of a step; less where the window needs it
 };
 
 class handshake_budget {
  public:
-    handshake_budget(io::context& context, const handshake_budget_options& options) noexcept
-        : context_(context), options_(options) {}
+    /// @pre At least one step in a window.
+    handshake_budget(io::context& context, const handshake_budget_options& options) noexcept;
 
     /// Hands out the turns, until a stop.
     [[nodiscard]] io::task<void> run();
@@ -51,6 +53,7 @@ class handshake_budget {
 
     io::context& context_;
     handshake_budget_options options_;
+    std::chrono::nanoseconds apart_;
     line first_;
     line others_;
     io::auto_event arrived_;

@@ -68,6 +68,9 @@ inline constexpr std::uint32_t handshakes_per_address_max = 512;
 inline constexpr std::uint32_t handshake_steps_max = 400;
 inline constexpr std::chrono::milliseconds handshake_window{1'000};
 
+/// From the end of a step to the next: the thread serves everybody else meanwhile.
+inline constexpr std::chrono::microseconds handshake_apart{1'000};
+
 /// Steps that one connection may take for its handshake: one whose hello comes in many small pieces has something else
 /// in mind.
 inline constexpr std::uint32_t handshake_steps_of_one_max = 12;
@@ -102,6 +105,7 @@ inline constexpr std::size_t command_queue_capacity = 1U << 16U;
 /// How long the last messages of a session may take to leave.
 inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
 
+static_assert(handshake_steps_max * handshake_apart < handshake_window);
 static_assert(handshakes_per_address_max < handshakes_max && handshakes_max <= strangers_max);
 static_assert(strangers_per_address_max <= strangers_max - strangers_reserved, "one address is not all");
 static_assert(strangers_max < connections_max, "strangers leave room for sessions");

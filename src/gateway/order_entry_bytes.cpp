@@ -1,9 +1,10 @@
 // Session, third part: the bytes of a connection in both directions, and what is sent again.
+#include <chrono>
 #include <cstring>
 #include <vector>
 
 #include "gateway/order_entry_connection.hpp"
-#include "io/yield.hpp"
+#include "io/timer.hpp"
 
 namespace corro::gateway {
 
@@ -41,8 +42,10 @@ io::task<bool> order_entry_gateway::resend(connection* c) {
         const std::error_code stopped = co_await past_.lock();
         if (stopped) co_return false;
         if (c->resending) buffer_kept(*c);
-        co_await io::yield();
+        // A turn of the loop: a yield would let only those go first who are ready already.
+        const std::error_code stopped_here = co_await io::sleep_for(std::chrono::nanoseconds(1));
         past_.unlock();
+        if (stopped_here) co_return false;
         const bool written = co_await drain(c);
         if (!written) co_return false;
     }

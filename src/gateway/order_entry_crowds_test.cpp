@@ -6,11 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/test_memory.hpp"
 #include "gateway/test_answers.hpp"
 #include "gateway/test_venue.hpp"
+#include "io/tls_engine.hpp"
 #include "io/tls_stream.hpp"
 
 namespace corro::gateway {
@@ -33,6 +36,13 @@ class order_entry_crowds_tls : public ::testing::Test {
     void TearDown() override { testing::transport_under_test = test_transport::tcp; }
 };
 
+/// Over WebSockets.
+class order_entry_crowds_websocket : public ::testing::Test {
+ protected:
+    void SetUp() override { testing::transport_under_test = test_transport::websocket; }
+    void TearDown() override { testing::transport_under_test = test_transport::tcp; }
+};
+
 gateway_options patient() {
     gateway_options options;
     options.logon_timeout = 10min;  // longer than the test may take
@@ -44,17 +54,26 @@ io::task<bool> are_there(test_venue* v, std::uint32_t count) {
     co_return co_await v->until([count](const test_venue& t) { return t.statistics().connections_now == count; });
 }
 
-/// So many connections that say nothing come and go; what each of them costs while they are there.
-io::task<void> come_and_go(test_venue* v, std::uint32_t count, std::size_t* bytes_each) {
+/// So many connections come, say `words` and nothing more, and go; what each of them costs while they are there.
+io::task<void> come_and_go(test_venue* v, std::uint32_t count, std::string words, std::size_t* bytes_each) {
     std::vector<io::tcp_stream> crowd;
     crowd.reserve(count);
     const std::size_t before = base::heap_in_use().given_bytes;
+    const std::uint64_t steps_before = v->gateway.handshake_steps_count();
     for (std::uint32_t i = 0; i < count; ++i) {
         auto stream = co_await io::tcp_stream::connect(v->context, v->endpoint);
         CORRO_REQUIRE(stream);
+        const io::io_result written = co_await stream->write_all(std::as_bytes(std::span(words)));
+        CORRO_REQUIRE(written.ok());
         crowd.push_back(std::move(*stream));
     }
     CORRO_REQUIRE(co_await are_there(v, count));
+    if (testing::transport_under_test == test_transport::tls) {
+        CORRO_REQUIRE(co_await v->until(
+            [all = steps_before + count](const test_venue& t) { return t.gateway.handshake_steps_count() == all; }));
+    } else if (!words.empty()) {
+        CORRO_REQUIRE(!co_await io::sleep_for(20ms));
+    }
     *bytes_each = (base::heap_in_use().given_bytes - before) / count;
     crowd.clear();
     CORRO_REQUIRE(co_await are_there(v, 0));
@@ -64,10 +83,10 @@ TEST(order_entry_crowds, N6_a_stranger_costs_a_few_kilobytes_and_a_crowd_leaves_
     test_venue venue(patient());
     venue.run([](test_venue* v) -> io::task<> {
         std::size_t bytes_each = 0;
-        co_await come_and_go(v, 400, &bytes_each);  // from here on the pools are warm
+        co_await come_and_go(v, 400, "", &bytes_each);  // from here on the pools are warm
         const base::heap_use before = base::heap_in_use();
         for (const std::uint32_t count : {100U, 200U, 400U}) {
-            co_await come_and_go(v, count, &bytes_each);
+            co_await come_and_go(v, count, "", &bytes_each);
             EXPECT_LT(bytes_each, 16U * 1024) << count << " strangers";
         }
         const base::heap_use after = base::heap_in_use();
@@ -75,6 +94,42 @@ TEST(order_entry_crowds, N6_a_stranger_costs_a_few_kilobytes_and_a_crowd_leaves_
         EXPECT_LT(after.taken_bytes, before.taken_bytes + before.taken_bytes / 10);
         EXPECT_EQ(v->gateway.spare_buffers_count(), 0U) << "buffers of sessions are for sessions";
     });
+}
+
+/// Crowds of `count` that say these words come one after the other. What the first leaves behind serves the others.
+void expect_that_crowds_leave_nothing_behind(std::uint32_t count, const std::string& words, std::size_t bytes_max) {
+    gateway_options options = patient();
+    options.handshakes.steps_max = UINT32_MAX;
+    test_venue venue(options);
+    venue.run([&](test_venue* v) -> io::task<> {
+        return [](test_venue* at, std::uint32_t size, std::string first_words, std::size_t most) -> io::task<> {
+            std::size_t bytes_each = 0;
+            co_await come_and_go(at, size, first_words, &bytes_each);
+            EXPECT_LT(bytes_each, most);
+            const base::heap_use before = base::heap_in_use();
+            for (int crowd = 2; crowd <= 5; ++crowd) co_await come_and_go(at, size, first_words, &bytes_each);
+            const base::heap_use after = base::heap_in_use();
+            EXPECT_LT(bytes_each, most);
+            EXPECT_LT(after.given_bytes, before.given_bytes + before.given_bytes / 10);
+            EXPECT_LT(after.taken_bytes, before.taken_bytes + before.taken_bytes / 10);
+        }(v, count, words, bytes_max);
+    });
+}
+
+/// What a client of TLS says first.
+std::string first_words_of_tls() {
+    io::detail::tls_engine client(io::client_context(), "localhost");
+    static_cast<void>(client.handshake());
+    const std::span<const std::byte> hello = client.pending();
+    return {reinterpret_cast<const char*>(hello.data()), hello.size()};
+}
+
+TEST_F(order_entry_crowds_tls, N6_crowds_of_unfinished_handshakes_leave_nothing_behind) {
+    expect_that_crowds_leave_nothing_behind(200, first_words_of_tls(), 160U * 1024);
+}
+
+TEST_F(order_entry_crowds_websocket, N6_crowds_of_unfinished_requests_leave_nothing_behind) {
+    expect_that_crowds_leave_nothing_behind(200, "GET / HTTP/1.1\r\nHost: venue\r\nUpgrade: websocket\r\n", 32U * 1024);
 }
 
 TEST(order_entry_crowds, uses_the_buffers_of_a_session_that_has_left_for_the_next) {
