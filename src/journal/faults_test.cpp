@@ -30,10 +30,17 @@ io::task<> append_bursts(writer* log, std::uint64_t most, std::uint64_t seed) {
 }
 
 /// One life of a venue's journal: opens, appends, closes, whatever happens.
+/// @param refusal  Why the journal refused to start; left as it is when it starts, or when the disk is what failed.
 /// @return The last sequence number that may have been acknowledged; 0 if it could not be opened.
-io::task<std::uint64_t> live(storage* files, writer_options options, std::uint64_t most, std::uint64_t seed) {
+io::task<std::uint64_t> live(storage* files, writer_options options, std::uint64_t most, std::uint64_t seed,
+                             std::string* refusal = nullptr) {
     auto log = co_await open_writer(files, "j", std::move(options));
-    if (!log) co_return 0;
+    if (!log) {
+        if (log.error().code == std::errc::io_error) co_return 0;
+        if (refusal != nullptr) *refusal = log.error().text;
+        if (refusal == nullptr) ADD_FAILURE() << log.error().text;
+        co_return 0;
+    }
     io::context& on = co_await io::this_context();
     io::task_scope scope(on);
     scope.spawn((*log)->run());
@@ -64,6 +71,12 @@ void make_small_journal(io::context& ctx, test_disk& disk, bool closed) {
     io::block_on(ctx, body(&disk, closed));
 }
 constexpr std::uint64_t small_count = 8;
+
+/// Why a start refuses what is on the disk; empty when it does not.
+std::string refusal_of(io::context& ctx, test_disk& disk, writer_options options) {
+    const auto log = io::block_on(ctx, open_writer(&disk, "j", std::move(options)));
+    return log ? "" : log.error().text;
+}
 
 class journal_faults : public testing::Test {
  protected:
@@ -217,7 +230,9 @@ cut_result cut_power(io::context& ctx, durability mode, std::uint64_t seed, bool
         disk.fails_on = true;
         disk.tears_failing_write = random.below(2) == 0;
         const std::uint64_t most = result.found + 600;
-        const std::uint64_t durable = io::block_on(ctx, live(&disk, small_options(mode, 16 * 1024), most, random()));
+        const writer_options options = small_options(mode, 16 * 1024);
+        const std::uint64_t durable = io::block_on(ctx, live(&disk, options, most, random(), &result.problem));
+        if (!result.problem.empty()) break;
         result.acknowledged = std::max(result.acknowledged, durable);
         disk.lose_power(random());
         const reading after = io::block_on(ctx, read_all(&disk, "j", 1));
@@ -225,6 +240,7 @@ cut_result cut_power(io::context& ctx, durability mode, std::uint64_t seed, bool
         result.found = after.last;
         if (!result.problem.empty() || result.found < result.acknowledged) break;
     }
+    if (result.problem.empty()) result.problem = refusal_of(ctx, disk, small_options(mode, 16 * 1024));
     return result;
 }
 
@@ -253,8 +269,9 @@ cut_result kill_then_cut_power(io::context& ctx, durability mode, std::uint64_t 
         disk.fails_on = true;
         disk.tears_failing_write = random.below(2) == 0;
         const std::uint64_t most = result.found + 300;
-        const std::uint64_t durable =
-            io::block_on(ctx, live(&disk, small_options(mode, segment_bytes), most, random()));
+        const writer_options options = small_options(mode, segment_bytes);
+        const std::uint64_t durable = io::block_on(ctx, live(&disk, options, most, random(), &result.problem));
+        if (!result.problem.empty()) break;
         result.acknowledged = std::max(result.acknowledged, durable);
         if (kills == 1) {
             disk.lose_power(random());
@@ -266,6 +283,7 @@ cut_result kill_then_cut_power(io::context& ctx, durability mode, std::uint64_t 
         result.found = after.last;
         if (result.found < result.acknowledged) break;
     }
+    if (result.problem.empty()) result.problem = refusal_of(ctx, disk, small_options(mode, segment_bytes));
     return result;
 }
 
@@ -309,8 +327,86 @@ TEST_F(journal_faults, d1_what_was_acknowledged_survives_the_process_in_async_gr
             const reading after = read_from(disk);
             EXPECT_EQ(after.error.text, "") << name_of(mode) << ", CORRO_SEED=" << seed + i;
             EXPECT_GE(after.last, durable) << name_of(mode) << ", CORRO_SEED=" << seed + i;
+            EXPECT_EQ(refusal_of(ctx, disk, small_options(mode, 16 * 1024)), "")
+                << name_of(mode) << ", CORRO_SEED=" << seed + i;
         }
     }
+}
+
+/// How a start that is killed ends: the process is gone, or the machine.
+enum class end_of_start : std::uint8_t { kill, power_cut };
+
+// Two starts in a row, each killed at any of its calls. Neither has written a command, so the journal is sound.
+TEST_F(journal_faults, D9_starts_that_are_killed_at_any_call_leave_a_journal_that_starts) {
+    const std::uint64_t seed = base::test_seed();
+    const writer_options options = small_options(durability::group, segment_bytes_min);
+    std::uint64_t killed_count = 0;
+    for (const bool has_past : {true, false}) {
+        for (std::uint64_t first = 1; first < 40; ++first) {
+            for (std::uint64_t second = 1; second < 40; ++second) {
+                for (const end_of_start last : {end_of_start::kill, end_of_start::power_cut}) {
+                    test_disk disk;
+                    if (has_past) {
+                        EXPECT_EQ(io::block_on(ctx, live(&disk, options, 5, seed)), 5U);
+                        disk.lose_power(seed);
+                    }
+                    for (const std::uint64_t at : {first, second}) {
+                        disk.fails_at = at;
+                        disk.fails_on = true;
+                        io::block_on(ctx, live(&disk, options, 0, seed));
+                        killed_count += disk.calls_count >= at ? 1U : 0U;
+                        if (at == second && last == end_of_start::power_cut) {
+                            disk.lose_power(seed + first * 40 + second);
+                        } else {
+                            disk.lose_process();
+                        }
+                    }
+                    ASSERT_EQ(refusal_of(ctx, disk, options), "") << "killed at call " << first << ", then " << second;
+                }
+            }
+        }
+    }
+    EXPECT_GT(killed_count, 4'000U);
+}
+
+/// Appends commands and notes a snapshot of each that is durable, so that segments go as soon as they may.
+io::task<> live_on_snapshots(storage* files, std::uint64_t most, std::uint64_t* snapshot) {
+    writer_options options = small_options(durability::group, segment_bytes_min);
+    options.kept_segments_max = 0;
+    auto log = co_await open_writer(files, "j", std::move(options));
+    CORRO_REQUIRE(log.has_value());
+    io::task_scope scope(co_await io::this_context());
+    scope.spawn((*log)->run());
+    while (!(*log)->failed() && (*log)->durable_sequence() < most) {
+        static_cast<void>((*log)->append(command_at((*log)->next_sequence())));
+        *snapshot = (*log)->durable_sequence();
+        (*log)->forget_before(*snapshot);
+        co_await io::yield();
+    }
+    scope.request_stop();
+    co_await scope.join();
+}
+
+// Retention that keeps no segment behind the snapshot, on a disk whose syncs are slow: the segment that the manifest
+// names stays until its successor has a name.
+TEST_F(journal_faults, D1_old_segments_go_only_when_the_manifest_names_a_newer_one) {
+    const std::uint64_t seed = base::test_seed();
+    std::uint64_t removed_count = 0;
+    for (std::uint64_t i = 0; i < 600; ++i) {
+        test_disk disk;
+        base::prng slowness(seed + i);
+        disk.slowness = &slowness;
+        std::uint64_t snapshot = 0;
+        disk.fails_at = 40 + i;
+        disk.fails_on = true;
+        io::block_on(ctx, live_on_snapshots(&disk, 200, &snapshot));
+        disk.lose_process();
+        removed_count += disk.list("j")->empty() || disk.has("j/" + segment_name(1)) ? 0U : 1U;
+        writer_options options = small_options(durability::group, segment_bytes_min);
+        const auto log = io::block_on(ctx, open_writer(&disk, "j", options, snapshot + 1));
+        ASSERT_TRUE(log.has_value()) << log.error().text << ", CORRO_SEED=" << seed << ", killed at call " << 40 + i;
+    }
+    EXPECT_GT(removed_count, 100U);
 }
 
 // --- D4: an error at every call -------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ class test_disk final : public storage {
     bool retries_syncs = false;         ///< a control: a sync that fails is tried again, and then succeeds
     bool drops_what_is_beyond = false;  ///< a control: a full disk says that it has taken what it has not
     bool holds_room_back = false;       ///< room for files takes as long as this is so
+    base::prng* slowness = nullptr;     ///< when there is one, a sync takes as long as it says
     std::uint64_t capacity_bytes = ~std::uint64_t{0};
 
     // What happened.
@@ -135,6 +136,7 @@ class test_disk final : public storage {
         calls_after_failure_count = 0;
     }
 
+    [[nodiscard]] bool has(const std::string& path) const { return names_.contains(path); }
     [[nodiscard]] contents& bytes_of(const std::string& path) { return names_.at(path)->now; }
     void put(const std::string& path, contents bytes) {
         auto file = std::make_shared<node>();
@@ -192,7 +194,10 @@ class test_disk final : public storage {
             // A slow disk: others come in between, before and after.
             co_await io::yield();
             const contents then = file_->now;
-            co_await io::yield();
+            for (std::uint64_t turns = disk_->slowness == nullptr ? 1 : disk_->slowness->below(40); turns != 0;
+                 --turns) {
+                co_await io::yield();
+            }
             std::error_code error = disk_->next_call(true);
             if (error && disk_->retries_syncs) error = disk_->next_call(true);
             if (error) co_return error;

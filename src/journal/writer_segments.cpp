@@ -121,19 +121,31 @@ io::task<std::error_code> writer::keep_torn_bytes(stored_file* from, std::uint64
     co_return error;
 }
 
-/// Compares what was read with the manifest, and makes one where there is none yet.
+/// Compares what was read with the manifest, and writes it for what is there. The start before this one may have been
+/// killed between the name of its segment and the manifest, or between a write of the manifest and its sync; nothing
+/// may stand on that before the disk has it. The names come first: the manifest names no file that a power cut can
+/// take.
 io::task<writer::outcome> writer::take_manifest(journal_end end) {
     auto found = co_await find_manifest(files_, lock_.path(), options_.venue, options_.birth);
     if (!found) co_return std::unexpected(std::move(found.error()));
     manifest_ = *found;
     outcome done = check_end(manifest_, end, lock_.path());
-    if (!done || manifest_.writes_count != 0 || end.segments.empty()) co_return done;
-    // Of version 1.
-    manifest_.newest_segment = end.segments.back().header.number;
-    manifest_.newest_checksum = end.segments.back().header.checksum;
-    manifest_.oldest_segment = end.segments.front().header.number;
-    manifest_.next_sequence = end.next_sequence;
-    manifest_.epoch = end.segments.back().header.epoch;
+    if (!done) co_return done;
+    const bool has_manifest = manifest_.writes_count != 0;
+    if (!end.segments.empty()) {
+        const segment_header& newest = end.segments.back().header;
+        if (newest.number != manifest_.newest_segment || !has_manifest) {
+            manifest_.newest_segment = newest.number;
+            manifest_.newest_checksum = newest.checksum;
+            manifest_.is_closed = false;
+            manifest_.epoch = newest.epoch;
+            manifest_.next_sequence = end.next_sequence;
+        }
+        // Of version 1.
+        if (!has_manifest) manifest_.oldest_segment = end.segments.front().header.number;
+    }
+    const std::error_code error = co_await sync_names();
+    if (error) co_return std::unexpected(system_said(error, lock_.path(), "its names cannot be synced"));
     done = co_await write_manifest(files_, lock_.path(), &manifest_);
     co_return done;
 }
@@ -349,7 +361,8 @@ bool writer::oldest_may_go() const noexcept {
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;
     for (const segment_summary& each : segments_) {
-        if (each.last_sequence > snapshot_sequence_) break;
+        // The newest one that the manifest names stays, also when it is full: its successor may have no name yet.
+        if (each.last_sequence > snapshot_sequence_ || each.header.number >= manifest_.newest_segment) break;
         ++count;
         bytes += each.bytes;
     }
@@ -366,6 +379,7 @@ io::task<void> writer::remove_old_segments() {
             if (recorded.error().code != io::condition::canceled) fail(std::move(recorded.error()));
             co_return;
         }
+        if (failed_) co_return;
         std::error_code error = co_await files_->remove(path_of(torn_name(number)));
         if (!error || error == std::errc::no_such_file_or_directory) error = co_await files_->remove(path);
         if (!error) error = co_await sync_names();
