@@ -13,6 +13,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "system"))
+from running_exchange import free_ports  # noqa: E402
+
 CORRO = sys.argv[1]
 SOURCE = pathlib.Path(sys.argv[2])
 DATA = SOURCE / "src/wire/recorded/testdata"
@@ -89,5 +92,100 @@ with tempfile.TemporaryDirectory() as folder:
     out, err = process.communicate(timeout=60)
     expect("an interrupt ends it cleanly", process.returncode == 1 and "ended early: stopped" in out,
            (process.returncode, out, err))
+
+# The recorded times of a replay on a venue with a journal: an export of that journal is the recording again.
+VENUE = """
+[venue]
+name = "CORRO"
+keys = "public"
+orders_max = 100_000
+
+[order_entry]
+listen = "127.0.0.1:PORT0"
+
+[market_data]
+feed_listen = "127.0.0.1:PORT1"
+snapshot_listen = "127.0.0.1:PORT2"
+feed_log_bytes = 1_048_576
+
+[facility]
+journal = "JOURNAL"
+
+[[instrument]]
+id = 1
+symbol = "MINI"
+product = 1
+kind = "spot"
+tick_size = "0.01"
+price_low = "1"
+price_high = "20"
+
+[[account]]
+id = 1
+name = "replay"
+key = "3c2ab6291091e38af2a3683333a6e0ccf1e3b6d53a46e5fcbd9062eaa690b5b1"
+operator = true
+"""
+
+
+def tool(*arguments):
+    done = subprocess.run([CORRO, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def without_order(line):
+    """A row of a message file but for the number of its order, which is the venue's own."""
+    fields = line.split(",")
+    return fields[:2] + fields[3:]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    folder = pathlib.Path(folder)
+    text = VENUE.replace("JOURNAL", str(folder / "journal"))
+    for number, port in enumerate(free_ports(3)):
+        text = text.replace(f"PORT{number}", str(port))
+    config, times = folder / "venue.toml", folder / "times.csv"
+    config.write_text(text)
+    # The day is in the name of a file.
+    day = "MINI_2012-06-21_34200000_57600000"
+    messages, books = folder / f"{day}_message_2.csv", folder / f"{day}_orderbook_2.csv"
+    messages.write_text((DATA / "mini_message_2.csv").read_text())
+    books.write_text((DATA / "mini_orderbook_2.csv").read_text())
+
+    process = subprocess.Popen([CORRO, "serve", "--config", str(config)], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if "Ctrl-C closes it" in line:
+            break
+    expect("the venue runs", process.poll() is None, said)
+    code, out, err = run("--config", config, messages, books, "--times", times)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    expect("the recording is reproduced on a venue", code == 0, (code, out, err))
+    lines = times.read_text().splitlines()
+    expect("each request has its time", lines[0] == "session,request,time" and len(lines) == 10, lines)
+    expect("the first request has that of the first row", lines[1].endswith(",1340272800001000001"), lines)
+
+    code, out, err = tool("export", "--config", config, "--times", times, "--format", "lobster", "--depth", "2",
+                          folder / "again")
+    expect("the journal is exported", code == 0, (code, out, err))
+    again = folder / "again" / "MINI_2012-06-21_0_86400000_message_2.csv"
+    expect("under the recorded day", again.exists(), sorted(each.name for each in (folder / "again").iterdir()))
+    recorded, exported = messages.read_text().splitlines(), again.read_text().splitlines()
+    expect("the export is the recording, and what the replay leaves behind is deleted",
+           [without_order(each) for each in exported[:9]] == [without_order(each) for each in recorded]
+           and [each.split(",")[1] for each in exported[9:]] == ["3"], again.read_text())
+
+    # Control: without the file the export has the venue's own times.
+    code, out, err = tool("export", "--config", config, "--format", "lobster", "--depth", "2", folder / "today")
+    expect("the journal is exported without times", code == 0, (code, out, err))
+    expect("under the day of the replay",
+           not any("2012-06-21" in each.name for each in (folder / "today").iterdir()), out)
+
+    code, out, err = tool("export", "--config", config, "--times", messages, folder / "wrong")
+    expect("a file that has no recorded times is refused", code == 1 and "as corro replay --times writes them" in err,
+           (code, out, err))
 
 print(f"{checks} checks")
