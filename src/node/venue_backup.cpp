@@ -224,7 +224,7 @@ io::task<answer> venue_copy::copy_moments() {
     for (auto at = there->rbegin(); at != there->rend(); ++at) {
         const answer copied = co_await copy_moment(*at);
         if (!copied) co_return copied;
-        moments_count_ += *copied ? 1 : 0;
+        if (*copied) ++moments_count_;
     }
     co_return answer(there->empty() || moments_count_ != 0);
 }

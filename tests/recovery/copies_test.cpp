@@ -86,7 +86,7 @@ void expect_the_same_answers(copied_market* m, node::configuration c, const std:
         std::size_t changed = 0;
         for (auto at = told[i].lower_bound(heard.begin()->first); at != told[i].end(); ++at) {
             const auto found = heard.find(at->first);
-            changed += found == heard.end() || found->second != at->second ? 1 : 0;
+            if (found == heard.end() || found->second != at->second) ++changed;
         }
         EXPECT_EQ(changed, 0U) << "of " << told[i].size() << " answers of session " << i + 1;
         EXPECT_GE(heard.rbegin()->first, until);
