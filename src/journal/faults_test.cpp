@@ -752,14 +752,59 @@ TEST_F(journal_faults, d5_a_disk_that_is_still_making_room_is_not_full) {
     }
 }
 
-TEST_F(journal_faults, d5_a_disk_without_room_for_a_segment_refuses_to_start_and_says_so) {
+TEST_F(journal_faults, d5_a_disk_without_room_for_the_smallest_segment_refuses_to_start_and_says_so) {
     test_disk disk;
-    disk.capacity_bytes = 10 * 1024;
+    disk.capacity_bytes = 8 * 1024;
     const auto opened = io::block_on(ctx, open_writer(&disk, "j", small_options(durability::group)));
     ASSERT_FALSE(opened.has_value());
     EXPECT_EQ(opened.error().code, journal_errc::disk_full);
-    EXPECT_NE(opened.error().text.find("no room for a segment of 32768 bytes"), std::string::npos)
+    EXPECT_NE(opened.error().text.find("not even for one of 8192 bytes; make room, then start again"),
+              std::string::npos)
         << opened.error().text;
+}
+
+/// Starts on a disk without room for a whole segment, and uses up what there is.
+io::task<> start_on_a_full_disk(test_disk* files, journal_room expected) {
+    auto log = co_await open_writer(files, "j", small_options(durability::group, 64 * 1024));
+    if (!log) ADD_FAILURE() << log.error().text;
+    CORRO_REQUIRE(log.has_value());
+    EXPECT_TRUE((*log)->disk_is_full());
+    EXPECT_FALSE((*log)->room_is_coming()) << "orders beyond the reserve are refused, they do not wait";
+    EXPECT_EQ((*log)->room(), expected);
+    EXPECT_EQ((*log)->notices().size(), 1U);
+    io::task_scope scope(co_await io::this_context());
+    scope.spawn((*log)->run());
+    std::uint64_t closed_count = 0;
+    while ((*log)->room() != journal_room::none) {
+        if (!(*log)->append(command_at((*log)->next_sequence()))) break;
+        ++closed_count;
+        co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
+    }
+    EXPECT_GT(closed_count, 3U) << "what closes orders still goes";
+    EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
+    files->capacity_bytes = 1'000 * 1024;
+    while ((*log)->room() != journal_room::everything) co_await (*log)->progressed().wait();
+    co_await append_commands(log->get(), 1'500);
+    (*log)->close();
+    co_await scope.join();
+    EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
+}
+
+TEST_F(journal_faults, d5_a_start_on_a_full_disk_serves_what_can_be_served_and_goes_on_by_itself) {
+    // In KiB, and what a reserve of 16 KiB leaves of it.
+    using enum journal_room;
+    for (const auto& [room_left, expected] : {std::pair{63U, everything}, {20U, cancels_only}, {10U, cancels_only}}) {
+        test_disk disk;
+        io::block_on(ctx, write_journal(&disk, "j", small_options(durability::group, 64 * 1024), 700));
+        std::uint64_t used = 0;
+        for (const std::string& name : *disk.list("j")) used += disk.bytes_of("j/" + name).size();
+        disk.capacity_bytes = used + room_left * 1024;
+        io::block_on(ctx, start_on_a_full_disk(&disk, expected));
+        const reading after = read_from(disk);
+        EXPECT_EQ(after.error.text, "");
+        EXPECT_EQ(after.end.tail, tail_state::sealed);
+        EXPECT_GT(after.last, 2'200U);
+    }
 }
 
 TEST_F(journal_faults, d5_a_file_system_of_one_mib) {

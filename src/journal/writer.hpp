@@ -109,7 +109,8 @@ struct sync_statistics {
 
 class writer {
  public:
-    /// Begins a new segment behind the end of the journal, and makes room for the next.
+    /// Begins a new segment behind the end of the journal, and makes room for the next. On a full disk the segment is
+    /// shorter than the options say, and `room` is as little as there is.
     ///
     /// @param end  Of a reader that was opened under this lock and came to the end.
     /// @error stale_epoch, disk_full, and what find_manifest and check_end say; what the system reports.
@@ -222,6 +223,8 @@ class writer {
     io::task<std::error_code> sync_names();
     io::task<bool> next_segment();
     io::task<outcome> make_spare();
+    io::task<outcome> make_first_spare();
+    io::task<outcome> make_spare_of(std::uint64_t bytes);
     io::task<outcome> tidy_up(std::uint64_t torn_bytes, bool is_sealed);
     io::task<std::error_code> keep_torn_bytes(stored_file* from, std::uint64_t count);
     io::task<outcome> take_manifest(journal_end end);
@@ -253,6 +256,7 @@ class writer {
     std::uint64_t marks_wanted_ = 0;                      // tickets that were given
     std::uint64_t marks_on_disk_ = 0;                     // and that are done
     std::unique_ptr<stored_file> spare_;                  // room for the next segment, under the name of a spare
+    std::uint64_t spare_bytes_ = 0;
 
     std::array<buffer, 2> buffers_;
     std::uint32_t filling_ = 0;        // index of the buffer that `append` fills

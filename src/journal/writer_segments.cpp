@@ -49,7 +49,7 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     if (done && made->options_.shards != nullptr) {
         made->options_.shards->note(made->options_.venue.shard, made->synced_sequence_);
     }
-    if (done) done = co_await made->make_spare();
+    if (done) done = co_await made->make_first_spare();
     if (done) done = co_await made->begin_segment();
     if (done) {
         // The second one is a comfort: without it the journal runs, and soon says that room is short.
@@ -195,10 +195,33 @@ io::task<writer::outcome> writer::record_oldest(std::uint64_t number) {
 
 /// Room for a segment, on the disk.
 io::task<writer::outcome> writer::make_spare() {
+    outcome done = co_await make_spare_of(options_.segment_bytes);
+    co_return done;
+}
+
+/// Room for the first segment of this life. On a full disk, as after a crash on one, it is as small as it has to be:
+/// with what is left operators close orders, and the journal goes on from there when there is room again.
+io::task<writer::outcome> writer::make_first_spare() {
+    std::uint64_t bytes = options_.segment_bytes;
+    outcome done = co_await make_spare_of(bytes);
+    while (!done && done.error().code == journal_errc::disk_full && bytes > segment_bytes_min) {
+        bytes = std::max(segment_bytes_min, bytes / 2 / sector_bytes * sector_bytes);
+        done = co_await make_spare_of(bytes);
+    }
+    if (!done || bytes == options_.segment_bytes) co_return done;
+    disk_is_full_ = true;
+    notices_.push_back(
+        fmt::format("{}: the disk is full: the journal begins with a segment of {} bytes instead of {}. Orders are "
+                    "refused when all but the reserve is used up; make room, the venue goes on by itself",
+                    lock_.path(), bytes, options_.segment_bytes));
+    co_return done;
+}
+
+io::task<writer::outcome> writer::make_spare_of(std::uint64_t bytes) {
     const std::string path = path_of(spare_name);
     auto file = co_await files_->open(path, io::file_mode::overwrite);
     std::error_code error = file ? std::error_code() : file.error();
-    if (!error) error = co_await (*file)->preallocate(options_.segment_bytes);
+    if (!error) error = co_await (*file)->preallocate(bytes);
     if (!error) error = co_await (*file)->sync_data();
     disk_is_full_ = means_full(error);
     if (disk_is_full_) {
@@ -207,13 +230,14 @@ io::task<writer::outcome> writer::make_spare() {
         error = co_await files_->remove(path);
         co_return std::unexpected(
             problem(journal_errc::disk_full,
-                    fmt::format("{}: the disk has no room for a segment of {} bytes; make room, the journal goes on by "
-                                "itself",
-                                lock_.path(), options_.segment_bytes),
+                    fmt::format("{}: the disk has no room for a segment, not even for one of {} bytes; make room, then "
+                                "start again",
+                                lock_.path(), bytes),
                     path));
     }
     if (error) co_return std::unexpected(system_said(error, path, "no room can be made for a segment"));
     spare_ = std::move(*file);
+    spare_bytes_ = bytes;
     co_return outcome();
 }
 
@@ -233,7 +257,7 @@ io::task<writer::outcome> writer::begin_segment() {
         next.created_ns =
             std::chrono::duration_cast<std::chrono::nanoseconds>(on.wall_now().time_since_epoch()).count();
     }
-    next.segment_bytes = options_.segment_bytes;
+    next.segment_bytes = spare_bytes_;
     next.birth = manifest_.birth;
     if (!segments_.empty()) {
         const segment_summary& before = segments_.back();
@@ -312,7 +336,7 @@ io::task<bool> writer::next_segment() {
     if (failed_) co_return false;
     segment_summary full;
     full.header = header_;
-    full.bytes = options_.segment_bytes;
+    full.bytes = header_.segment_bytes;
     full.used_bytes = offset_ + seal_bytes;
     full.last_sequence = written_sequence();
     full.digest = digest_;
@@ -394,7 +418,7 @@ io::task<void> writer::remove_old_segments() {
 }
 
 std::uint64_t writer::room_in_segment() const noexcept {
-    const std::uint64_t until = options_.segment_bytes - seal_bytes;
+    const std::uint64_t until = header_.segment_bytes - seal_bytes;
     return offset_ < until ? until - offset_ : 0;
 }
 
@@ -407,7 +431,7 @@ std::uint64_t writer::bytes_needed(std::uint64_t commands_count) const noexcept 
 }
 
 std::uint64_t writer::bytes_left() const noexcept {
-    const std::uint64_t spare = spare_ == nullptr ? 0 : options_.segment_bytes - segment_header_bytes - seal_bytes;
+    const std::uint64_t spare = spare_ == nullptr ? 0 : spare_bytes_ - segment_header_bytes - seal_bytes;
     const std::uint64_t room = room_in_segment() + spare;
     const std::uint64_t needed = bytes_needed(leaving_count_ + buffers_[filling_].count + 1);
     return room > needed ? room - needed : 0;
