@@ -80,11 +80,19 @@ std::expected<std::unique_ptr<line_publisher>, std::error_code> line_publisher::
         publisher->lines_.push_back({std::move(*socket), to});
     }
     if (options.retransmissions) {
-        auto socket = io::udp_socket::open(context, *options.retransmissions);
-        if (!socket) return std::unexpected(socket.error());
-        publisher->requests_ = std::move(*socket);
+        if (const std::error_code error = publisher->take_requests(*options.retransmissions)) {
+            return std::unexpected(error);
+        }
     }
     return publisher;
+}
+
+std::error_code line_publisher::take_requests(const io::endpoint& at) {
+    auto socket = io::udp_socket::open(context_, at);
+    if (!socket) return socket.error();
+    requests_ = std::move(*socket);
+    options_.retransmissions = at;
+    return {};
 }
 
 std::optional<io::endpoint> line_publisher::retransmission_endpoint() const noexcept {

@@ -75,6 +75,10 @@ class line_publisher {
     [[nodiscard]] static std::expected<std::unique_ptr<line_publisher>, std::error_code> open(
         io::context& context, const line_publisher_options& options, const feed_log& log);
 
+    /// Opens the socket for requests, when the options did not. @pre `run` has not begun.
+    /// @error  What the system reports.
+    [[nodiscard]] std::error_code take_requests(const io::endpoint& at);
+
     /// Sends what the log gets from now on until `close`, then the rest of it and the end of the session.
     [[nodiscard]] io::task<void> run();
 

@@ -22,6 +22,7 @@ distributor_role::distributor_role(io::context& context, const configuration& c,
           context, [this](telemetry::metrics_page& page) { collect(page); },
           [this] { return std::string(upstream_ == nullptr ? "The venue's feed has not been found." : ""); }),
       defines_(c.instruments_reserved != 0) {
+    feed_.open(c);
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
     metrics_endpoint_ = *metrics_port_.local_endpoint();

@@ -40,13 +40,14 @@ exchange::exchange(io::context& context, const configuration& c)
       thread_(thread_of(context, c, orders_)),
       host_(facility_options_of(c), c.instruments, clock_, edges_),
       ends_with_journal_(c.ends_with_journal),
-      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
+      watch_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
     host_.throttle(throttle_options_of(c), orders_.sessions_count());
     host_.limit_open_orders(c.account_open_orders_max);
+    watch_.open(c);
     if (!c.journal_directory.empty()) {
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
-        io::block_on(own, journal_->recover(parts()));
+        watch_.recover(own, *journal_, parts());
         snapshots_ = std::make_unique<snapshot_maker>(context_, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, events_log_);
     }
@@ -60,12 +61,10 @@ exchange::exchange(io::context& context, const configuration& c)
     }
     // What the recovery repeated has been told before.
     edges_.log_to(events_log_);
-    if (!c.metrics_listen.empty()) {
-        metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
-        metrics_endpoint_ = *metrics_port_.local_endpoint();
-    }
+    feed_.open(c);
     // Last: whoever is let in is served at once.
     orders_.open(context, c);
+    watch_.started();
 }
 
 exchange::~exchange() {
@@ -91,8 +90,6 @@ io::task<void> exchange::run() {
     if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
-    io::task_scope measuring(context_);
-    if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
     say(telemetry::happening_kind::started, host_.sequence());
     co_await orders_.run();
     feed_.close();
@@ -109,8 +106,7 @@ io::task<void> exchange::run() {
     saving.request_stop();
     co_await saving.join();
     if (journal_ != nullptr) co_await journal_->save_last_snapshot(parts());
-    metrics_.close();
-    co_await measuring.join();
+    co_await watch_.end();
     say(telemetry::happening_kind::stopped, host_.sequence());
 }
 

@@ -4,7 +4,8 @@
 // they are for and to the feed. `threading` says on how many threads: inline, all of it on one context; split, the host
 // on a thread of its own. The sides and the host are the same in either case, and neither knows of the other.
 //
-// Threads: one context, and the facility's thread when split. Limits: the configuration's.
+// Threads: one context, and the facility's thread when split; during the construction one for the recovery. Limits: the
+// configuration's.
 #pragma once
 
 #include <chrono>
@@ -28,6 +29,7 @@
 #include "node/order_entry_side.hpp"
 #include "node/snapshot_maker.hpp"
 #include "node/venue_snapshot.hpp"
+#include "node/venue_watch.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -35,7 +37,8 @@ namespace corro::node {
 
 class exchange final : private gateway::command_taker, private gateway::operator_desk {
  public:
-    /// Opens the ports of the configuration, port 0 takes a free one, and recovers what the journal holds.
+    /// Recovers what the journal holds, and then opens the ports of the configuration; port 0 takes a free one. That of
+    /// the metrics is open meanwhile.
     /// @throws std::system_error when a port cannot be opened; configuration_error when an address is malformed;
     ///         recovery_error.
     /// @pre    `context` is not running.
@@ -78,7 +81,7 @@ class exchange final : private gateway::command_taker, private gateway::operator
     /// Nothing when depth is not served.
     [[nodiscard]] std::optional<io::endpoint> depth_endpoint() const noexcept { return feed_.depth_endpoint(); }
     /// Nothing when metrics are not served.
-    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
+    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return watch_.endpoint(); }
     /// What the event log has written and lost; zeros without a log.
     [[nodiscard]] telemetry::event_log_statistics event_log_statistics() const noexcept {
         return log_ == nullptr ? telemetry::event_log_statistics() : log_->statistics();
@@ -141,9 +144,7 @@ class exchange final : private gateway::command_taker, private gateway::operator
     bool ends_with_journal_;
     bool failure_is_known_ = false;
     bool closing_ = false;
-    telemetry::metrics_server metrics_;
-    io::tcp_acceptor metrics_port_;
-    std::optional<io::endpoint> metrics_endpoint_;
+    venue_watch watch_;  ///< last: it looks at all of the above
 };
 
 }  // namespace corro::node

@@ -48,18 +48,18 @@ facility_role::facility_role(io::context& context, const configuration& c)
       commands_(segment_queue_capacity),
       thread_(thread_of(context, c, commands_)),
       host_(facility_options_of(c), c.instruments, clock_, *this),
-      metrics_(
-          context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }),
-      gateways_(shares_.count()) {
+      gateways_(shares_.count()),
+      watch_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
     gateway::set_copies(accounts_, answers_);
     host_.throttle(throttle_options_of(c), accounts_.sessions_count());
     host_.limit_open_orders(c.account_open_orders_max);
     // What the recovery repeats has been told to the log before.
+    watch_.open(c);
     telemetry::producer* const told_later = std::exchange(events_log_, nullptr);
     if (!c.journal_directory.empty()) {
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
-        io::block_on(own, journal_->recover(parts()));
+        watch_.recover(own, *journal_, parts());
         snapshots_ = std::make_unique<snapshot_maker>(context, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, told_later);
     }
@@ -77,12 +77,10 @@ facility_role::facility_role(io::context& context, const configuration& c)
         if (log_ != nullptr) log_->list(i);
     }
     feed_.take_phases(host_.state());
-    if (!c.metrics_listen.empty()) {
-        metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
-        metrics_endpoint_ = *metrics_port_.local_endpoint();
-    }
+    feed_.open(c);
     // Last: who finds the link finds a facility that has its journal and all of its ports.
     links_.emplace(context, c.link_listen, c.link_users);
+    watch_.started();
 }
 
 facility_role::~facility_role() {
@@ -106,8 +104,6 @@ io::task<void> facility_role::run() {
     if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
-    io::task_scope measuring(context_);
-    if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
     say(telemetry::happening_kind::started);
     co_await serve_links();
     feed_.close();
@@ -123,8 +119,7 @@ io::task<void> facility_role::run() {
     saving.request_stop();
     co_await saving.join();
     if (journal_ != nullptr) co_await journal_->save_last_snapshot(parts());
-    metrics_.close();
-    co_await measuring.join();
+    co_await watch_.end();
     say(telemetry::happening_kind::stopped);
 }
 

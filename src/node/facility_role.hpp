@@ -49,6 +49,7 @@
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
 #include "node/snapshot_maker.hpp"
+#include "node/venue_watch.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
 #include "wire/instrument_table.hpp"
@@ -57,7 +58,8 @@ namespace corro::node {
 
 class facility_role final : private command_outlet {
  public:
-    /// Takes the journal and recovers what it holds, opens the ports of market data and, last, the link.
+    /// Opens the port of the metrics, takes the journal and recovers what it holds, then opens the ports of market data
+    /// and, last, the link.
     /// @throws As `exchange`.
     facility_role(io::context& context, const configuration& configuration);
     ~facility_role();
@@ -88,7 +90,7 @@ class facility_role final : private command_outlet {
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
     /// Nothing when metrics are not served.
-    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
+    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return watch_.endpoint(); }
     [[nodiscard]] const host_journal* journal() const noexcept { return journal_.get(); }
     /// Commands sequenced so far. When split, only while no request is under way; so too the hash.
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return host_.sequence(); }
@@ -183,9 +185,6 @@ class facility_role final : private command_outlet {
     matching_host host_;
     std::unique_ptr<host_journal> journal_;
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with a journal
-    telemetry::metrics_server metrics_;
-    io::tcp_acceptor metrics_port_;
-    std::optional<io::endpoint> metrics_endpoint_;
 
     wire::instrument_table instruments_;       ///< all, as far as they have been told
     std::vector<domain::instrument> defined_;  ///< those of them that were defined while the venue ran
@@ -202,6 +201,7 @@ class facility_role final : private command_outlet {
     bool given_up_ = false;              ///< split: the journal has failed, and what could leave is here
     bool closing_ = false;
     bool failure_is_known_ = false;
+    venue_watch watch_;  ///< last: it looks at all of the above
 };
 
 }  // namespace corro::node

@@ -62,7 +62,15 @@ host_journal::host_journal(io::context& context, io::context& edge, const config
       clock_ahead_max_(c.clock_ahead_max),
       options_(options_of(c)),
       owners_(owners_of(c.accounts)),
-      replay_(std::in_place, &files_, directory_, options_.venue, may_lose_commands(c)) {}
+      may_lose_(may_lose_commands(c)),
+      faults_(c.journal_faults),
+      replay_(std::in_place, &files_, directory_, options_.venue, may_lose_) {}
+
+void host_journal::replay_on(io::context& context, recovery_progress* progress) {
+    replay_files_.emplace(context, faults_);
+    replay_.emplace(&*replay_files_, directory_, options_.venue, may_lose_);
+    replay_->report_to(progress);
+}
 
 io::task<void> host_journal::recover(venue_parts parts) {
     co_await take_directory();
@@ -140,6 +148,7 @@ io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* an
     if (!writer) refuse(writer.error());
     lock_.reset();
     replay_.reset();
+    replay_files_.reset();
     writer_ = std::move(*writer);
     notices_.insert(notices_.end(), writer_->notices().begin(), writer_->notices().end());
     epoch_ = writer_->epoch();

@@ -30,6 +30,7 @@
 #include "journal/writer.hpp"
 #include "node/configuration.hpp"
 #include "node/journal_replay.hpp"
+#include "node/recovery_progress.hpp"
 #include "node/session_owners.hpp"
 #include "node/venue_snapshot.hpp"
 
@@ -75,6 +76,13 @@ class host_journal {
 
     // The same in steps, where the commands of several journals go between each other: segment_recovery.hpp.
 
+    /// Has the replay read on another context, which outlives it, and report how far it is. @pre Nothing is read yet.
+    void replay_on(io::context& context, recovery_progress* progress);
+    /// Closes what the replay has open: the recovery has failed.
+    void abandon_replay() noexcept {
+        replay_.reset();
+        replay_files_.reset();
+    }
     /// The random numbers of the venue, if its journal has begun.
     [[nodiscard]] io::task<std::optional<journal::venue_birth>> find_birth();
     /// Those of the venue. @pre The directory is taken.
@@ -152,8 +160,11 @@ class host_journal {
     std::vector<session_owner> owners_;
     std::vector<std::string> notices_;
     std::uint64_t snapshot_sequence_ = 0;
-    std::optional<journal_replay> replay_;         ///< until recovered
-    std::optional<journal::directory_lock> lock_;  ///< until the writer has it
+    bool may_lose_;  ///< commands that were acknowledged
+    io::file_faults* faults_;
+    std::optional<journal::disk_storage> replay_files_;  ///< when the replay reads on another context
+    std::optional<journal_replay> replay_;               ///< until recovered
+    std::optional<journal::directory_lock> lock_;        ///< until the writer has it
     std::unique_ptr<journal::writer> writer_;
     std::uint64_t replayed_count_ = 0;
     std::uint64_t epoch_ = 0;

@@ -130,9 +130,28 @@ io::task<void> journal_replay::load_newest(venue_parts parts) {
 }
 
 io::task<void> journal_replay::fetch() {
+    report(false);
     const auto commands = co_await behind_.reader->next();
     if (!commands) refuse(commands.error());
     behind_.commands = *commands;
+    report(commands->empty());
+}
+
+// What lies in front of the first command that is fetched is not part of the work. The end of the last file may be room
+// that nothing was written to, and is then never read.
+void journal_replay::report(bool at_end) noexcept {
+    if (progress_ == nullptr) return;
+    const journal::reader& reader = *behind_.reader;
+    if (!reports_) {
+        reports_ = true;
+        reported_bytes_ = reader.bytes_done();
+        progress_->bytes_total.fetch_add(reader.bytes_total() - reported_bytes_, std::memory_order_relaxed);
+    }
+    const std::uint64_t bytes = at_end ? reader.bytes_total() : reader.bytes_done();
+    progress_->bytes.fetch_add(bytes - reported_bytes_, std::memory_order_relaxed);
+    reported_bytes_ = bytes;
+    progress_->commands.fetch_add(replayed_count_ - reported_commands_, std::memory_order_relaxed);
+    reported_commands_ = replayed_count_;
 }
 
 void journal_replay::replay_next(matching_host& host) noexcept {

@@ -22,6 +22,7 @@
 #include "journal/reader.hpp"
 #include "journal/snapshot_store.hpp"
 #include "journal/storage.hpp"
+#include "node/recovery_progress.hpp"
 #include "node/venue_snapshot.hpp"
 
 namespace corro::node {
@@ -37,6 +38,9 @@ class journal_replay {
     /// @param files      Outlive the replay.
     /// @param may_lose   The journal's mode may lose commands that a snapshot has; such a snapshot is removed.
     journal_replay(journal::storage* files, std::string directory, journal::identity venue, bool may_lose);
+
+    /// Reports from now on how far the replay is. `progress` outlives it; several replays may share one.
+    void report_to(recovery_progress* progress) noexcept { progress_ = progress; }
 
     /// Brings the venue to the journal's end, or to the command `until`, whichever comes first. Fails with
     /// recovery_error.
@@ -88,6 +92,7 @@ class journal_replay {
     io::task<tail> open_tail(std::uint64_t from);
     io::task<tail> find_tail(const journal::stored_snapshot* snapshot);
     io::task<void> load_newest(venue_parts parts);
+    void report(bool at_end) noexcept;
 
     journal::storage* files_;
     std::string directory_;
@@ -97,6 +102,10 @@ class journal_replay {
     std::vector<std::string> notices_;
     std::uint64_t snapshot_sequence_ = 0;
     std::uint64_t replayed_count_ = 0;
+    recovery_progress* progress_ = nullptr;
+    bool reports_ = false;                 ///< the total has been reported
+    std::uint64_t reported_bytes_ = 0;     ///< of the reader's
+    std::uint64_t reported_commands_ = 0;  ///< of those that were replayed
 };
 
 }  // namespace corro::node

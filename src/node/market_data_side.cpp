@@ -28,9 +28,6 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
     market_data::line_publisher_options options;
     options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
     for (const std::string& line : c.lines) options.lines.push_back(address_of(line, "market_data.lines"));
-    if (!c.retransmission_listen.empty()) {
-        options.retransmissions = address_of(c.retransmission_listen, "market_data.retransmission_listen");
-    }
     options.retransmit_beyond_local_network = c.retransmit_beyond_local_network;
     options.multicast_interface = c.multicast_interface;
     options.multicast_hops = c.multicast_hops;
@@ -44,15 +41,23 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
 market_data_side::market_data_side(io::context& context, const configuration& c, telemetry::producer* log)
     : context_(context),
       distributor_(context, options_of(c, log), c.instruments),
-      lines_(open_lines(context, c, distributor_.log())),
-      feed_(open_port(context, c.feed_listen, "market_data.feed_listen")),
-      snapshots_(open_port(context, c.snapshot_listen, "market_data.snapshot_listen")),
-      depth_(c.depth_listen.empty() ? io::tcp_acceptor()
-                                    : open_port(context, c.depth_listen, "market_data.depth_listen")),
-      feed_endpoint_(*feed_.local_endpoint()),
-      snapshot_endpoint_(*snapshots_.local_endpoint()) {
-    if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();
+      lines_(open_lines(context, c, distributor_.log())) {
     for (const domain::instrument& i : c.instruments) note_phase(i.id, domain::trading_phase::continuous);
+}
+
+void market_data_side::open(const configuration& c) {
+    if (lines_ != nullptr && !c.retransmission_listen.empty()) {
+        const io::endpoint at = address_of(c.retransmission_listen, "market_data.retransmission_listen");
+        if (const std::error_code error = lines_->take_requests(at)) {
+            throw std::system_error(error, "market_data.retransmission_listen: cannot open " + c.retransmission_listen);
+        }
+    }
+    feed_ = open_port(context_, c.feed_listen, "market_data.feed_listen");
+    snapshots_ = open_port(context_, c.snapshot_listen, "market_data.snapshot_listen");
+    if (!c.depth_listen.empty()) depth_ = open_port(context_, c.depth_listen, "market_data.depth_listen");
+    feed_endpoint_ = *feed_.local_endpoint();
+    snapshot_endpoint_ = *snapshots_.local_endpoint();
+    if (!c.depth_listen.empty()) depth_endpoint_ = *depth_.local_endpoint();
 }
 
 void market_data_side::note_phase(domain::instrument_id id, domain::trading_phase phase) {

@@ -24,9 +24,13 @@ namespace corro::node {
 
 class market_data_side {
  public:
-    /// Opens the ports.
+    /// Opens no port yet.
     /// @throws std::system_error, configuration_error as `exchange`.
     market_data_side(io::context& context, const configuration& configuration, telemetry::producer* log);
+
+    /// Opens the ports: when there is something to publish, because from then on subscribers come.
+    /// @throws std::system_error, configuration_error as `exchange`.
+    void open(const configuration& c);
 
     /// Serves until `close`; ends when every subscriber has left.
     [[nodiscard]] io::task<void> run();

@@ -82,6 +82,16 @@ void add_metrics(const order_entry_side& side, metrics_page& page) {
     }
 }
 
+void add_metrics(const recovery_progress& progress, metrics_page& page) {
+    const auto value = [](const std::atomic<std::uint64_t>& of) {
+        return static_cast<double>(of.load(std::memory_order_relaxed));
+    };
+    page.gauge("corro_recovery_bytes", "Bytes of the journal that the recovery has read.", value(progress.bytes));
+    page.gauge("corro_recovery_bytes_total", "Bytes of the journal behind the newest snapshot, which it has to read.",
+               value(progress.bytes_total));
+    page.gauge("corro_recovery_commands", "Commands that the recovery has replayed.", value(progress.commands));
+}
+
 void add_metrics(const snapshot_maker& maker, metrics_page& page) {
     const snapshot_statistics& s = maker.statistics();
     page.counter("corro_snapshots_made_total", "Snapshots written beside the journal while the venue ran.", s.made);

@@ -9,6 +9,7 @@
 #include "node/host_journal.hpp"
 #include "node/market_data_side.hpp"
 #include "node/order_entry_side.hpp"
+#include "node/recovery_progress.hpp"
 #include "node/segment.hpp"
 #include "node/snapshot_maker.hpp"
 #include "telemetry/event_log.hpp"
@@ -22,6 +23,7 @@ void add_metrics(const market_data_side& side, telemetry::metrics_page& page);
 void add_metrics(std::span<const segment* const> segments, telemetry::metrics_page& page);
 /// How far the journal and its newest snapshot are.
 void add_metrics(const host_journal& journal, telemetry::metrics_page& page);
+void add_metrics(const recovery_progress& progress, telemetry::metrics_page& page);
 void add_metrics(const snapshot_maker& maker, telemetry::metrics_page& page);
 void add_metrics(const matching_host& host, telemetry::metrics_page& page);
 void add_metrics(const facility_thread& thread, telemetry::metrics_page& page);

@@ -49,7 +49,7 @@ class segment_edge final : public command_outlet {
 };
 
 struct segment {
-    /// Opens the ports of the feed.
+    /// Opens no port yet.
     /// @param c  As `configuration_of_segment` makes it.
     /// @throws std::system_error, configuration_error as `exchange`.
     segment(io::context& context, const configuration& c, const base::tsc_clock& clock, answer_merger& merger,

@@ -148,30 +148,47 @@ void check_moments(all_segments segments, std::span<const std::uint64_t> named) 
     }
 }
 
-}  // namespace
-
-recovered_segments recover_segments(all_segments segments, answer_merger& merger, order_entry_side& orders) {
+recovered_segments recover_segments_on(io::context& reading, all_segments segments, answer_merger& merger,
+                                       order_entry_side& orders, venue_watch& watch) {
     std::vector<replayed_segment> all;
+    for (const auto& s : segments) s->journal->replay_on(reading, &watch.progress());
     const journal::venue_birth birth = birth_of(segments);
     const auto shards = std::make_shared<journal::shard_board>();
     for (const auto& s : segments) {
         s->journal->share(birth, shards);
         io::block_on(s->host_context(), s->journal->take_directory());
-        all.push_back({&s->host_context(), &s->journal->replay(), parts_of(*s, orders.answers())});
+        all.push_back({&reading, &s->journal->replay(), parts_of(*s, orders.answers())});
     }
     check_births(segments);
-    segment_replay replay(std::move(all), merger);
-    const std::uint64_t saved = replay.load_newest();
-    lost_requests lost(segments, saved);
-    replay.run(lost);
-    check_moments(segments, replay.named_sequences());
+    recovered_segments recovered;
+    watch.recover([&] {
+        segment_replay replay(std::move(all), merger);
+        const std::uint64_t saved = replay.load_newest();
+        lost_requests lost(segments, saved);
+        replay.run(lost);
+        check_moments(segments, replay.named_sequences());
+        recovered = {lost.last_arrival(), lost.refusals()};
+    });
     // One time for all, also when only one of them was written under a clock that was ahead.
     domain::time_ns latest{};
     for (const auto& s : segments) latest = std::max(latest, s->host.last_time());
     for (const auto& s : segments) {
         io::block_on(s->host_context(), s->journal->finish(&s->host, &orders.answers(), latest));
     }
-    return {lost.last_arrival(), lost.refusals()};
+    return recovered;
+}
+
+}  // namespace
+
+recovered_segments recover_segments(all_segments segments, answer_merger& merger, order_entry_side& orders,
+                                    venue_watch& watch) {
+    io::context reading;
+    try {
+        return recover_segments_on(reading, segments, merger, orders, watch);
+    } catch (...) {
+        for (const auto& s : segments) s->journal->abandon_replay();  // it has files on the context that ends here
+        throw;
+    }
 }
 
 io::task<void> save_segments(all_segments segments, io::context* context, gateway::answer_log* answers,

@@ -25,6 +25,7 @@
 #include "node/answer_merger.hpp"
 #include "node/order_entry_side.hpp"
 #include "node/segment.hpp"
+#include "node/venue_watch.hpp"
 
 namespace corro::node {
 
@@ -33,10 +34,10 @@ struct recovered_segments {
     std::deque<domain::command> refusals;  ///< of requests that were lost: to be executed before anything else
 };
 
-/// Brings the segments to where their journals end; they journal from then on.
+/// Brings the segments to where their journals end; they journal from then on. `watch` answers meanwhile.
 /// @pre     All have a journal. @throws recovery_error
 [[nodiscard]] recovered_segments recover_segments(std::span<const std::unique_ptr<segment>> segments,
-                                                  answer_merger& merger, order_entry_side& orders);
+                                                  answer_merger& merger, order_entry_side& orders, venue_watch& watch);
 
 /// Saves all segments at `arrival`, as store_segments does, and tells their journals. What goes wrong is a notice.
 /// @param context  The edge's.

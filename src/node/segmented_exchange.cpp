@@ -30,13 +30,14 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
       orders_(context, c, clock_, events_log_, this),
       map_(c),
       merger_(c.segments.size(), orders_),
-      metrics_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
+      watch_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
+    watch_.open(c);
     for (std::size_t k = 0; k < c.segments.size(); ++k) {
         segments_.push_back(std::make_unique<segment>(context, configuration_of_segment(c, k), clock_, merger_,
                                                       events_log_, orders_.sessions_count()));
     }
     if (!c.journal_directory.empty()) {
-        recovered_segments recovered = recover_segments(segments_, merger_, orders_);
+        recovered_segments recovered = recover_segments(segments_, merger_, orders_, watch_);
         next_arrival_ = recovered.last_arrival + 1;
         refusals_ = std::move(recovered.refusals);
         snapshots_ = std::make_unique<snapshot_maker>(
@@ -54,12 +55,10 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
         // What the recovery repeated has been told before.
         s->edge.log_to(events_log_);
     }
-    if (!c.metrics_listen.empty()) {
-        metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
-        metrics_endpoint_ = *metrics_port_.local_endpoint();
-    }
+    for (const auto& s : segments_) s->feed.open(s->own);
     // Last: whoever is let in is served at once.
     orders_.open(context, c);
+    watch_.started();
 }
 
 segmented_exchange::~segmented_exchange() {
@@ -88,8 +87,6 @@ io::task<void> segmented_exchange::run() {
     pumping.spawn(route_all());
     io::task_scope saving(context_);
     if (snapshots_ != nullptr) saving.spawn(make_snapshots());
-    io::task_scope measuring(context_);
-    if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
     say(telemetry::happening_kind::started);
     co_await orders_.run();
     for (const auto& s : segments_) s->feed.close();
@@ -107,8 +104,7 @@ io::task<void> segmented_exchange::run() {
     saving.request_stop();
     co_await saving.join();
     co_await save_last_snapshot();
-    metrics_.close();
-    co_await measuring.join();
+    co_await watch_.end();
     say(telemetry::happening_kind::stopped);
 }
 

@@ -32,6 +32,7 @@
 #include "node/segment.hpp"
 #include "node/segment_map.hpp"
 #include "node/snapshot_maker.hpp"
+#include "node/venue_watch.hpp"
 #include "telemetry/event_log.hpp"
 #include "telemetry/metrics.hpp"
 
@@ -39,7 +40,7 @@ namespace corro::node {
 
 class segmented_exchange final : private gateway::operator_desk {
  public:
-    /// Opens the ports of the configuration, port 0 takes a free one, and recovers what the journals hold.
+    /// Recovers what the journals hold, and then opens the ports, as `exchange` does.
     /// @throws as `exchange`.
     /// @pre    The configuration has segments; `context` is not running.
     segmented_exchange(io::context& context, const configuration& configuration);
@@ -71,7 +72,7 @@ class segmented_exchange final : private gateway::operator_desk {
 
     [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return orders_.endpoint(); }
     /// Nothing when metrics are not served.
-    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
+    [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return watch_.endpoint(); }
     [[nodiscard]] const order_entry_side& orders() const noexcept { return orders_; }
 
     [[nodiscard]] std::size_t segments_count() const noexcept { return segments_.size(); }
@@ -120,9 +121,7 @@ class segmented_exchange final : private gateway::operator_desk {
     std::deque<domain::command> refusals_;       ///< of lost requests, not executed yet
     const segment* failed_ = nullptr;            ///< the first one whose journal has failed
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with journals
-    telemetry::metrics_server metrics_;
-    io::tcp_acceptor metrics_port_;
-    std::optional<io::endpoint> metrics_endpoint_;
+    venue_watch watch_;                          ///< last: it looks at all of the above
 };
 
 }  // namespace corro::node

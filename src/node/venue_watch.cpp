@@ -1,0 +1,95 @@
+#include "node/venue_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "io/block_on.hpp"
+#include "io/remote_event.hpp"
+#include "node/metrics.hpp"
+#include "node/ports.hpp"
+
+namespace corro::node {
+
+venue_watch::venue_watch(io::context& context, std::function<void(telemetry::metrics_page&)> collect,
+                         std::function<std::string()> hindered)
+    : context_(context),
+      collect_(std::move(collect)),
+      hindered_(std::move(hindered)),
+      server_(
+          context, [this](telemetry::metrics_page& page) { this->collect(page); }, [this] { return hindrance(); }),
+      serving_(context) {}
+
+venue_watch::~venue_watch() {
+    if (!is_serving_) return;
+    is_started_ = false;  // what would be asked may be gone
+    server_.close();
+    serving_.request_stop();
+    try {
+        io::block_on(context_, serving_.join());
+    } catch (const std::exception&) {
+        // Nobody is left to be told.
+    }
+}
+
+void venue_watch::open(const configuration& c) {
+    if (c.metrics_listen.empty()) return;
+    io::tcp_acceptor port = open_port(context_, c.metrics_listen, "metrics.listen");
+    endpoint_ = *port.local_endpoint();
+    is_serving_ = true;
+    serving_.spawn(server_.serve(std::move(port)));
+}
+
+void venue_watch::recover(const std::function<void()>& work) {
+    io::remote_event done(context_);
+    std::exception_ptr failed;
+    std::thread recovering([&work, &done, &failed] {
+        try {
+            work();
+        } catch (...) {
+            failed = std::current_exception();
+        }
+        done.set();
+    });
+    static_cast<void>(io::block_on(context_, done.wait()));
+    recovering.join();
+    if (failed) std::rethrow_exception(failed);
+}
+
+void venue_watch::recover(io::context& own, host_journal& journal, venue_parts parts) {
+    io::context reading;
+    try {
+        journal.replay_on(reading, &progress_);
+        io::block_on(own, journal.take_directory());
+        recover([&] { io::block_on(reading, journal.replay().run(parts)); });
+        io::block_on(own, journal.finish(parts.host, parts.answers));
+    } catch (...) {
+        journal.abandon_replay();  // it has files on the context that ends here
+        throw;
+    }
+}
+
+io::task<void> venue_watch::end() {
+    server_.close();
+    co_await serving_.join();
+    is_serving_ = false;
+}
+
+void venue_watch::collect(telemetry::metrics_page& page) const {
+    add_metrics(progress_, page);
+    if (is_started_) collect_(page);
+}
+
+std::string venue_watch::hindrance() const {
+    if (is_started_) return hindered_();
+    const std::uint64_t total = progress_.bytes_total.load(std::memory_order_relaxed);
+    if (total == 0) return "The venue starts: it is recovering.";
+    return fmt::format("The venue starts: it is recovering, {} of {} bytes of the journal, {} commands.",
+                       progress_.bytes.load(std::memory_order_relaxed), total,
+                       progress_.commands.load(std::memory_order_relaxed));
+}
+
+}  // namespace corro::node

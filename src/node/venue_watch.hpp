@@ -1,0 +1,74 @@
+// What can be seen of a venue from outside: `/metrics`, `/health` and `/ready`, from before its recovery until its end.
+//
+// A recovery occupies a thread for as long as its journal is long. So it gets one of its own, and the page is served
+// meanwhile from the context of the venue, which has nothing else to do yet.
+//
+// Threads: one context; a recovery's work runs on a thread of its own, and reports by `recovery_progress`.
+// Source:  docs/howto/observe.md.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "io/context.hpp"
+#include "io/endpoint.hpp"
+#include "io/scope.hpp"
+#include "io/task.hpp"
+#include "node/configuration.hpp"
+#include "node/host_journal.hpp"
+#include "node/recovery_progress.hpp"
+#include "node/venue_snapshot.hpp"
+#include "telemetry/metrics.hpp"
+
+namespace corro::node {
+
+class venue_watch {
+ public:
+    /// Opens nothing yet. The functions are called from `started` to `end`.
+    /// @param collect, hindered  As for `telemetry::metrics_server`.
+    venue_watch(io::context& context, std::function<void(telemetry::metrics_page&)> collect,
+                std::function<std::string()> hindered);
+    /// Ends by itself when a start has failed. @pre The context is not running.
+    ~venue_watch();
+    venue_watch(const venue_watch&) = delete;
+    venue_watch& operator=(const venue_watch&) = delete;
+
+    /// Opens the port, if one is configured, and answers there whenever the context runs.
+    /// @throws configuration_error, std::system_error
+    void open(const configuration& c);
+
+    /// Does the work of a recovery on a thread of its own, and answers requests until it is done.
+    /// @param work  Touches neither the context nor what a task on it may touch; its exception is thrown here.
+    /// @pre   The context is not running.
+    void recover(const std::function<void()>& work);
+    /// Recovers the only journal of a venue so. @param own  The context of its host.
+    void recover(io::context& own, host_journal& journal, venue_parts parts);
+    /// What the work reports to.
+    [[nodiscard]] recovery_progress& progress() noexcept { return progress_; }
+
+    /// The recovery is over and all ports are open: from now on the functions of the venue are asked.
+    void started() noexcept { is_started_ = true; }
+
+    /// Closes the port and waits for the pages that are being sent.
+    [[nodiscard]] io::task<void> end();
+
+    /// Nothing when metrics are not served.
+    [[nodiscard]] std::optional<io::endpoint> endpoint() const noexcept { return endpoint_; }
+
+ private:
+    void collect(telemetry::metrics_page& page) const;
+    [[nodiscard]] std::string hindrance() const;
+
+    io::context& context_;
+    std::function<void(telemetry::metrics_page&)> collect_;
+    std::function<std::string()> hindered_;
+    recovery_progress progress_;
+    bool is_started_ = false;
+    bool is_serving_ = false;
+    telemetry::metrics_server server_;
+    io::task_scope serving_;
+    std::optional<io::endpoint> endpoint_;
+};
+
+}  // namespace corro::node
