@@ -76,7 +76,9 @@ void send_one(load_run& run, load_client& c, std::uint64_t intended_ticks) {
     const domain::command request = c.trader.next_request();
     --run.quota_left;
     if (c.session->send(request) == 0) {
-        return c.fail(run, "the client's own output buffer is full; lower --rate or --outstanding");
+        return c.fail(run, c.session->numbers_have_ended()
+                               ? "the session's request numbers have ended; use another session"
+                               : "the client's own output buffer is full; lower --rate or --outstanding");
     }
     c.under_way.push_back({intended_ticks, request.kind});
 }

@@ -334,7 +334,8 @@ void trading_desk::send(domain::command command) {
     }
     if (session_->send(command) == 0) {
         orders_.on_refused(command.client_order, domain::reject_reason::none);
-        return say_("not sent: too much is waiting to be sent already");
+        return say_(session_->numbers_have_ended() ? "not sent: the session's request numbers have ended"
+                                                   : "not sent: too much is waiting to be sent already");
     }
     has_output_.set();
 }

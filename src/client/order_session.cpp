@@ -39,7 +39,7 @@ io::task<std::error_code> order_session::reconnect(io::endpoint venue) {
 
 bool order_session::resend_untaken() noexcept {
     std::size_t bytes = 0;
-    for (std::uint32_t number = next_request_; number != sent_end_; ++number) {
+    for (std::uint64_t number = next_request_; number != sent_end_; ++number) {
         const std::size_t size = sent_.find(number).size();
         if (size == 0) return false;
         bytes += size;
@@ -94,7 +94,7 @@ io::task<std::error_code> order_session::prove_and_welcome() {
     requests_per_second_max_ = ack.requests_per_second_max;
     who_.heartbeat = std::chrono::milliseconds(ack.heartbeat_interval_ms);
     if (ack.next_sequence.value < who_.next_answer) co_return make_error_code(session_errc::sequence_gap);
-    next_request_ = static_cast<std::uint32_t>(ack.next_request.value);
+    next_request_ = ack.next_request.value;
     sent_end_ = std::max(sent_end_, next_request_);
     next_answer_ = ack.next_sequence.value;
     for (std::uint32_t i = 0; i < ack.instruments_count; ++i) {
@@ -137,24 +137,29 @@ bool order_session::queue(const Message& message) noexcept {
 std::uint32_t order_session::send(const domain::command& command) noexcept {
     const domain::instrument& instrument = definitions().find_or_nameless(command.instrument);
     CORRO_ASSERT(instrument.id == command.instrument || command.kind == domain::command_kind::define_instrument);
+    if (numbers_have_ended()) return 0;
     const auto room = output_.reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     domain::command numbered = command;
-    numbered.request = next_request_;
+    numbered.request = static_cast<std::uint32_t>(next_request_);
     const std::size_t size = wire::encode(numbered, instrument, room);
     keep(room.first(size));
     output_.commit(size);
-    return next_request_++;
+    ++next_request_;
+    return numbered.request;
 }
 
 std::uint32_t order_session::send_mass_quote(std::span<const domain::command> quotes) noexcept {
     for (const domain::command& quote : quotes) CORRO_ASSERT(instruments_.find(quote.instrument) != nullptr);
+    if (numbers_have_ended()) return 0;
     const auto room = output_.reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
-    const std::size_t size = wire::encode_mass_quote(quotes, definitions(), next_request_, room);
+    const auto request = static_cast<std::uint32_t>(next_request_);
+    const std::size_t size = wire::encode_mass_quote(quotes, definitions(), request, room);
     keep(room.first(size));
     output_.commit(size);
-    return next_request_++;
+    ++next_request_;
+    return request;
 }
 
 // Takes note of the request `next_request_`, in the place of those that were sent before under this number and later.

@@ -87,7 +87,9 @@ class order_session {
     [[nodiscard]] io::task<std::error_code> reconnect(io::endpoint venue);
 
     /// After `reconnect`: requests that were sent and that the venue never took.
-    [[nodiscard]] std::uint32_t untaken_count() const noexcept { return sent_end_ - next_request_; }
+    [[nodiscard]] std::uint32_t untaken_count() const noexcept {
+        return static_cast<std::uint32_t>(sent_end_ - next_request_);
+    }
 
     /// Queues them again, under their old numbers. False when some are too old to be kept or do not fit the output
     /// buffer, and then none is queued. A client that calls `send` first gives them up instead.
@@ -96,7 +98,9 @@ class order_session {
     /// Queues a request. Its kind, instrument, side and so on are taken from `command`; session and account are the
     /// session's own.
     ///
-    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full: flush first.
+    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full (flush first) or the
+    /// session's
+    ///          numbers have ended.
     /// @pre     The command's instrument is one of `instruments()`, or it names none, or it defines one (asserted).
     [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
 
@@ -155,7 +159,9 @@ class order_session {
     [[nodiscard]] std::uint32_t requests_per_second_max() const noexcept { return requests_per_second_max_; }
     [[nodiscard]] bool has_output() noexcept { return !output_.empty(); }
     /// The number that the next request will have.
-    [[nodiscard]] std::uint32_t next_request() const noexcept { return next_request_; }
+    [[nodiscard]] std::uint64_t next_request() const noexcept { return next_request_; }
+    /// Whether no request has a number any more: the session can do nothing but listen and leave.
+    [[nodiscard]] bool numbers_have_ended() const noexcept { return next_request_ > request_number_max; }
     /// The number of the first answer that has not been seen.
     [[nodiscard]] std::uint64_t next_answer() const noexcept { return next_answer_; }
     /// Time stamp id of the last echo received, 0 when there was none.
@@ -185,8 +191,10 @@ class order_session {
     std::shared_ptr<const wire::instrument_table> shared_instruments_;
     domain::session_id session_{};
     sent_requests sent_;
-    std::uint32_t next_request_ = 1;
-    std::uint32_t sent_end_ = 1;  ///< behind the last request sent; above next_request_ while there are untaken ones
+    static constexpr std::uint64_t request_number_max = UINT32_MAX;
+
+    std::uint64_t next_request_ = 1;
+    std::uint64_t sent_end_ = 1;  ///< behind the last request sent; above next_request_ while there are untaken ones
     std::uint64_t next_answer_ = 1;
     std::uint64_t last_echo_ = 0;
     std::uint32_t requests_per_second_max_ = 0;

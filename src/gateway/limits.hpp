@@ -99,6 +99,11 @@ inline constexpr std::uint32_t answers_per_turn_max = 128;
 inline constexpr std::uint32_t logons_max = 32;
 inline constexpr std::chrono::milliseconds logons_window{30'000};
 
+/// The last number that a request may have, and how many numbers before the end are kept for requests that cancel: a
+/// client whose numbers end can take away what it has, one order after the other, also beside a few mistakes.
+inline constexpr std::uint64_t request_number_max = UINT32_MAX;
+inline constexpr std::uint64_t request_numbers_for_cancels = std::uint64_t{1} << 16;
+
 /// Requests that wait between all gateways and the facility.
 inline constexpr std::size_t command_queue_capacity = 1U << 16U;
 

@@ -147,6 +147,15 @@ bool order_entry_gateway::handle(connection& c, const wire::frame& frame, domain
     return true;
 }
 
+namespace {
+
+bool cancels(wire::template_id message) noexcept {
+    return message == wire::template_id::cancel_order || message == wire::template_id::cancel_orders ||
+           message == wire::template_id::kill_switch;
+}
+
+}  // namespace
+
 // Whether a request has the number that it must have; it counts from then on.
 bool order_entry_gateway::take_number(connection& c, const wire::frame& frame) {
     session_state& session = *c.session;
@@ -157,11 +166,15 @@ bool order_entry_gateway::take_number(connection& c, const wire::frame& frame) {
         if (!repeated) end(c, wire::logout_reason::sequence_gap);
         return false;
     }
-    if (frame.sequence > UINT32_MAX) {
+    if (frame.sequence > request_number_max) {
         refuse(c, frame, {wire::session_reject_reason::sequence_exhausted});
         return false;
     }
     ++session.next_request;
+    if (frame.sequence > request_number_max - request_numbers_for_cancels && !cancels(frame.message)) [[unlikely]] {
+        refuse(c, frame, {wire::session_reject_reason::sequence_exhausted});
+        return false;
+    }
     return true;
 }
 

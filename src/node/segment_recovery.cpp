@@ -65,6 +65,7 @@ class lost_requests final : public replay_witness {
         // A start before this one has refused it already.
         if (c.verdict == domain::reject_reason::request_lost) found_.erase({c.session.value, c.request});
         std::uint32_t& last = last_[c.session.value];
+        if (c.request <= last) return;  // another part of the same request
         for (std::uint32_t request = last + 1; request < c.request; ++request) add(c, request);
         last = std::max(last, c.request);
     }

@@ -151,7 +151,7 @@ io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
     CORRO_REQUIRE(session);
     r.session = std::move(*session);
     // What the venue never took is not in doubt: the welcome says so.
-    const std::uint32_t next = r.session->next_request();
+    const auto next = static_cast<std::uint32_t>(r.session->next_request());
     r.outstanding.erase(r.outstanding.lower_bound(next), r.outstanding.end());
     if (!m->asks) static_cast<void>(r.session->send_test(4711));
     while (true) {

@@ -1,0 +1,152 @@
+// A venue of segments that starts when the request numbers of a session have ended. Its snapshot has a large number, as
+// if four billion requests had come before.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/test_folder.hpp"
+#include "client/order_session.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "io/timer.hpp"
+#include "io/yield.hpp"
+#include "node/arrival.hpp"
+#include "node/host_journal.hpp"
+#include "node/segment_store.hpp"
+#include "node/segmented_exchange.hpp"
+
+namespace corro::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+configuration small(const std::string& directory) {
+    configuration c;
+    c.order_entry_listen = "127.0.0.1:0";
+    c.journal_directory = directory + "/journal";
+    c.orders_max = 100;
+    domain::instrument i;
+    i.id = domain::instrument_id{1};
+    i.name = domain::symbol{"ONE"};
+    i.tick_size = domain::price_nano{1'000'000'000};
+    i.price_high = domain::price_ticks{20'000};
+    c.instruments.push_back(i);
+    gateway::account a;
+    a.id = domain::account_id{1};
+    a.key.fill(std::byte{1});
+    c.accounts.push_back(a);
+    segment_configuration s;
+    s.name = "ONLY";
+    s.instruments = {domain::instrument_id{1}};
+    s.orders_max = 100;
+    s.feed_listen = s.snapshot_listen = "127.0.0.1:0";
+    c.segments.push_back(s);
+    return c;
+}
+
+struct nobody final : event_outlet {
+    std::size_t accept(std::span<const domain::event> events) noexcept override { return events.size(); }
+};
+
+domain::command request(domain::command_kind kind, std::uint32_t number, std::uint64_t arrival) {
+    domain::command c;
+    c.kind = kind;
+    c.instrument = domain::instrument_id{1};
+    c.session = domain::session_id{1};
+    c.account = domain::account_id{1};
+    c.client_order = domain::client_order_id{arrival};
+    c.price = domain::price_ticks{10};
+    c.quantity = domain::quantity_lots{1};
+    c.time_in_force = domain::time_in_force::gtc;
+    c.request = number;
+    set_arrival(c, arrival, 0);
+    return c;
+}
+
+/// The last requests of the session, the last one a mass quote, so that two commands have its number.
+io::task<void> use_numbers_up(io::context* context, matching_host* host, host_journal* journal,
+                              std::vector<stored_segment>* store) {
+    using domain::command_kind;
+    io::task_scope journaling(*context);
+    journaling.spawn(journal->run());
+    domain::command c = request(command_kind::cancel_order, UINT32_MAX - 2, 1);
+    EXPECT_TRUE(host->execute(c));
+    while (host->released_count() != host->emitted_count()) {
+        host->release();
+        co_await io::yield();
+    }
+    const auto saved = co_await store_segments(store, context, 1, 2);
+    EXPECT_TRUE(saved);
+    c = request(command_kind::enter_order, UINT32_MAX - 1, 2);
+    EXPECT_TRUE(host->execute(c));
+    for (std::uint64_t arrival = 3; arrival <= 4; ++arrival) {
+        c = request(command_kind::enter_quote, UINT32_MAX, arrival);
+        c.ask_price = domain::price_ticks{20};
+        c.ask_quantity = domain::quantity_lots{1};
+        c.flags = arrival == 3 ? domain::quote_flag::more : std::uint8_t{0};
+        EXPECT_TRUE(host->execute(c));
+    }
+    journal->close();
+    co_await journaling.join();
+}
+
+void leave_journal(const configuration& own) {
+    io::context context;
+    const base::tsc_clock clock;
+    nobody outlet;
+    market_data::distributor feed(context, market_data::distributor_options(), own.instruments);
+    gateway::answer_log answers(1);
+    matching_host host(facility_options_of(own), own.instruments, clock, outlet);
+    host.throttle(throttle_options_of(own), 1);
+    host_journal journal(context, context, own);
+    io::block_on(context, journal.recover({&host, &answers, &feed}));
+    journal::disk_storage files(context);
+    std::vector<stored_segment> store;
+    store.emplace_back(&files, own, venue_parts{&host, &answers, &feed}, journal.epoch(), 0);
+    io::block_on(context, use_numbers_up(&context, &host, &journal, &store));
+}
+
+io::task<void> log_on_and_break_off(io::context* context, segmented_exchange* venue) {
+    io::task_scope serving(*context);
+    serving.spawn(venue->run());
+    client::credentials who;
+    who.account = domain::account_id{1};
+    who.session_number = 1;
+    who.key.fill(std::byte{1});
+    who.cancel_on_disconnect = true;
+    auto session = co_await client::order_session::log_on(venue->order_entry_endpoint(), who);
+    CORRO_REQUIRE(session);
+    EXPECT_EQ((*session)->next_request(), std::uint64_t{UINT32_MAX} + 1);
+    EXPECT_TRUE((*session)->numbers_have_ended());
+    EXPECT_EQ((*session)->send(request(domain::command_kind::enter_order, 0, 0)), 0U);
+    EXPECT_EQ((*session)->untaken_count(), 0U);
+    (*session)->abandon();
+    while (venue->orders().statistics().cancels_on_disconnect == 0 ||
+           venue->at(0).host.state().open_orders_count() != 0) {
+        const std::error_code stopped = co_await io::sleep_for(1ms);
+        if (stopped) break;
+    }
+    venue->close();
+    co_await serving.join();
+}
+
+TEST(request_numbers, S1_a_venue_of_segments_starts_when_those_of_a_session_have_ended) {
+    const base::test_folder directory;
+    const configuration c = small(directory.path());
+    leave_journal(configuration_of_segment(c, 0));
+    for (int start = 0; start != 2; ++start) {  // from the journal, then from the snapshot that the first one left
+        io::context context;
+        segmented_exchange venue(context, c);
+        EXPECT_EQ(venue.at(0).host.last_requests()[1], UINT32_MAX);
+        EXPECT_EQ(venue.at(0).host.state().open_orders_count(), start == 0 ? 3U : 0U);
+        io::block_on(context, log_on_and_break_off(&context, &venue));
+    }
+}
+
+}  // namespace
+}  // namespace corro::node
