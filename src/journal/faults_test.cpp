@@ -78,6 +78,35 @@ std::string refusal_of(io::context& ctx, test_disk& disk, writer_options options
     return log ? "" : log.error().text;
 }
 
+/// What comes of a sync that fails once, on a disk that is sound again afterwards.
+struct failed_sync {
+    bool journal_failed = false;
+    std::uint64_t durable_sequence = 0;
+    std::uint64_t later_syncs_count = 0;
+    std::string error;
+};
+
+io::task<> fail_a_sync(test_disk* files, failed_sync* result) {
+    auto log = co_await open_writer(files, "j", small_options(durability::group));
+    CORRO_REQUIRE(log.has_value());
+    io::context& on = co_await io::this_context();
+    io::task_scope scope(on);
+    scope.spawn((*log)->run());
+    co_await append_commands(log->get(), 5);
+    co_await wait_until_durable(log->get(), 5);
+    // The write goes well, the sync behind it fails.
+    files->fails_at = files->calls_count + 2;
+    const std::uint64_t syncs_count = files->syncs_count;
+    co_await append_commands(log->get(), 5);
+    co_await wait_until_durable(log->get(), 10);
+    result->journal_failed = (*log)->failed();
+    result->error = (*log)->error().text;
+    (*log)->close();
+    co_await scope.join();
+    result->later_syncs_count = files->syncs_count - syncs_count;
+    result->durable_sequence = (*log)->durable_sequence();
+}
+
 class journal_faults : public testing::Test {
  protected:
     reading read_from(storage& files) { return io::block_on(ctx, read_all(&files, "j", 1)); }
@@ -266,7 +295,8 @@ cut_result kill_then_cut_power(io::context& ctx, durability mode, std::uint64_t 
     cut_result result;
     for (std::uint64_t kills = 1 + random.below(4); kills != 0 && result.problem.empty(); --kills) {
         disk.fails_at = 1 + random.below(90);
-        disk.fails_on = true;
+        // Or one call fails, and the journal with it.
+        disk.fails_on = random.below(3) != 0;
         disk.tears_failing_write = random.below(2) == 0;
         const std::uint64_t most = result.found + 300;
         const writer_options options = small_options(mode, segment_bytes);
@@ -330,6 +360,36 @@ TEST_F(journal_faults, d1_what_was_acknowledged_survives_the_process_in_async_gr
             EXPECT_EQ(refusal_of(ctx, disk, small_options(mode, 16 * 1024)), "")
                 << name_of(mode) << ", CORRO_SEED=" << seed + i;
         }
+    }
+}
+
+/// A journal goes on behind commands of which a sync has failed, and is told that the disk has its own.
+io::task<> go_on_behind_a_failed_sync(storage* files) {
+    auto log = co_await open_writer(files, "j", small_options(durability::group));
+    CORRO_REQUIRE(log.has_value());
+    io::task_scope scope(co_await io::this_context());
+    scope.spawn((*log)->run());
+    EXPECT_EQ((*log)->next_sequence(), 11U) << "what was written is in the file";
+    co_await append_commands(log->get(), 5);
+    co_await wait_until_durable(log->get(), 15);
+    EXPECT_EQ((*log)->durable_sequence(), 15U);
+    scope.request_stop();
+    co_await scope.join();
+}
+
+TEST_F(journal_faults, D9_what_stands_behind_a_failed_sync_survives_a_power_cut) {
+    const std::uint64_t seed = base::test_seed();
+    for (std::uint64_t i = 0; i < 50; ++i) {
+        test_disk disk;
+        failed_sync result;
+        io::block_on(ctx, fail_a_sync(&disk, &result));
+        EXPECT_TRUE(result.journal_failed);
+        disk.lose_process();
+        io::block_on(ctx, go_on_behind_a_failed_sync(&disk));
+        disk.lose_power(seed + i);
+        const reading after = read_from(disk);
+        ASSERT_EQ(after.error.text, "") << "CORRO_SEED=" << seed + i;
+        ASSERT_EQ(after.last, 15U) << "CORRO_SEED=" << seed + i;
     }
 }
 
@@ -455,35 +515,6 @@ TEST_F(journal_faults, d4_the_first_error_ends_the_journal_and_nothing_is_tried_
         EXPECT_GT(failed_opening_count, 5U);
         EXPECT_GT(failed_running_count, 20U) << name_of(mode);
     }
-}
-
-/// What comes of a sync that fails once, on a disk that is sound again afterwards.
-struct failed_sync {
-    bool journal_failed = false;
-    std::uint64_t durable_sequence = 0;
-    std::uint64_t later_syncs_count = 0;
-    std::string error;
-};
-
-io::task<> fail_a_sync(test_disk* files, failed_sync* result) {
-    auto log = co_await open_writer(files, "j", small_options(durability::group));
-    CORRO_REQUIRE(log.has_value());
-    io::context& on = co_await io::this_context();
-    io::task_scope scope(on);
-    scope.spawn((*log)->run());
-    co_await append_commands(log->get(), 5);
-    co_await wait_until_durable(log->get(), 5);
-    // The write goes well, the sync behind it fails.
-    files->fails_at = files->calls_count + 2;
-    const std::uint64_t syncs_count = files->syncs_count;
-    co_await append_commands(log->get(), 5);
-    co_await wait_until_durable(log->get(), 10);
-    result->journal_failed = (*log)->failed();
-    result->error = (*log)->error().text;
-    (*log)->close();
-    co_await scope.join();
-    result->later_syncs_count = files->syncs_count - syncs_count;
-    result->durable_sequence = (*log)->durable_sequence();
 }
 
 TEST_F(journal_faults, d4_a_sync_that_failed_once_is_never_trusted_again) {

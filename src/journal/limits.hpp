@@ -38,6 +38,10 @@ inline constexpr std::uint64_t segment_bytes_max = std::uint64_t{4} << 30;
 /// The state in a snapshot: ten million open orders of 400 bytes.
 inline constexpr std::uint64_t snapshot_bytes_max = std::uint64_t{4} << 30;
 
+/// How often a journal in which nothing happens looks whether those of the other shards have more on the disk. It
+/// writes one block then, and syncs it.
+inline constexpr std::chrono::milliseconds marks_interval{500};
+
 /// How often a full disk is looked at again.
 inline constexpr std::chrono::milliseconds full_disk_retry{100};
 

@@ -38,7 +38,7 @@ static_assert(header_marks_offset + std::size_t{shards_max} * 8 == used_header_b
 static_assert((block_header_bytes_v1 + 3 * command_bytes) % sector_bytes != 0 &&
               padded(block_header_bytes + 3 * command_bytes) == padded(block_header_bytes_v1 + 3 * command_bytes));
 constexpr unsigned mark_shard_bit = 56;
-constexpr unsigned mark_end_bit = 63;
+constexpr unsigned mark_begun_bit = 63;
 constexpr std::string_view suffix = ".segment";
 constexpr std::size_t number_digits = 10;
 
@@ -97,12 +97,13 @@ std::optional<block_kind> kind_of(const segment_header& segment, std::uint32_t m
 
 std::uint64_t pack(const shard_mark& mark) noexcept {
     CORRO_ASSERT(mark.shard < shards_max && mark.sequence >> mark_shard_bit == 0);
-    return mark.sequence | std::uint64_t{mark.shard} << mark_shard_bit | std::uint64_t{mark.has_ended} << mark_end_bit;
+    return mark.sequence | std::uint64_t{mark.shard} << mark_shard_bit |
+           std::uint64_t{mark.has_begun} << mark_begun_bit;
 }
 
 shard_mark unpack_mark(std::uint64_t bytes) noexcept {
     shard_mark mark;
-    mark.has_ended = bytes >> mark_end_bit != 0;
+    mark.has_begun = bytes >> mark_begun_bit != 0;
     mark.shard = static_cast<std::uint32_t>(bytes >> mark_shard_bit & 0x7FU);
     mark.sequence = bytes & ((std::uint64_t{1} << mark_shard_bit) - 1);
     return mark;

@@ -45,7 +45,7 @@
 //   mark of a shard, 8 bytes
 //   bits 0 to 55   the last command of that shard's journal that was on the disk when the mark was made
 //   bits 56 to 62  which shard
-//   bit 63         the journal of that shard has failed and ends there
+//   bit 63         1 in every mark: that shard has a journal, also when no command is in it
 //
 // The digest of a segment is made of the checksums of its blocks that have commands, in their order (digest_after).
 //
@@ -98,7 +98,7 @@ inline constexpr std::uint64_t seal_bytes = block_bytes(0);
 /// What a journal knew of that of another shard of the same venue.
 struct shard_mark {
     std::uint32_t shard = 0;
-    bool has_ended = false;      ///< that journal has failed, and ends with `sequence`
+    bool has_begun = false;      ///< that shard has a journal, which may have no command yet
     std::uint64_t sequence = 0;  ///< the last command of that journal that was on the disk
 
     friend bool operator==(const shard_mark&, const shard_mark&) = default;

@@ -22,7 +22,7 @@ segment_header a_header() {
     header.birth.hash_key.fill(std::byte{0xCD});
     header.previous_checksum = 0x1234'5678;
     header.previous_digest = 99;
-    header.marks[5] = pack({.shard = 5, .has_ended = true, .sequence = 77});
+    header.marks[5] = pack({.shard = 5, .has_begun = true, .sequence = 77});
     return header;
 }
 
@@ -127,8 +127,8 @@ TEST(segment_format, a_seal_says_what_comes_next) {
 
 TEST(segment_format, a_mark_of_a_shard_is_read_as_it_was_written) {
     for (const shard_mark& mark :
-         {shard_mark{}, shard_mark{.shard = 31, .has_ended = false, .sequence = (std::uint64_t{1} << 56) - 1},
-          shard_mark{.shard = 7, .has_ended = true, .sequence = 0}}) {
+         {shard_mark{}, shard_mark{.shard = 31, .has_begun = false, .sequence = (std::uint64_t{1} << 56) - 1},
+          shard_mark{.shard = 7, .has_begun = true, .sequence = 0}}) {
         EXPECT_EQ(unpack_mark(pack(mark)), mark);
     }
     segment_header segment = a_header();

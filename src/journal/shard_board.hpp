@@ -1,7 +1,7 @@
 // What the journals of a venue's shards have on the disk, for each other: every journal records in its blocks how far
 // those of the other shards were, so that a start notices when one of them has been replaced by an older copy.
 //
-// Threads: any. Every shard writes its own place only, but for `end`.
+// Threads: any. Every shard writes its own place only.
 // Cost:    one atomic store per sync, and one atomic load per other shard and block.
 // Limits:  shards_max.
 #pragma once
@@ -17,18 +17,11 @@ namespace corro::journal {
 
 class shard_board {
  public:
-    /// The journal of that shard has everything up to `sequence` on the disk.
+    /// The journal of that shard has begun, and has everything up to `sequence` on the disk.
     void note(std::uint32_t shard, std::uint64_t sequence) noexcept {
         shard_mark mark;
         mark.shard = shard;
-        mark.sequence = sequence;
-        marks_[shard].store(pack(mark), std::memory_order_release);
-    }
-    /// The journal of that shard has failed: it ends with `sequence`.
-    void end(std::uint32_t shard, std::uint64_t sequence) noexcept {
-        shard_mark mark;
-        mark.shard = shard;
-        mark.has_ended = true;
+        mark.has_begun = true;
         mark.sequence = sequence;
         marks_[shard].store(pack(mark), std::memory_order_release);
     }

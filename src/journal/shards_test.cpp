@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "io/timer.hpp"
+#include "journal/limits.hpp"
 #include "journal/manifest.hpp"
 #include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
@@ -63,24 +65,24 @@ io::task<> write_in_turns(storage* files) {
 
 TEST_F(shard_journals, record_what_the_others_have_on_the_disk) {
     io::block_on(ctx, write_in_turns(&disk));
-    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .sequence = 5}));
-    EXPECT_EQ(mark_of("b", 0), (shard_mark{.shard = 0, .sequence = 3}));
+    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .has_begun = true, .sequence = 5}));
+    EXPECT_EQ(mark_of("b", 0), (shard_mark{.shard = 0, .has_begun = true, .sequence = 3}));
     EXPECT_EQ(mark_of("a", 0), shard_mark()) << "nothing of itself";
     const journal_end end = end_of("a");
     EXPECT_EQ(end.segments.back().header.birth.id[0], std::byte{7});
     EXPECT_EQ(end.segments.back().header.birth.hash_key[15], std::byte{9});
 }
 
-/// The first shard's journal goes on alone, knowing only by what it read how far the second one's is; then it hears
-/// that that has failed, and records it without a command.
-io::task<> go_on_alone(storage* files, bool hears_of_an_end) {
+/// The first shard's journal goes on alone, knowing only by what it read how far the second one's is; then that one has
+/// more, and it records that without a command.
+io::task<> go_on_alone(storage* files, bool other_has_more) {
     const auto shards = std::make_shared<shard_board>();
     auto first = co_await open_shard(files, "a", 0, shards);
     CORRO_REQUIRE(first.has_value());
     io::task_scope scope(co_await io::this_context());
     scope.spawn((*first)->run());
-    if (hears_of_an_end) {
-        shards->end(1, 5);
+    if (other_has_more) {
+        shards->note(1, 7);
         const std::uint64_t ticket = (*first)->write_marks();
         while ((*first)->marks_on_disk() < ticket && !(*first)->failed()) co_await (*first)->progressed().wait();
     }
@@ -91,10 +93,57 @@ io::task<> go_on_alone(storage* files, bool hears_of_an_end) {
 TEST_F(shard_journals, keep_what_was_recorded_in_the_next_life_and_add_marks_without_commands) {
     io::block_on(ctx, write_in_turns(&disk));
     io::block_on(ctx, go_on_alone(&disk, false));
-    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .sequence = 5}));
+    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .has_begun = true, .sequence = 5}));
     io::block_on(ctx, go_on_alone(&disk, true));
-    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .has_ended = true, .sequence = 5}));
+    EXPECT_EQ(mark_of("a", 1), (shard_mark{.shard = 1, .has_begun = true, .sequence = 7}));
     EXPECT_EQ(end_of("a").next_sequence, 5U);
+}
+
+/// The first shard's journal gets commands while nothing is appended to the second one's, until that one has recorded
+/// it or a time is over that is far longer than it needs.
+io::task<> trade_beside_an_idle_shard(storage* files, std::uint64_t count, std::uint64_t* marks_written_count,
+                                      std::uint64_t* marks_written_max) {
+    const auto shards = std::make_shared<shard_board>();
+    auto first = co_await open_shard(files, "a", 0, shards);
+    auto second = co_await open_shard(files, "b", 1, shards);
+    CORRO_REQUIRE(first.has_value() && second.has_value());
+    io::context& on = co_await io::this_context();
+    const io::steady_time begin = on.now();
+    io::task_scope scope(on);
+    scope.spawn((*first)->run());
+    scope.spawn((*second)->run());
+    for (std::uint64_t i = 0; i < count; ++i) {
+        co_await append_commands(first->get(), 1);
+        co_await wait_until_durable(first->get(), (*first)->next_sequence() - 1);
+    }
+    identity venue = test_venue;
+    venue.shard = 1;
+    while (on.now() - begin < 20 * marks_interval) {
+        const reading found = co_await read_all(files, "b", 1, false, venue);
+        if (unpack_mark(found.end.marks[0]).sequence == count) break;
+        static_cast<void>(co_await io::sleep_for(marks_interval / 20));
+    }
+    *marks_written_count = (*second)->marks_on_disk();
+    *marks_written_max = 1 + static_cast<std::uint64_t>((on.now() - begin) / marks_interval);
+    scope.request_stop();
+    co_await scope.join();
+}
+
+TEST_F(shard_journals, D8_that_are_idle_record_what_the_others_have_reached_and_not_each_command) {
+    std::uint64_t count = 0;
+    std::uint64_t most = 0;
+    io::block_on(ctx, trade_beside_an_idle_shard(&disk, 300, &count, &most));
+    EXPECT_EQ(mark_of("b", 0), (shard_mark{.shard = 0, .has_begun = true, .sequence = 300}));
+    EXPECT_GE(count, 1U);
+    EXPECT_LE(count, most);
+}
+
+TEST_F(shard_journals, D8_record_that_a_shard_without_a_command_has_a_journal) {
+    io::block_on(ctx, go_on_alone(&disk, false));
+    const auto shards = std::make_shared<shard_board>();
+    shards->note(0, 0);
+    static_cast<void>(io::block_on(ctx, open_shard(&disk, "b", 1, shards)));
+    EXPECT_EQ(mark_of("b", 0), (shard_mark{.shard = 0, .has_begun = true, .sequence = 0}));
 }
 
 // --- The chain ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 // Test support: a disk in memory that keeps what is on it apart from what was only written.
 //
-// It fails at the N-th call, is full from so many bytes on, and can lose its power: then every sector that was written
-// and not synced is there or is not, as the seed says, and of the changes to names that were not synced the first few.
+// It fails at the N-th call, is full from so many bytes on, and can lose its power. As a kernel does it, a sync that
+// fails forgets what it was to write: a later one succeeds without it. When the power goes, every sector that was
+// written and not synced is there or is not, as the seed says, and of the changes to names that were not synced the
+// first few.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,6 +155,8 @@ class test_disk final : public storage {
     struct node {
         contents now;
         contents durable;
+        std::vector<bool>
+            forgotten{};  // by sector: a sync that failed was to write it, and nothing has written it since
         const void* locked_by = nullptr;
     };
     struct change {
@@ -188,6 +193,9 @@ class test_disk final : public storage {
                 file_->now.resize(offset + count);
             }
             std::memcpy(file_->now.data() + offset, from.data(), count);
+            for (std::size_t at = offset / sector_bytes; at * sector_bytes < offset + count; ++at) {
+                if (at < file_->forgotten.size()) file_->forgotten[at] = false;
+            }
             co_return io::io_result(error, count);
         }
         io::task<std::error_code> sync_data() override {
@@ -200,9 +208,12 @@ class test_disk final : public storage {
             }
             std::error_code error = disk_->next_call(true);
             if (error && disk_->retries_syncs) error = disk_->next_call(true);
-            if (error) co_return error;
+            if (error) {
+                forget(*file_);
+                co_return error;
+            }
             ++disk_->syncs_count;
-            if (!disk_->ignores_syncs) file_->durable = then;
+            if (!disk_->ignores_syncs) make_durable(*file_, then);
             co_return std::error_code();
         }
         io::task<std::error_code> preallocate(std::uint64_t bytes) override {
@@ -245,6 +256,23 @@ class test_disk final : public storage {
         std::shared_ptr<node> file_;
     };
 
+    static std::span<const std::byte> sector_of(const contents& bytes, std::size_t index) {
+        const std::size_t begin = std::min(index * sector_bytes, bytes.size());
+        return std::span(bytes).subspan(begin, std::min(sector_bytes, bytes.size() - begin));
+    }
+    static void forget(node& file) {
+        file.forgotten.resize((file.now.size() + sector_bytes - 1) / sector_bytes);
+        for (std::size_t at = 0; at < file.forgotten.size(); ++at) {
+            if (!std::ranges::equal(sector_of(file.now, at), sector_of(file.durable, at))) file.forgotten[at] = true;
+        }
+    }
+    static void make_durable(node& file, const contents& then) {
+        contents before = std::exchange(file.durable, then);
+        before.resize(then.size());
+        for (std::size_t at = 0; at < file.forgotten.size(); ++at) {
+            if (file.forgotten[at]) std::ranges::copy(sector_of(before, at), file.durable.data() + at * sector_bytes);
+        }
+    }
     static std::error_code code(int number) { return {number, std::generic_category()}; }
 
     std::error_code next_call(bool changes_data = false) {

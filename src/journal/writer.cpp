@@ -86,6 +86,7 @@ io::task<void> writer::run() {
     io::task_scope helpers(co_await io::this_context());
     helpers.spawn(look_after_segments());
     if (options_.mode == durability::async) helpers.spawn(sync_in_background());
+    if (options_.shards != nullptr) helpers.spawn(look_after_marks());
     co_await work();
     // Whatever they are at, it is not about commands that anybody waits for.
     helpers.request_stop();
@@ -205,9 +206,28 @@ packed_marks writer::marks_now() noexcept {
         shard = (shard + 1) % shards_max;
         if (mark == 0) continue;
         marks_[count++] = mark;
+        recorded_[unpack_mark(mark).shard] = mark;
     }
     next_marked_ = shard;
     return std::span(marks_).first(count);
+}
+
+bool writer::marks_are_behind() const noexcept {
+    for (std::uint32_t shard = 0; shard < shards_max; ++shard) {
+        const std::uint64_t mark = shard == options_.venue.shard ? 0 : options_.shards->packed(shard);
+        if (mark != 0 && mark != recorded_[shard]) return true;
+    }
+    return false;
+}
+
+/// Beside the writing: records what the others have on the disk, also while nothing is appended here. On a disk that is
+/// short of room it leaves the rest to commands.
+io::task<void> writer::look_after_marks() {
+    while (!failed_) {
+        const std::error_code stopped = co_await io::sleep_for(marks_interval);
+        if (stopped) co_return;
+        if (!closing_ && room() == journal_room::everything && marks_are_behind()) static_cast<void>(write_marks());
+    }
 }
 
 /// The disk has everything up to `sequence`.

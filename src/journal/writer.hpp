@@ -211,6 +211,8 @@ class writer {
     io::task<bool> sync();
     void synced(std::uint64_t sequence) noexcept;
     [[nodiscard]] packed_marks marks_now() noexcept;
+    [[nodiscard]] bool marks_are_behind() const noexcept;
+    io::task<void> look_after_marks();
     io::task<void> sync_in_background();
     io::task<void> seal_and_leave();
     void acknowledge(std::uint64_t sequence) noexcept;
@@ -252,6 +254,7 @@ class writer {
     std::vector<std::string> notices_;
     std::uint64_t digest_ = 0;                            // of the commands in the current one
     std::array<std::uint64_t, block_marks_max> marks_{};  // of the block that is being written
+    std::array<std::uint64_t, shards_max> recorded_{};    // marks that a header or a block has, by shard
     std::uint32_t next_marked_ = 0;                       // the shard with whose mark the next block begins
     std::uint64_t marks_wanted_ = 0;                      // tickets that were given
     std::uint64_t marks_on_disk_ = 0;                     // and that are done

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "io/context.hpp"
@@ -28,6 +30,21 @@ problem system_said(std::error_code error, const std::string& path, const char* 
     return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
 
+/// Writes the first `count` bytes of a file once more, as they are: after a sync that failed the system may take them
+/// for written although the disk does not have them, and a later sync would succeed without them.
+io::task<std::error_code> write_again(stored_file* file, std::uint64_t count) {
+    std::vector<std::byte> part(static_cast<std::size_t>(std::min<std::uint64_t>(count, 1U << 20U)));
+    std::error_code error;
+    for (std::uint64_t done = 0; done < count && !error;) {
+        const std::span<std::byte> piece = std::span(part).first(std::min<std::uint64_t>(count - done, part.size()));
+        io::io_result moved = co_await file->read_at(done, piece);
+        if (moved.ok()) moved = co_await file->write_at(done, piece);
+        error = moved.error;
+        done += piece.size();
+    }
+    co_return error;
+}
+
 }  // namespace
 
 io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory_lock lock, journal_end end,
@@ -45,12 +62,12 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     std::unique_ptr<writer> made(new writer(std::move(lock), end, std::move(options)));
     outcome done = co_await made->take_manifest(std::move(end));
     if (done) done = co_await made->tidy_up(torn_bytes, is_sealed);
-    // Only now: what was there may have been written and not synced.
+    if (done) done = co_await made->make_first_spare();
+    if (done) done = co_await made->begin_segment();
+    // Only now: what was there may have been written and not synced, and a journal has begun when it has a segment.
     if (done && made->options_.shards != nullptr) {
         made->options_.shards->note(made->options_.venue.shard, made->synced_sequence_);
     }
-    if (done) done = co_await made->make_first_spare();
-    if (done) done = co_await made->begin_segment();
     if (done) {
         // The second one is a comfort: without it the journal runs, and soon says that room is short.
         done = co_await made->make_spare();
@@ -61,8 +78,8 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
 }
 
 /// Gives back what the last writer held when it went away: the room behind its last block, and its spare. Makes sure
-/// that the last segment is on the disk: its writer may have been killed between a write and its sync, and what the
-/// reader found there is the ground on which everything from now on stands.
+/// that the last segment is on the disk: its writer may have been killed between a write and its sync, or its sync may
+/// have failed, and what the reader found there is the ground on which everything from now on stands.
 io::task<writer::outcome> writer::tidy_up(std::uint64_t torn_bytes, bool is_sealed) {
     std::error_code error = co_await files_->remove(path_of(spare_name));
     if (error && error != std::errc::no_such_file_or_directory) {
@@ -93,8 +110,10 @@ io::task<writer::outcome> writer::tidy_up(std::uint64_t torn_bytes, bool is_seal
             is_kept ? "they are kept in " + path_of(torn_name(last.header.number)) : "they stay where they are"));
     }
     if (!error && is_kept && last.used_bytes < last.bytes) error = co_await (*file)->truncate(last.used_bytes);
-    if (!error) error = co_await (*file)->sync_data();
     if (error) co_return std::unexpected(system_said(error, path, "cannot be cut off behind its last command"));
+    if (!manifest_.is_closed) error = co_await write_again(file->get(), last.used_bytes);
+    if (!error) error = co_await (*file)->sync_data();
+    if (error) co_return std::unexpected(system_said(error, path, "cannot be written once more and synced"));
     if (is_kept) last.bytes = std::min(last.bytes, last.used_bytes);
     co_return outcome();
 }
@@ -267,7 +286,8 @@ io::task<writer::outcome> writer::begin_segment() {
     next.marks = header_.marks;
     for (std::uint32_t shard = 0; options_.shards != nullptr && shard < shards_max; ++shard) {
         const std::uint64_t mark = options_.shards->packed(shard);
-        if (mark != 0 && shard != options_.venue.shard) next.marks[shard] = mark;
+        if (mark == 0 || shard == options_.venue.shard) continue;
+        next.marks[shard] = recorded_[shard] = mark;
     }
     std::array<std::byte, segment_header_bytes> bytes;
     encode(next, bytes);
