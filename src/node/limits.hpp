@@ -56,6 +56,14 @@ inline constexpr std::size_t segment_queue_capacity = 1U << 14U;
 /// Private events of one segment that wait for other segments' answers before nothing more is taken from it.
 inline constexpr std::size_t answers_waiting_max = 1U << 16U;
 
+/// Requests that a start of a venue of several segments refuses because they may have been lost: seconds of work, and
+/// more than wait for a disk. Of more than these, each session gets its part.
+inline constexpr std::size_t lost_requests_max = 1U << 18U;
+
+/// Commands about its connection that a session may put into the room for operators, of one segment of the journal: it
+/// comes, its orders are cancelled, it has gone.
+inline constexpr std::uint32_t connection_commands_max = 3;
+
 /// Commands between two snapshots of a venue that runs, unless configured otherwise: as many as are replayed in some
 /// seconds, which then is what a start after a crash takes; and seldom enough that making them costs little.
 inline constexpr std::uint64_t snapshot_every_default = 10'000'000;

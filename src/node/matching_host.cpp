@@ -26,6 +26,13 @@ bool is_for_emergencies(const domain::command& command) noexcept {
     return only_closes(command) || command.kind == domain::command_kind::change_phase;
 }
 
+/// Of the gateway, when a session comes or goes.
+bool is_of_connection(const domain::command& command) noexcept {
+    return command.request == 0 && command.session.value != 0 &&
+           (command.kind == domain::command_kind::cancel_orders ||
+            command.kind == domain::command_kind::cancel_on_disconnect);
+}
+
 std::int64_t ns_of(std::chrono::system_clock::time_point wall) noexcept {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(wall.time_since_epoch()).count();
 }
@@ -86,7 +93,7 @@ bool matching_host::execute(domain::command& command) noexcept {
     if (open_orders_max_ != 0 && command.verdict == domain::reject_reason::none &&
         facility_.opens_beyond(command, open_orders_max_)) [[unlikely]]
         command.verdict = domain::reject_reason::open_orders_limit;
-    if (journal_ != nullptr && !(journal_takes(command) && journal_->append(command))) [[unlikely]]
+    if (journal_ != nullptr && !put_into_journal(command)) [[unlikely]]
         return false;
     sequence_ = command.sequence.value;
     last_ns_ = now_ns;
@@ -154,11 +161,37 @@ std::error_code matching_host::load(base::byte_source& source) {
     return {};
 }
 
-bool matching_host::journal_takes(const domain::command& command) const noexcept {
+// A note that ends a cancel on disconnect would hide from the next start that the cancel is missing.
+bool matching_host::put_into_journal(const domain::command& command) noexcept {
+    if (!is_of_connection(command) || command.session.value >= connections_.size()) [[likely]] {
+        return journal_takes(command) && journal_->append(command);
+    }
+    connection_commands& c = connections_[command.session.value];
+    const bool is_cancel = command.kind == domain::command_kind::cancel_orders;
+    const bool ends = !is_cancel && command.state == domain::switch_state::off;
+    if (ends && c.missed_cancel) return false;
+    const bool taken = journal_takes(command) && journal_->append(command);
+    // A session that comes back sees its orders.
+    if (is_cancel || taken) c.missed_cancel = is_cancel && !taken;
+    return taken;
+}
+
+bool matching_host::may_use_reserve(domain::session_id session) noexcept {
+    if (session.value >= connections_.size()) return false;
+    connection_commands& c = connections_[session.value];
+    const std::uint64_t segment = journal_->statistics().segments_begun_count;
+    if (c.segment != segment) c.taken_count = 0;
+    c.segment = segment;
+    return c.taken_count++ < connection_commands_max;
+}
+
+bool matching_host::journal_takes(const domain::command& command) noexcept {
     switch (journal_->room()) {
         case journal::journal_room::everything: return true;
         case journal::journal_room::cancels_only: return only_closes(command);
-        case journal::journal_room::operators_only: return command.is_operator != 0 && is_for_emergencies(command);
+        case journal::journal_room::operators_only:
+            if (is_of_connection(command)) return may_use_reserve(command.session);
+            return command.is_operator != 0 && is_for_emergencies(command);
         case journal::journal_room::none: break;
     }
     return false;

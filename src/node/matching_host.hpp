@@ -41,6 +41,7 @@ class matching_host final : private facility::event_consumer {
         throttle_ = risk::throttle(options, sessions_count);
         last_requests_.resize(std::size_t{sessions_count} + 1);
         disconnect_cancels_.resize(std::size_t{sessions_count} + 1);
+        connections_.resize(std::size_t{sessions_count} + 1);
     }
 
     /// Sessions whose orders are to be cancelled when they are not connected, as the commands so far have it: their
@@ -99,7 +100,9 @@ class matching_host final : private facility::event_consumer {
     [[nodiscard]] bool has_room() const noexcept;
 
     /// Sequences and executes one command. False: the journal does not take it, because it has failed or because the
-    /// disk is full and this is not a cancel; the command then had no effect and causes no event.
+    /// disk is full and this is not a cancel; the command then had no effect and causes no event. The cancel of a
+    /// connection that was lost, and the notes about it, may use the operators' room, connection_commands_max of each
+    /// session. A note that ends it is not taken when the cancel before it was not.
     /// @pre has_room() (asserted).
     [[nodiscard]] bool execute(domain::command& command) noexcept;
 
@@ -118,7 +121,9 @@ class matching_host final : private facility::event_consumer {
 
  private:
     void consume(std::span<const domain::event> events) noexcept override;
-    [[nodiscard]] bool journal_takes(const domain::command& command) const noexcept;
+    [[nodiscard]] bool journal_takes(const domain::command& command) noexcept;
+    [[nodiscard]] bool may_use_reserve(domain::session_id session) noexcept;
+    [[nodiscard]] bool put_into_journal(const domain::command& command) noexcept;
     [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
     void note(const domain::command& command) noexcept;
     void apply(const domain::command& command) noexcept;
@@ -127,6 +132,13 @@ class matching_host final : private facility::event_consumer {
     [[nodiscard]] std::uint64_t elapsed_ns() const noexcept {
         return clock_.between_ns(start_ticks_, clock_.now_ticks());
     }
+
+    /// What the commands about a session's connection have met on a full disk.
+    struct connection_commands {
+        std::uint64_t segment = 0;      ///< of the journal, in which they were taken
+        std::uint32_t taken_count = 0;  ///< out of the operators' room in that segment
+        bool missed_cancel = false;     ///< the last cancel was not taken
+    };
 
     const base::tsc_clock& clock_;
     event_outlet* outlet_;
@@ -140,6 +152,7 @@ class matching_host final : private facility::event_consumer {
     std::uint32_t open_orders_max_ = 0;
     std::vector<std::uint32_t> last_requests_;
     std::vector<domain::account_id> disconnect_cancels_;
+    std::vector<connection_commands> connections_;  ///< by session
     risk::throttle throttle_{risk::throttle_options{}, 0};
     event_backlog backlog_;
     facility::facility facility_;

@@ -6,6 +6,14 @@
 #include <vector>
 
 #include "base/tsc_clock.hpp"
+#include "gateway/disconnect_cancel.hpp"
+#include "io/block_on.hpp"
+#include "io/context.hpp"
+#include "io/scope.hpp"
+#include "io/test_require.hpp"
+#include "io/yield.hpp"
+#include "journal/test_disk.hpp"
+#include "journal/test_journal.hpp"
 #include "node/event_outlet.hpp"
 #include "node/limits.hpp"
 
@@ -66,6 +74,75 @@ TEST(matching_host, refuses_the_order_beyond_the_limit_of_all_accounts_and_repea
     domain::command free = order();
     EXPECT_TRUE(later.execute(free));
     EXPECT_EQ(later.state().open_orders_count(), 3U) << "0 is no limit";
+}
+
+/// Executes commands of one kind until the journal has less room than that.
+io::task<void> fill(matching_host* host, journal::writer* log, domain::command what, journal::journal_room until) {
+    while (log->room() < until) {
+        while (!log->has_buffer() || log->room_is_coming()) co_await log->progressed().wait();
+        domain::command c = what;
+        static_cast<void>(host->execute(c));
+        host->release();
+        co_await io::yield();
+    }
+}
+
+/// What a connection that breaks on a full disk leaves in the journal.
+io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
+    auto opened = co_await journal::open_writer(disk, "j", journal::small_options(journal::durability::group));
+    CORRO_REQUIRE(opened.has_value());
+    journal::writer& log = **opened;
+    host->set_journal(log);
+    io::task_scope scope(co_await io::this_context());
+    scope.spawn(log.run());
+    co_await fill(host, &log, order(), journal::journal_room::cancels_only);
+    domain::command cancel = order();
+    cancel.kind = domain::command_kind::cancel_order;
+    cancel.client_order = domain::client_order_id{77};
+    co_await fill(host, &log, cancel, journal::journal_room::operators_only);
+    EXPECT_EQ(log.room(), journal::journal_room::operators_only);
+    const auto executes = [host](domain::command c) { return host->execute(c); };
+    EXPECT_FALSE(executes(cancel)) << "a participant's";
+    const domain::session_id session{1};
+    const domain::account_id account{1};
+    const domain::command lost = gateway::cancel_of_session(session, account);
+    const domain::command on = gateway::note_of_cancel(session, account, domain::switch_state::on);
+    const domain::command off = gateway::note_of_cancel(session, account, domain::switch_state::off);
+    EXPECT_TRUE(executes(on));
+    EXPECT_GT(host->state().open_orders_count(), 0U);
+    EXPECT_TRUE(executes(lost));
+    EXPECT_EQ(host->state().open_orders_count(), 0U) << "the orders of a session that is gone";
+    EXPECT_TRUE(executes(off));
+    EXPECT_EQ(host->disconnect_cancels()[1].value, 0U);
+    // A second time in the same segment: the operators' room is not for sessions that come and go.
+    EXPECT_FALSE(executes(on));
+    EXPECT_FALSE(executes(lost));
+    domain::command of_operator = cancel;
+    of_operator.is_operator = 1;
+    EXPECT_TRUE(executes(of_operator));
+    // There is room again, and what was noted before the cancel that is missing stays.
+    disk->capacity_bytes = ~std::uint64_t{0};
+    while (log.room() != journal::journal_room::everything) co_await log.progressed().wait();
+    EXPECT_FALSE(executes(off)) << "the cancel before it is in no journal";
+    EXPECT_TRUE(executes(on));
+    EXPECT_TRUE(executes(lost));
+    EXPECT_TRUE(executes(off));
+    scope.request_stop();
+    co_await scope.join();
+}
+
+// S2 on a full disk: an operator's room also takes what cancels the orders of a connection that is lost, and the note
+// that it is done never stands there without it.
+TEST(matching_host, S2_cancels_for_a_lost_connection_when_the_disk_is_full) {
+    io::context context;
+    journal::test_disk disk;
+    disk.capacity_bytes = 200 * 1024;
+    const base::tsc_clock clock;
+    listener outlet;
+    matching_host host({}, one_instrument(), clock, outlet);
+    host.throttle({}, 4);
+    host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
+    io::block_on(context, lose_connections(&disk, &host));
 }
 
 }  // namespace
