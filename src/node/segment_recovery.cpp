@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "io/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/errors.hpp"
-#include "node/arrival.hpp"
 #include "node/host_journal.hpp"
+#include "node/lost_requests.hpp"
 #include "node/segment_replay.hpp"
 #include "node/segment_store.hpp"
 #include "node/venue_snapshot.hpp"
@@ -30,79 +31,15 @@ venue_parts parts_of(segment& s, gateway::answer_log& answers) {
     return parts;
 }
 
-/// What refuses a request that was lost. It closes nothing and opens nothing, and may use the room for cancels.
-domain::command refusal_of(const domain::command& neighbour, std::uint32_t request) noexcept {
-    domain::command c;
-    c.kind = domain::command_kind::cancel_order;
-    c.session = neighbour.session;
-    c.account = neighbour.account;
-    c.request = request;
-    c.verdict = domain::reject_reason::request_lost;
-    return c;
+/// The last request of every session that is in the state of any segment.
+std::vector<std::uint32_t> last_requests_of(all_segments segments) {
+    std::vector<std::uint32_t> all(segments.front()->host.last_requests().size());
+    for (const auto& s : segments) {
+        const std::span<const std::uint32_t> of_segment = s->host.last_requests();
+        for (std::size_t id = 0; id < all.size(); ++id) all[id] = std::max(all[id], of_segment[id]);
+    }
+    return all;
 }
-
-/// Requests that are in no journal although later ones of their session are, and those to all segments that are not in
-/// all journals.
-class lost_requests final : public replay_witness {
- public:
-    /// @param saved  The last arrival that is in the state.
-    lost_requests(all_segments segments, std::uint64_t saved)
-        : last_(segments.front()->host.last_requests().size()),
-          last_arrivals_(segments.size(), saved),
-          last_arrival_(saved) {
-        for (const auto& s : segments) {
-            const std::span<const std::uint32_t> of_segment = s->host.last_requests();
-            for (std::size_t id = 0; id < last_.size(); ++id) last_[id] = std::max(last_[id], of_segment[id]);
-        }
-    }
-
-    /// The next command of a session, in the order of arrivals, which is that of its requests.
-    void replayed(std::size_t segment, const domain::command& c) override {
-        last_arrival_ = arrival_of(c);
-        // A refusal stands in any journal, so it does not show how far this one goes.
-        if (c.verdict != domain::reject_reason::request_lost) last_arrivals_[segment] = last_arrival_;
-        if (c.request == 0 || c.session.value >= last_.size()) return;
-        // A start before this one has refused it already.
-        if (c.verdict == domain::reject_reason::request_lost) found_.erase({c.session.value, c.request});
-        std::uint32_t& last = last_[c.session.value];
-        if (c.request <= last) return;  // another part of the same request
-        for (std::uint32_t request = last + 1; request < c.request; ++request) add(c, request);
-        last = std::max(last, c.request);
-    }
-
-    void replayed_partly(const domain::command& c) override {
-        if (c.request != 0 && c.session.value < last_.size()) add(c, c.request);
-    }
-
-    /// Refuses those that may have been lost: everything up to the end of the journal that ends first is in every
-    /// journal, so what is missing there was rejected, and the session knows.
-    [[nodiscard]] std::deque<domain::command> refusals() const {
-        const std::uint64_t complete = std::ranges::min(last_arrivals_);
-        std::deque<domain::command> all;
-        for (const auto& [id, each] : found_) {
-            if (each.before > complete) all.push_back(each.refusal);
-        }
-        return all;
-    }
-
-    /// The last arrival in any journal.
-    [[nodiscard]] std::uint64_t last_arrival() const noexcept { return last_arrival_; }
-
- private:
-    struct lost {
-        std::uint64_t before = 0;  ///< the arrival of the session's next command that is there, or of its own copies
-        domain::command refusal;
-    };
-
-    void add(const domain::command& neighbour, std::uint32_t request) {
-        found_[{neighbour.session.value, request}] = {arrival_of(neighbour), refusal_of(neighbour, request)};
-    }
-
-    std::vector<std::uint32_t> last_;                                ///< by session
-    std::vector<std::uint64_t> last_arrivals_;                       ///< by segment
-    std::uint64_t last_arrival_;                                     ///< in any journal
-    std::map<std::pair<std::uint32_t, std::uint32_t>, lost> found_;  ///< by session and request
-};
 
 [[noreturn]] void refuse(journal::journal_errc code, std::string text) {
     throw recovery_error(journal::with_advice(journal::problem(code, std::move(text))));
@@ -135,6 +72,11 @@ void check_moments(all_segments segments, std::span<const std::uint64_t> named) 
         const std::uint64_t last = shorter->journal->replay().end().next_sequence - 1;
         for (const auto& other : segments) {
             const journal::shard_mark mark = journal::unpack_mark(other->journal->replay().end().marks[k]);
+            if (other != shorter && mark.has_begun && shorter->journal->replay().end().segments.empty()) {
+                refuse(journal::journal_errc::different_moments,
+                       fmt::format("{}: there is no journal, and {} was written when there was one",
+                                   shorter->journal->directory(), other->journal->directory()));
+            }
             if (other == shorter || mark.sequence <= last) continue;
             refuse(
                 journal::journal_errc::different_moments,
@@ -162,19 +104,27 @@ recovered_segments recover_segments_on(io::context& reading, all_segments segmen
     }
     check_births(segments);
     recovered_segments recovered;
+    std::uint64_t passed_over_count = 0;
     watch.recover([&] {
         segment_replay replay(std::move(all), merger);
         const std::uint64_t saved = replay.load_newest();
-        lost_requests lost(segments, saved);
+        lost_requests lost(segments.size(), last_requests_of(segments), saved);
         replay.run(lost);
         check_moments(segments, replay.named_sequences());
         recovered = {lost.last_arrival(), lost.refusals()};
+        passed_over_count = lost.passed_over_count();
     });
     // One time for all, also when only one of them was written under a clock that was ahead.
     domain::time_ns latest{};
     for (const auto& s : segments) latest = std::max(latest, s->host.last_time());
     for (const auto& s : segments) {
         io::block_on(s->host_context(), s->journal->finish(&s->host, &orders.answers(), latest));
+    }
+    if (passed_over_count != 0) {
+        const auto& first = segments.front()->journal;
+        first->note(
+            fmt::format("{}: {} more requests may have been lost than a start refuses; nothing is told about them",
+                        first->directory(), passed_over_count));
     }
     return recovered;
 }

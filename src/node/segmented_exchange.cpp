@@ -1,10 +1,13 @@
 #include "node/segmented_exchange.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "io/timer.hpp"
 #include "io/yield.hpp"
+#include "journal/segment_format.hpp"
 #include "node/clock_watch.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
@@ -19,6 +22,10 @@ namespace {
 std::unique_ptr<telemetry::event_log> log_of(const configuration& c) {
     if (c.event_log.directory.empty()) return nullptr;
     return std::make_unique<telemetry::event_log>(c.event_log, c.instruments);
+}
+
+bool is_refusal(const domain::command& command) noexcept {
+    return command.verdict == domain::reject_reason::request_lost;
 }
 
 }  // namespace
@@ -36,10 +43,21 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
         segments_.push_back(std::make_unique<segment>(context, configuration_of_segment(c, k), clock_, merger_,
                                                       events_log_, orders_.sessions_count()));
     }
+    passed_.resize(std::size_t{orders_.sessions_count()} + 1);
     if (!c.journal_directory.empty()) {
         recovered_segments recovered = recover_segments(segments_, merger_, orders_, watch_);
         next_arrival_ = recovered.last_arrival + 1;
         refusals_ = std::move(recovered.refusals);
+        for (const auto& s : segments_) {
+            const std::span<const std::uint32_t> last = s->host.last_requests();
+            for (std::size_t id = 0; id < passed_.size(); ++id) {
+                passed_[id].request = std::max(passed_[id].request, last[id]);
+            }
+        }
+        for (const domain::command& refusal : refusals_) {
+            std::uint32_t& request = passed_[refusal.session.value].request;
+            request = std::max(request, refusal.request);
+        }
         snapshots_ = std::make_unique<snapshot_maker>(
             context_, std::make_unique<segment_snapshots>(c, segments_, merger_), c.snapshot_every, events_log_);
     }
@@ -118,7 +136,9 @@ io::task<void> segmented_exchange::save_last_snapshot() {
         if (!at_rest) co_return;
         is_saved = is_saved && s->host.sequence() == s->journal->snapshot_sequence();
     }
-    if (is_saved || !refusals_.empty() || merger_.next_arrival() != next_arrival_) co_return;
+    // A snapshot between the refusals would hide what is still to be refused from the next start.
+    if (merger_.next_arrival() < first_request_) co_return;
+    if (is_saved || merger_.next_arrival() != next_arrival_) co_return;
     co_await save_segments(segments_, &context_, &orders_.answers(), next_arrival_ - 1);
 }
 
@@ -128,7 +148,8 @@ io::task<void> segmented_exchange::route_all() {
     domain::command command;
     bool has_command = false;
     while (true) {
-        if (failed_ != nullptr) {
+        // Refusals that wait for room when the venue closes are found again by the next start.
+        if (failed_ != nullptr || (closing_ && has_command && is_refusal(command))) {
             forget_commands();
             has_command = false;
         }
@@ -169,31 +190,62 @@ bool segmented_exchange::take_next(domain::command& into) {
     return true;
 }
 
-// The refusal of a lost request may stand in any journal: in one that takes it.
-std::size_t segmented_exchange::target_of(const domain::command& command) const noexcept {
-    if (command.verdict != domain::reject_reason::request_lost) return map_.target_of(command);
+// The refusal of a lost request may stand in any journal: in one that takes cancels. While none does it waits: refused,
+// it would be lost once more, and nothing before the next start would try again.
+std::optional<std::size_t> segmented_exchange::target_of(const domain::command& command) const noexcept {
+    if (!is_refusal(command)) return map_.target_of(command);
     for (const auto& s : segments_) {
-        const journal::journal_room room = s->thread != nullptr ? s->thread->room() : s->journal->writer().room();
-        if (room != journal::journal_room::none) return s->index();
+        if (s->thread == nullptr) {
+            if (s->journal->writer().room() <= journal::journal_room::cancels_only) return s->index();
+            continue;
+        }
+        // What is under way takes room of which the thread has not told yet: with room for everything, half of what
+        // lies between that and the operators' part may be used up meanwhile.
+        const std::uint64_t under_way = next_arrival_ - merger_.next_arrival();
+        const std::uint64_t reserve = s->own.journal_segment_bytes / 4;
+        const std::uint64_t most = reserve * 3 / 4 / 2 / journal::block_bytes(1);
+        const journal::journal_room room = s->thread->room();
+        if (room == journal::journal_room::everything && under_way <= most) return s->index();
+        if (room == journal::journal_room::cancels_only && under_way == 0) return s->index();
     }
-    return 0;
+    return std::nullopt;
+}
+
+const std::string* segmented_exchange::failure() const noexcept {
+    if (failed_ != nullptr) return failed_->journal->failure();
+    for (const auto& s : segments_) {
+        if (s->journal != nullptr && s->journal->failure() != nullptr) return s->journal->failure();
+    }
+    return nullptr;
 }
 
 // False: there is no room for it in one of the segments that it is for. Who makes room sets `filled`.
 bool segmented_exchange::route(domain::command& command) {
-    const std::size_t target = target_of(command);
-    if (target != segment_map::all) {
-        if (!has_room(target)) return false;
+    const std::optional<std::size_t> target = target_of(command);
+    if (!target) return false;
+    if (*target != segment_map::all) {
+        if (!has_room(*target)) return false;
+        note_place(command);
         set_arrival(command, next_arrival_++, 0);
-        pass_on(command, target);
+        pass_on(command, *target);
         return true;
     }
     for (std::size_t k = 0; k < segments_.size(); ++k) {
         if (!has_room(k)) return false;
     }
+    note_place(command);
     set_arrival(command, next_arrival_++, static_cast<std::uint8_t>(segments_.size()));
     for (std::size_t k = 0; k < segments_.size(); ++k) pass_on(command, k);
     return true;
+}
+
+// What was passed on before a command stands in it, so that a start finds what is missing between the two.
+void segmented_exchange::note_place(domain::command& command) noexcept {
+    if (command.request == 0 || is_refusal(command) || command.session.value >= passed_.size()) return;
+    passed_request& last = passed_[command.session.value];
+    if (command.request != last.request) last.legs_count = 0;
+    set_request_place(command, last.legs_count++, last.request);
+    last.request = command.request;
 }
 
 bool segmented_exchange::has_room(std::size_t index) noexcept {
@@ -263,6 +315,8 @@ io::task<void> segmented_exchange::follow_thread(segment* s) {
         if (s->edge.has_failed()) end_by_failure(*s);
         advance();
         s->is_held_back = !merger_.has_room(s->index());
+        // Its journal may have room now for refusals that wait.
+        if (merger_.next_arrival() < first_request_) orders_.commands().filled().set();
         if (any) {
             for (const auto& other : segments_) {
                 if (other->is_held_back && merger_.has_room(other->index())) other->thread->bell().set();

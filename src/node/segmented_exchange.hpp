@@ -55,15 +55,16 @@ class segmented_exchange final : private gateway::operator_desk {
     void close() noexcept {
         closing_ = true;
         orders_.close();
+        // Refusals may wait for room on a disk.
+        orders_.commands().filled().set();
     }
 
     /// Takes the accounts' keys from another configuration. @return  Why not, as a sentence; empty when it is done.
     [[nodiscard]] std::string change_keys(const configuration& changed) { return orders_.change_keys(changed); }
 
     /// Why the venue ended by itself, as a sentence: the journal of a segment has failed. nullptr while none has.
-    [[nodiscard]] const std::string* failure() const noexcept {
-        return failed_ == nullptr ? nullptr : failed_->journal->failure();
-    }
+    /// Also when it failed at its end, while it was sealed.
+    [[nodiscard]] const std::string* failure() const noexcept;
 
     /// Has a snapshot of all segments written soon, while trading goes on. Nothing without journals.
     void write_snapshot() noexcept {
@@ -80,6 +81,12 @@ class segmented_exchange final : private gateway::operator_desk {
     [[nodiscard]] const segment& at(std::size_t index) const noexcept { return *segments_[index]; }
 
  private:
+    /// The last request of a session that was passed on, and how many commands of it were.
+    struct passed_request {
+        std::uint32_t request = 0;
+        std::uint16_t legs_count = 0;
+    };
+
     io::task<void> route_all();
     [[nodiscard]] bool take_next(domain::command& into);
     /// All are executed, and not all are answered.
@@ -87,8 +94,9 @@ class segmented_exchange final : private gateway::operator_desk {
         return refusals_.empty() && merger_.next_arrival() < first_request_;
     }
     io::task<void> make_snapshots();
-    [[nodiscard]] std::size_t target_of(const domain::command& command) const noexcept;
+    [[nodiscard]] std::optional<std::size_t> target_of(const domain::command& command) const noexcept;
     [[nodiscard]] bool route(domain::command& command);
+    void note_place(domain::command& command) noexcept;
     [[nodiscard]] bool has_room(std::size_t segment) noexcept;
     void pass_on(domain::command command, std::size_t segment);
     io::task<void> follow_thread(segment* s);
@@ -116,6 +124,7 @@ class segmented_exchange final : private gateway::operator_desk {
     answer_merger merger_;
     std::vector<std::unique_ptr<segment>> segments_;
     std::uint64_t next_arrival_ = 1;
+    std::vector<passed_request> passed_;  ///< by session
     bool closing_ = false;
     std::uint64_t first_request_ = 1;            ///< the arrival of the first command of a gateway
     std::deque<domain::command> refusals_;       ///< of lost requests, not executed yet

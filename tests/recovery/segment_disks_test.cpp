@@ -70,6 +70,24 @@ class fills_later final : public io::file_faults {
     std::uint64_t left_;
 };
 
+/// Has no room for another file for a while, once so many have got theirs.
+class fills_for_a_while final : public io::file_faults {
+ public:
+    fills_for_a_while(std::uint64_t files_before, std::uint64_t tries) noexcept
+        : first_(files_before), last_(files_before + tries) {}
+
+    [[nodiscard]] io::file_fault before(io::file_call what, const char*, std::uint64_t, std::size_t) noexcept override {
+        if (what != io::file_call::preallocate) return io::file_fault();
+        ++count_;
+        return count_ > first_ && count_ <= last_ ? io::file_fault(ENOSPC) : io::file_fault();
+    }
+
+ private:
+    std::uint64_t first_;
+    std::uint64_t last_;
+    std::uint64_t count_ = 0;
+};
+
 /// What one answer says.
 using told = std::tuple<int, int, std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t, int>;
 
@@ -318,6 +336,36 @@ TEST(segment_disks, D9_what_a_crash_took_is_told_after_any_number_of_starts) {
     m.asks = false;
     io::block_on(m.context, play(&m, &venue, std::chrono::seconds(20)));
     EXPECT_GT(m.clients[0].lost_count, 1'024U) << "not one of them is forgotten for the others";
+    EXPECT_TRUE(m.clients[0].outstanding.empty()) << m.clients[0].outstanding.size() << " requests are in doubt";
+}
+
+// More refusals than a full disk has room for: they wait, and go on when there is room.
+TEST(segment_disks, D9_what_a_crash_took_is_told_when_a_full_disk_has_room_again) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
+    market m(seed);
+    m.clients.resize(1);
+    const base::test_folder directory;
+    const node::configuration sound = two_segments(node::threading_mode::split, directory.path());
+    node::configuration broken = sound;
+    hangs_later hangs(4 + m.random.below(10));
+    broken.segments[1].journal_faults = &hangs;
+    {
+        segments_process venue(broken);
+        ASSERT_TRUE(venue.at_start().sound);
+        io::block_on(m.context, send_pairs(&m, &venue));
+    }
+    node::configuration full = sound;
+    full.journal_segment_bytes = 16U * 1024;
+    fills_for_a_while first(1, 10);
+    fills_for_a_while second(1, 10);
+    full.segments[0].journal_faults = &first;
+    full.segments[1].journal_faults = &second;
+    segments_process venue(full);
+    ASSERT_TRUE(venue.at_start().sound);
+    m.asks = false;
+    io::block_on(m.context, play(&m, &venue, std::chrono::seconds(20)));
+    EXPECT_GT(m.clients[0].lost_count, 1'024U);
     EXPECT_TRUE(m.clients[0].outstanding.empty()) << m.clients[0].outstanding.size() << " requests are in doubt";
 }
 

@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,9 +24,13 @@
 #include "domain/private_event.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
+#include "io/file_operation.hpp"
 #include "io/scope.hpp"
 #include "io/test_require.hpp"
+#include "io/timer.hpp"
+#include "journal/limits.hpp"
 #include "journal/manifest.hpp"
+#include "journal/reader.hpp"
 #include "journal/segment_format.hpp"
 #include "journal/storage.hpp"
 #include "node/journal_replay.hpp"
@@ -408,6 +417,23 @@ io::task<void> come_back(io::context* context, node::segmented_exchange* exchang
     co_await serving.join();
 }
 
+/// Cuts a segment of a journal behind that many blocks with commands.
+void cut_behind(const std::string& path, int blocks_count) {
+    std::ifstream file(path, std::ios::binary);
+    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::span<const std::byte> all = std::as_bytes(std::span(bytes));
+    const auto header = journal::decode_segment_header(all.first(journal::segment_header_bytes));
+    ASSERT_TRUE(header.has_value());
+    std::uint64_t offset = journal::segment_header_bytes;
+    while (blocks_count != 0) {
+        const auto size = journal::claimed_bytes(*header, all.subspan(offset, journal::block_header_bytes));
+        ASSERT_TRUE(size.has_value());
+        blocks_count -= *size > journal::block_header_bytes ? 1 : 0;
+        offset += journal::padded(*size);
+    }
+    std::filesystem::resize_file(path, offset);
+}
+
 TEST(segments_recovery, tells_that_a_request_to_all_did_not_happen_everywhere) {
     const base::test_folder directory;
     const node::configuration c = two_segments(threading_mode::inline_, directory.path(), journal::durability::each);
@@ -420,10 +446,8 @@ TEST(segments_recovery, tells_that_a_request_to_all_did_not_happen_everywhere) {
     // The crash: the second segment's journal ends behind its order, before which stands what the session wants
     // cancelled when its connection breaks. Neither was closed in order.
     remove_snapshots(c);
-    std::filesystem::resize_file(c.journal_directory + "/FIRST/" + journal::segment_name(1),
-                                 journal::segment_header_bytes + 3 * journal::block_bytes(1));
-    std::filesystem::resize_file(c.journal_directory + "/SECOND/" + journal::segment_name(1),
-                                 journal::segment_header_bytes + 2 * journal::block_bytes(1));
+    cut_behind(c.journal_directory + "/FIRST/" + journal::segment_name(1), 3);
+    cut_behind(c.journal_directory + "/SECOND/" + journal::segment_name(1), 2);
     {
         // Somebody takes both as they are.
         io::context tools;
@@ -452,6 +476,72 @@ std::string refusal_of(const node::configuration& c) {
     } catch (const node::recovery_error& e) {
         return e.what();
     }
+}
+
+/// Whether the newest segment of the second journal has a mark of that many commands of the first.
+io::task<bool> has_mark(journal::storage* files, std::string directory, std::uint64_t sequence) {
+    journal::reader_options anybody;
+    anybody.from_sequence = 0;
+    auto reader = co_await journal::reader::open(files, directory, anybody);
+    if (!reader) co_return false;
+    for (;;) {
+        const auto commands = co_await (*reader)->next();
+        if (!commands) co_return false;
+        if (commands->empty()) break;
+    }
+    co_return journal::unpack_mark((*reader)->end().marks[0]).sequence >= sequence;
+}
+
+/// Where copies of a venue's folders go that are made while it runs.
+struct running_copies {
+    std::string journal;
+    std::string older;
+    std::string newer;
+};
+
+/// Trades in both segments, and then in the first alone; copies the folders before that and behind it.
+io::task<void> copy_beside_an_idle_segment(const running_copies* where, asker* a) {
+    using std::filesystem::copy_options;
+    for (std::uint32_t i = 1; i <= 2; ++i) static_cast<void>(co_await asker::ask(a, buy(i, i)));
+    std::filesystem::copy(where->journal, where->older, copy_options::recursive);
+    for (std::uint64_t name = 10; name < 15; ++name) static_cast<void>(co_await asker::ask(a, buy(1, name)));
+    io::context& on = co_await io::this_context();
+    journal::disk_storage files(on);
+    // The note of the cancel on disconnect, two orders, and five. A bound far beyond what it takes.
+    const io::steady_time begin = on.now();
+    while (on.now() - begin < 20 * journal::marks_interval) {
+        const bool is_there = co_await has_mark(&files, where->journal + "/SECOND", 7);
+        if (is_there) break;
+        static_cast<void>(co_await io::sleep_for(journal::marks_interval / 20));
+    }
+    std::filesystem::copy(where->journal, where->newer, copy_options::recursive);
+}
+
+// D8: a venue is killed, and the folder of one segment is one that was copied while it ran, or is gone. The other
+// segment had nothing to do since.
+TEST_P(segments, D8_of_different_moments_are_refused_also_when_one_was_idle) {
+    using std::filesystem::copy_options;
+    const base::test_folder directory;
+    const node::configuration c = two_segments(GetParam(), directory.path());
+    const running_copies where{c.journal_directory, directory.path() + "/older", directory.path() + "/newer"};
+    {
+        io::context context;
+        node::segmented_exchange exchange(context, c);
+        script what = [&](node::segmented_exchange*, asker* a) { return copy_beside_an_idle_segment(&where, a); };
+        io::block_on(context, play(&context, &exchange, &what));
+    }
+    const auto start_with = [&](const std::string& name, const std::string& from) {
+        std::filesystem::remove_all(c.journal_directory);
+        std::filesystem::copy(where.newer, c.journal_directory, copy_options::recursive);
+        if (name.empty()) return refusal_of(c);
+        std::filesystem::remove_all(c.journal_directory + name);
+        if (!from.empty()) std::filesystem::copy(from + name, c.journal_directory + name, copy_options::recursive);
+        return refusal_of(c);
+    };
+    EXPECT_NE(start_with("/FIRST", where.older), "") << "the first is older";
+    EXPECT_NE(start_with("/FIRST", ""), "") << "the first is gone";
+    EXPECT_NE(start_with("/SECOND", ""), "") << "the second is gone";
+    EXPECT_EQ(start_with("", ""), "") << "the control";
 }
 
 // D8: folders that were copied at different moments do not belong together, although each is sound.
@@ -519,6 +609,41 @@ TEST_P(segments, D9_end_when_the_journal_of_one_fails) {
     for (std::size_t k = 0; k < 2; ++k) {
         EXPECT_EQ(exchange.at(k).journal->snapshot_sequence(), 0U) << "its state is in no journal";
     }
+}
+
+/// Fails every sync from a certain moment on.
+class fails_syncs final : public io::file_faults {
+ public:
+    std::atomic<bool> is_on = false;
+    [[nodiscard]] io::file_fault before(io::file_call what, const char*, std::uint64_t, std::size_t) noexcept override {
+        return what == io::file_call::sync_data && is_on ? io::file_fault(EIO) : io::file_fault();
+    }
+};
+
+io::task<void> trade_in_both(io::context* context, node::segmented_exchange* exchange, fails_syncs* faults) {
+    io::task_scope serving(*context);
+    serving.spawn(exchange->run());
+    auto session = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
+    CORRO_REQUIRE(session);
+    asker a{session->get()};
+    for (std::uint32_t i = 1; i <= 2; ++i) static_cast<void>(co_await asker::ask(&a, buy(i, i)));
+    static_cast<void>(co_await (*session)->log_out());
+    // Everything is on the disk; the seal is not.
+    faults->is_on = true;
+    exchange->close();
+    co_await serving.join();
+}
+
+TEST_P(segments, D4_a_sync_that_fails_at_the_end_is_a_failure_of_the_venue) {
+    const base::test_folder directory;
+    node::configuration c = two_segments(GetParam(), directory.path());
+    fails_syncs faults;
+    c.segments[1].journal_faults = &faults;
+    io::context context;
+    node::segmented_exchange exchange(context, c);
+    io::block_on(context, trade_in_both(&context, &exchange, &faults));
+    ASSERT_NE(exchange.failure(), nullptr);
+    EXPECT_NE(exchange.failure()->find("/SECOND"), std::string::npos) << *exchange.failure();
 }
 
 }  // namespace

@@ -1,0 +1,77 @@
+// Requests that a crash took from a venue of several segments: found while the journals are replayed, refused behind
+// that.
+//
+// One journal may end before another, and then a request is gone although a later one of its session is there. Every
+// command records the request that its session had passed on before it, and its own place among the commands of its
+// request; what lies between is lost, and what the gateway rejected is not. Commands of before that was recorded leave
+// a gap in which anything may be lost.
+//
+// Limits:  node/limits.hpp: lost_requests_max.
+// Threads: one. Cost: per session its last request; an entry per gap, however many requests are in it.
+// Source:  docs/spec/segments.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "domain/command.hpp"
+#include "node/limits.hpp"
+#include "node/segment_replay.hpp"
+
+namespace corro::node {
+
+class lost_requests final : public replay_witness {
+ public:
+    /// @param last_requests  By session, in the state from which the replay goes on.
+    /// @param saved          The last arrival that is in the state.
+    lost_requests(std::size_t segments_count, std::vector<std::uint32_t> last_requests, std::uint64_t saved);
+
+    /// The next command, in the order of arrivals, which is that of a session's requests.
+    void replayed(std::size_t segment, const domain::command& c) override;
+    void replayed_partly(const domain::command& c) override;
+
+    /// Refuses those that may have been lost: everything up to the end of the journal that ends first is in every
+    /// journal, so what is missing there was rejected, and the session was told. Of more than `most` every session gets
+    /// its part, of its newest requests; `passed_over_count` has the others.
+    /// @pre  The replay is at the end.
+    [[nodiscard]] std::deque<domain::command> refusals(std::size_t most = lost_requests_max);
+
+    [[nodiscard]] std::uint64_t passed_over_count() const noexcept { return passed_over_count_; }
+    /// Gaps that are known.
+    [[nodiscard]] std::size_t gaps_count() const noexcept { return gaps_.size(); }
+    /// The last arrival in any journal.
+    [[nodiscard]] std::uint64_t last_arrival() const noexcept { return last_arrival_; }
+
+ private:
+    struct gap {
+        std::uint32_t last = 0;
+        domain::account_id account{};
+        std::uint64_t before = 0;  ///< the arrival of the session's next command that is there, or of its own copies
+    };
+    struct session {
+        std::uint32_t last = 0;   ///< request
+        std::uint32_t legs = 0;   ///< commands of it that are there
+        bool is_counted = false;  ///< whether all of them were replayed, and none is in the state before
+        bool has_more = false;    ///< whether further ones of it were passed on
+        domain::account_id account{};
+    };
+
+    void add(std::uint32_t session, domain::account_id account, std::uint32_t first, std::uint32_t last,
+             std::uint64_t before);
+    void take_out(std::uint32_t session, std::uint32_t request);
+    void forget_rejected();
+    [[nodiscard]] std::uint64_t complete() const noexcept;
+
+    std::vector<session> sessions_;
+    std::vector<std::uint64_t> last_arrivals_;  ///< by segment
+    std::uint64_t last_arrival_;                ///< in any journal
+    std::uint64_t passed_over_count_ = 0;
+    std::size_t gaps_before_forgetting_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, gap> gaps_;  ///< by session and first request
+};
+
+}  // namespace corro::node

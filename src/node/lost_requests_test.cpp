@@ -1,0 +1,131 @@
+// Which requests a start takes for lost.
+#include "node/lost_requests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "node/arrival.hpp"
+
+namespace corro::node {
+namespace {
+
+/// Two segments, a few sessions, and commands as a venue records them.
+class lost : public testing::Test {
+ protected:
+    static domain::command of(std::uint32_t session, std::uint32_t request) {
+        domain::command c;
+        c.kind = domain::command_kind::enter_order;
+        c.session = domain::session_id{session};
+        c.account = domain::account_id{session};
+        c.request = request;
+        return c;
+    }
+    /// A quote of a mass quote.
+    static domain::command leg(std::uint32_t request, std::uint16_t index, bool has_more) {
+        domain::command c = of(1, request);
+        c.kind = domain::command_kind::enter_quote;
+        c.flags = has_more ? domain::quote_flag::more : std::uint8_t{0};
+        set_request_place(c, index, index == 0 ? request - 1 : request);
+        return c;
+    }
+    static domain::command recorded(std::uint32_t session, std::uint32_t request, std::uint32_t previous) {
+        domain::command c = of(session, request);
+        set_request_place(c, 0, previous);
+        return c;
+    }
+    void replay(std::size_t segment, domain::command c) {
+        set_arrival(c, ++arrival, 0);
+        requests.replayed(segment, c);
+    }
+    /// A command that was passed on and is in no journal.
+    void lose() { ++arrival; }
+    std::vector<std::uint32_t> refused(std::size_t most = lost_requests_max) {
+        std::vector<std::uint32_t> all;
+        for (const domain::command& c : requests.refusals(most)) all.push_back(c.request);
+        return all;
+    }
+
+    std::uint64_t arrival = 0;
+    lost_requests requests = lost_requests(2, std::vector<std::uint32_t>(5), 0);
+};
+
+using numbers = std::vector<std::uint32_t>;
+
+TEST_F(lost, a_request_that_was_rejected_is_not_lost) {
+    replay(0, recorded(1, 1, 0));
+    // The second segment has nothing, and of the first one everything; 2 to 9 were rejected.
+    replay(0, recorded(1, 10, 1));
+    EXPECT_EQ(refused(), numbers{});
+}
+
+TEST_F(lost, what_was_passed_on_and_is_in_no_journal_is_lost) {
+    replay(0, recorded(1, 1, 0));
+    lose();
+    replay(0, recorded(1, 5, 3));
+    EXPECT_EQ(refused(), (numbers{2, 3})) << "3 for certain, 2 may have been before it, 4 was rejected";
+}
+
+TEST_F(lost, a_hundred_million_rejects_are_one_gap_and_the_newest_are_refused) {
+    replay(0, of(1, 1));
+    replay(0, of(1, 100'000'000));
+    replay(0, of(2, 4));
+    EXPECT_EQ(requests.gaps_count(), 2U);
+    EXPECT_EQ(refused(10), (numbers{99'999'995, 99'999'996, 99'999'997, 99'999'998, 99'999'999, 1, 2, 3}));
+    EXPECT_EQ(requests.passed_over_count(), 99'999'998U - 5);
+}
+
+TEST_F(lost, gaps_that_every_journal_has_passed_are_forgotten) {
+    for (std::uint32_t i = 1; i <= 100'000; ++i) {
+        replay(i % 2, of(1, 2 * i));
+        ASSERT_LE(requests.gaps_count(), 8'192U);
+    }
+    EXPECT_LE(refused().size(), 2U);
+}
+
+TEST_F(lost, what_an_earlier_start_has_refused_is_refused_once) {
+    replay(1, of(2, 1));
+    replay(0, of(1, 1));
+    replay(0, of(1, 6));
+    for (const std::uint32_t request : {2U, 4U, 5U}) {
+        domain::command refusal = of(1, request);
+        refusal.verdict = domain::reject_reason::request_lost;
+        replay(0, refusal);
+    }
+    EXPECT_EQ(refused(), numbers{3});
+}
+
+TEST_F(lost, a_quote_of_a_mass_quote_makes_its_request_lost_wherever_it_stood) {
+    for (int missing = 0; missing < 3; ++missing) {
+        SCOPED_TRACE(missing);
+        arrival = 0;
+        requests = lost_requests(2, std::vector<std::uint32_t>(5), 0);
+        replay(0, recorded(1, 1, 0));
+        for (int index = 0; index < 3; ++index) {
+            if (index == missing) {
+                lose();
+            } else {
+                replay(0, leg(2, static_cast<std::uint16_t>(index), index != 2));
+            }
+        }
+        replay(0, recorded(1, 3, 2));
+        EXPECT_EQ(refused(), numbers{2});
+    }
+}
+
+TEST_F(lost, a_mass_quote_whose_end_is_missing_at_the_end_of_the_journals_is_lost) {
+    replay(0, leg(1, 0, true));
+    replay(0, leg(1, 1, true));
+    EXPECT_EQ(refused(), numbers{1});
+}
+
+TEST_F(lost, a_mass_quote_that_is_there_is_not_lost) {
+    replay(0, leg(1, 0, true));
+    replay(1, leg(1, 1, true));
+    replay(0, leg(1, 2, false));
+    EXPECT_EQ(refused(), numbers{});
+}
+
+}  // namespace
+}  // namespace corro::node
