@@ -60,6 +60,8 @@ std::string_view name_of(command_kind kind) {
         case command_kind::new_trading_day: return "new_trading_day";
         case command_kind::define_instrument: return "define_instrument";
         case command_kind::cancel_on_disconnect: return "cancel_on_disconnect";
+        case command_kind::define_account: return "define_account";
+        case command_kind::set_account_limits: return "set_account_limits";
         default: return "other";
     }
 }

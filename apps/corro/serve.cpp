@@ -8,15 +8,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend.hpp"
 #include "commands.hpp"
 #include "io/block_on.hpp"
 #include "io/context.hpp"
+#include "io/event.hpp"
 #include "io/scope.hpp"
 #include "io/signals.hpp"
 #include "journal_news.hpp"
+#include "node/account_changes.hpp"
 #include "node/configuration.hpp"
 #include "node/distributor_role.hpp"
 #include "node/exchange.hpp"
@@ -87,32 +90,45 @@ node::configuration configuration_of_server(const serve_options& options) {
     return c;
 }
 
-// The keys of the file as it is now; what else has changed in it waits for the next start.
+void print_outcome(const serve_options& options, const node::reread_outcome& outcome) {
+    for (const std::string& problem : outcome.problems) {
+        fmt::print(stderr, "corro serve: {}: no key is changed: {}\n", options.config, problem);
+    }
+    if (outcome.problems.empty()) {
+        fmt::print("{}: the accounts have the keys of this file now; {} accounts are new, {} have other limits\n",
+                   options.config, outcome.accounts_added, outcome.limits_changed);
+    }
+    for (const std::string& each : outcome.waiting) fmt::print(stderr, "corro serve: {}: {}\n", options.config, each);
+    std::fflush(stdout);
+}
+
+// Accounts, keys and limits of the file as it is now, whenever SIGHUP asks for it. Beside the other signals: the
+// journal may take its time.
 template <class Served>
-void reread_keys(const serve_options& options, Served& served) {
-    if constexpr (requires(const node::configuration& c) { served.change_keys(c); }) {
-        std::string problem;
+io::task<void> obey_hangups(Served* served, const serve_options* options, io::auto_event* asked) {
+    while (true) {
+        const std::error_code stopped = co_await asked->wait();
+        if (stopped) co_return;
+        node::reread_outcome outcome;
+        std::optional<node::configuration> read;
         try {
-            problem = served.change_keys(configuration_of_server(options));
+            read = configuration_of_server(*options);
         } catch (const std::exception& e) {
-            problem = e.what();
+            outcome.problems.emplace_back(e.what());
         }
-        if (problem.empty()) {
-            fmt::print("{}: the accounts have the keys of this file now\n", options.config);
+        if constexpr (requires { served->reread(std::move(*read)); }) {
+            if (read) outcome = co_await served->reread(std::move(*read));
+            print_outcome(*options, outcome);
         } else {
-            fmt::print(stderr, "corro serve: {}: no key is changed: {}\n", options.config, problem);
+            fmt::print(stderr, "corro serve: this role has no keys\n");
         }
-        std::fflush(stdout);
-    } else {
-        fmt::print(stderr, "corro serve: this role has no keys\n");
     }
 }
 
 // SIGUSR1 prints the tables, SIGUSR2 has a snapshot written, SIGHUP has the keys read again; the first SIGINT or
 // SIGTERM closes the venue, the second gives up on slow goodbyes.
 template <class Exchange>
-io::task<void> obey_signals(Exchange* exchange, const serve_options* options, io::signal_set* signals,
-                            io::context* context) {
+io::task<void> obey_signals(Exchange* exchange, io::auto_event* hangup, io::signal_set* signals, io::context* context) {
     bool closing = false;
     while (true) {
         const auto signal = co_await signals->wait();
@@ -122,7 +138,7 @@ io::task<void> obey_signals(Exchange* exchange, const serve_options* options, io
         } else if (*signal == SIGUSR2) {
             exchange->write_snapshot();
         } else if (*signal == SIGHUP) {
-            reread_keys(*options, *exchange);
+            hangup->set();
         } else if (closing) {
             context->stop();
         } else {
@@ -153,7 +169,9 @@ io::task<void> serve_until_closed(Exchange* exchange, const serve_options* optio
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP});
     release_signals();
     io::task_scope watching(*context);
-    watching.spawn(obey_signals(exchange, options, &signals, context));
+    io::auto_event hangup;
+    watching.spawn(obey_hangups(exchange, options, &hangup));
+    watching.spawn(obey_signals(exchange, &hangup, &signals, context));
     watching.spawn(tell_journal_news(journals_of(*exchange)));
     co_await run_watched(exchange, &watching);
 }
@@ -262,7 +280,7 @@ int serve(const serve_options& options) {
 // has latency tables; a SIGUSR1 that was meant for one must not end a role.
 template <class Role>
 io::task<void> run_until_closed(Role* role, const serve_options* options, io::context* context) {
-    const auto obey = [](Role* what, const serve_options* asked, io::signal_set* signals) -> io::task<void> {
+    const auto obey = [](Role* what, io::auto_event* hangup, io::signal_set* signals) -> io::task<void> {
         while (true) {
             const auto signal = co_await signals->wait();
             if (!signal) co_return;
@@ -272,7 +290,7 @@ io::task<void> run_until_closed(Role* role, const serve_options* options, io::co
                 continue;
             }
             if (*signal == SIGHUP) {
-                reread_keys(*asked, *what);
+                hangup->set();
                 continue;
             }
             if constexpr (requires { what->write_snapshot(); }) what->write_snapshot();
@@ -282,7 +300,9 @@ io::task<void> run_until_closed(Role* role, const serve_options* options, io::co
     io::signal_set signals(*context, {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP});
     release_signals();
     io::task_scope watching(*context);
-    watching.spawn(obey(role, options, &signals));
+    io::auto_event hangup;
+    watching.spawn(obey_hangups(role, options, &hangup));
+    watching.spawn(obey(role, &hangup, &signals));
     if constexpr (requires { journals_of(*role); }) watching.spawn(tell_journal_news(journals_of(*role)));
     co_await run_watched(role, &watching);
 }
@@ -317,7 +337,8 @@ int serve_facility(const serve_options& options) {
                                         ": link.listen: a facility needs a place where its gateways find it; add "
                                         "[link] with listen = \"venue.link\"");
     io::context context(io::context_options(backend_named(options.io)));
-    node::facility_role facility(context, configuration);
+    const auto noticed = [](const std::string& what) { fmt::print(stderr, "corro serve: {}\n", what); };
+    node::facility_role facility(context, configuration, noticed);
     fmt::print(
         "corro {} is the facility of venue {} on {}, {}\n  link         {}\n  feed         {}\n  snapshots    {}\n",
         CORRO_VERSION, configuration.venue_name, context.backend_name(), name_of(configuration.threading, false),

@@ -35,6 +35,12 @@ enum class command_kind : std::uint8_t {
     /// is lost. Changes nothing and causes no event; it stands in the journal for whoever starts on it.
     cancel_on_disconnect = 25,
     new_trading_day = 26,  ///< the statistics of instruments begin again
+    /// The venue's own, when its configuration has a new account while it runs: `other_account` has the sessions from
+    /// `other_session` on, `quantity` of them. Causes no event; without an effect when an account or a session is
+    /// already defined so, or does not fit.
+    define_account = 27,
+    /// The venue's own, when its configuration has other limits for an account: like `set_limits`, without an event.
+    set_account_limits = 28,
 };
 
 enum class order_type : std::uint8_t {
@@ -146,7 +152,8 @@ struct command {
                                ///< settle_instrument: the settlement price
     quantity_lots quantity{};  ///< enter: the order's; amend: the new total quantity, counting what has been filled;
                                ///< set_limits: the largest of one order, 0 for no limit; enter_quote: the bid's, 0
-                               ///< for no bid; set_protection: lots of the quotes in a window, 0 for no limit
+                               ///< for no bid; set_protection: lots of the quotes in a window, 0 for no limit;
+                               ///< define_account: sessions
     /// A reason found at the edge that the domain's units cannot express, such as an off-tick price. The facility
     /// answers such a command with this refusal, so that it is sequenced and journaled like any other.
     reject_reason verdict = reject_reason::none;
@@ -199,7 +206,7 @@ struct command {
         std::uint32_t self_match_group{};  ///< enter: prevents by this group of the firm instead of by account; 0: no
         std::uint32_t open_orders_max;     ///< set_limits: 0 for no limit
         std::uint32_t fills_max;           ///< set_protection: fills of the quotes in a window, 0 for no limit
-        session_id other_session;          ///< kill_switch of one session: which, of `other_account`
+        session_id other_session;          ///< kill_switch of one session: which, of `other_account`; define_account
     };
     /// amend: see amend_flag; set_limits, kill_switch: the account concerned; cancel_orders: whose orders, for
     /// operators, 0 for the sender's own.

@@ -39,7 +39,10 @@ struct run_profile {
 class command_generator {
  public:
     explicit command_generator(std::uint64_t seed)
-        : random_(seed), definitions_(seed ^ 0xdef1'7e5eULL), days_(seed ^ 0xda75ULL) {
+        : random_(seed),
+          definitions_(seed ^ 0xdef1'7e5eULL),
+          days_(seed ^ 0xda75ULL),
+          accounts_(seed ^ 0xacc0'0175ULL) {
         constexpr std::array<std::int64_t, 8> spreads{1, 3, 10, 100, 300, 5'000, 200'000, 500'000'000};
         constexpr std::array<std::uint32_t, 5> capacities{3, 20, 100, 300, 600};
         constexpr std::array<std::uint32_t, 4> windows{6, 7, 8, 10};
@@ -105,6 +108,7 @@ class command_generator {
 
         if (profile_.defines && definitions_.below(50) == 0) return definition_for(c);
         if (profile_.operates && days_.below(200) == 0) return new_day(c);
+        if (profile_.operates && accounts_.below(200) == 0) return of_configuration(c);
         if (profile_.auctions && one_in(40)) {
             c.is_operator = 1;
             change_phase(c);
@@ -321,6 +325,30 @@ class command_generator {
         if (days_.below(4) == 0) c.product = domain::product_id{1};
         return c;
     }
+    /// What a configuration that was read again says of an account, most often something sound.
+    [[nodiscard]] domain::command of_configuration(domain::command c) {
+        const auto one_of = [this](std::uint64_t n) { return accounts_.below(n) == 0; };
+        const auto up_to = [this](std::uint64_t n) { return static_cast<std::uint32_t>(accounts_.below(n + 1)); };
+        c.account = {};
+        c.session = {};
+        c.request = 0;
+        c.instrument = {};
+        c.is_operator = one_of(20) ? 0 : 1;
+        c.other_account = domain::account_id{up_to(profile_.accounts)};
+        if (one_of(2)) {
+            c.kind = domain::command_kind::define_account;
+            c.quantity = domain::quantity_lots{one_of(20) ? 2'000'000 : up_to(3)};
+            c.other_session = domain::session_id{one_of(20) ? 2'000'000 : up_to(60)};
+            return c;
+        }
+        c.kind = domain::command_kind::set_account_limits;
+        c.firm = up_to(one_of(20) ? 9 : 2);
+        if (one_of(2)) c.quantity = domain::quantity_lots{1 + up_to(2 * profile_.quantity_max)};
+        if (one_of(2)) c.position_max = domain::quantity_lots{1 + up_to(8 * profile_.quantity_max)};
+        if (one_of(2)) c.open_orders_max = 1 + up_to(9);
+        if (one_of(3)) c.notional_max = one_of(10) ? -1 : 1 + std::int64_t{up_to(1'000)} * profile_.quantity_max;
+        return c;
+    }
     /// A definition, most often a sound one, or the opening of what was defined, which begins closed.
     [[nodiscard]] domain::command definition_for(domain::command c) {
         const auto one_of = [this](std::uint64_t n) { return definitions_.below(n) == 0; };
@@ -519,6 +547,7 @@ class command_generator {
     base::prng random_;
     base::prng definitions_;
     base::prng days_;
+    base::prng accounts_;
     std::vector<domain::instrument_id> ids_;  ///< of all instruments so far
     run_profile profile_;
     std::uint64_t sequence_ = 0;

@@ -55,6 +55,20 @@ std::span<const domain::instrument> facility::defined() const noexcept {
     return machine_->definitions().subspan(machine_->configured().size());
 }
 
+std::span<const domain::defined_account> facility::defined_accounts() const noexcept {
+    return machine_->defined_accounts();
+}
+
+domain::account_limits facility::limits_of(domain::account_id account) const noexcept {
+    return account.value < options_.accounts_max ? machine_->rules().limits(account) : domain::account_limits();
+}
+
+bool facility::was_given_limits(domain::account_id account) const noexcept {
+    if (account.value >= options_.accounts_max) return false;
+    return (machine_->rules().account_flags(account) & account_flag::configured) != 0 ||
+           limits_of(account) != domain::account_limits();
+}
+
 void facility::set_hash_key(std::uint64_t key) noexcept {
     if (machine_->was_used()) return;
     options_.hash_key = key;

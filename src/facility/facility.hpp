@@ -18,6 +18,7 @@
 
 #include "base/byte_stream.hpp"
 #include "base/page_touch.hpp"
+#include "domain/account.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/foresight.hpp"
@@ -111,6 +112,15 @@ class facility {
     [[nodiscard]] std::span<const domain::instrument> instruments() const noexcept;
     /// The latter alone.
     [[nodiscard]] std::span<const domain::instrument> defined() const noexcept;
+
+    /// Accounts that were defined while the venue ran, in the order of their definition. Valid as the instruments.
+    [[nodiscard]] std::span<const domain::defined_account> defined_accounts() const noexcept;
+    /// None for an unknown account.
+    [[nodiscard]] domain::account_limits limits_of(domain::account_id account) const noexcept;
+    /// Whether a `set_account_limits` has ever given the account limits, or it has any from an operator.
+    [[nodiscard]] bool was_given_limits(domain::account_id account) const noexcept;
+    /// Accounts are numbered below this.
+    [[nodiscard]] std::uint32_t accounts_max() const noexcept { return options_.accounts_max; }
 
     // --- Reading, for snapshots, market data and tests; an unknown instrument has an empty book ---------------------
 

@@ -55,6 +55,10 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         begin_day();
     } else if (c.kind == domain::command_kind::define_instrument) {
         define_instrument();
+    } else if (c.kind == domain::command_kind::define_account) {
+        define_account();
+    } else if (c.kind == domain::command_kind::set_account_limits) {
+        set_account_limits();
     } else if (c.kind == domain::command_kind::cancel_on_disconnect) {
         // Of the rules nothing depends on it.
     } else {
@@ -157,6 +161,7 @@ std::uint64_t facility_reference::state_hash() const {
     }
     for (const auto& [account, session] : killed_sessions_) hasher.add((std::uint64_t{account} << 32) | session);
     hash_definitions(hasher);
+    hash_accounts(hasher);
     return hasher.value();
 }
 

@@ -341,6 +341,9 @@ class facility_reference {
     reject_reason check_limits(const order& o, std::uint32_t total, std::uint32_t added, domain::price_ticks price,
                                std::size_t opened);
     void set_limits();
+    void define_account();
+    void set_account_limits();
+    void hash_accounts(state_hasher& hasher) const;
     /// Groups belong to a firm, or to an account that has none.
     std::uint64_t group_owner(std::uint32_t account);
     bool is_own(const order& resting, const order& incoming) const;
@@ -383,7 +386,8 @@ class facility_reference {
     std::map<std::uint32_t, protection> protections_;  ///< by account
     std::vector<std::pair<domain::account_id, domain::session_id>> tripped_;
     std::uint64_t trades_count_ = 0;
-    std::map<std::uint32_t, limits> limits_;  ///< by account; whoever is not there has none
+    std::vector<std::array<std::uint32_t, 3>> accounts_;  ///< defined: number, first session, sessions
+    std::map<std::uint32_t, limits> limits_;              ///< by account; whoever is not there has none
     std::set<std::uint32_t> killed_accounts_, killed_firms_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> killed_sessions_;
     std::uint64_t expiring_count_ = 0;

@@ -16,6 +16,11 @@ inline constexpr std::uint32_t private_run_max = 64;
 /// Sessions whose kill switch may be thrown at a time; whoever needs more throws the switches of their accounts.
 inline constexpr std::uint32_t sessions_killed_max = 1024;
 
+/// Accounts that may be defined while a venue runs, over all of its starts; and the last number of a session, as in
+/// gateway::account_directory. A definition is compared with all before it.
+inline constexpr std::uint32_t accounts_defined_max = 4096;
+inline constexpr std::uint32_t account_sessions_max = 1U << 20U;
+
 /// How often an order may hold what it shows at a time. Each part shown can be one fill of one aggressor.
 inline constexpr std::uint32_t display_parts_max = 256;
 

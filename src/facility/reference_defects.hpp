@@ -79,6 +79,7 @@ enum class defect : std::uint8_t {
     refused_orders_keep_positions,
     volume_outlasts_the_day,
     high_outlasts_the_day,
+    configured_limits_are_ignored,
     count_,
 };
 

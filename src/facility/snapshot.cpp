@@ -43,7 +43,7 @@ std::uint32_t snapshot_header::computed_crc() const noexcept {
 
 std::error_code snapshot_header::check() const noexcept {
     if (mark != mark_of_a_snapshot) return snapshot_errc::foreign_format;
-    if (version != version_now) return snapshot_errc::unsupported_version;
+    if (version != version_of_plain && version != version_of_accounts) return snapshot_errc::unsupported_version;
     if (crc != computed_crc()) return snapshot_errc::damaged;
     return {};
 }
@@ -61,7 +61,7 @@ std::uint64_t facility::state_machine::fingerprint() const noexcept {
 
 /// What the header says of the last command is not repeated here.
 void facility::state_machine::transfer(base::archive& a) noexcept {
-    static_assert(sizeof(state_machine) == 6 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
+    static_assert(sizeof(state_machine) == 7 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
                                                sizeof strategies_ + sizeof implied_ + sizeof writer_ + 4 * 8 +
                                                sizeof options_ + 8,
@@ -94,17 +94,19 @@ void facility::state_machine::transfer(base::archive& a) noexcept {
 }
 
 bool facility::state_machine::save(base::byte_sink& sink) const noexcept {
-    snapshot_header header{.mark = snapshot_header::mark_of_a_snapshot,
-                           .version = snapshot_header::version_now,
-                           .fingerprint = fingerprint(),
-                           .sequence = sequence_.value,
-                           .time = now_.value,
-                           .state_hash = state_hash()};
+    snapshot_header header{
+        .mark = snapshot_header::mark_of_a_snapshot,
+        .version = accounts_.empty() ? snapshot_header::version_of_plain : snapshot_header::version_of_accounts,
+        .fingerprint = fingerprint(),
+        .sequence = sequence_.value,
+        .time = now_.value,
+        .state_hash = state_hash()};
     header.crc = header.computed_crc();
     if (!sink.write(std::as_bytes(std::span{&header, 1}))) return false;
     base::archive a(sink);
     // An archive that saves changes nothing; that is what makes one function for both directions possible.
     const_cast<state_machine*>(this)->transfer(a);
+    if (!accounts_.empty()) const_cast<state_machine*>(this)->transfer_accounts(a);
     return a.finish();
 }
 
@@ -116,6 +118,7 @@ std::error_code facility::state_machine::load(base::byte_source& source) noexcep
     was_used_ = true;
     base::archive a(source);
     transfer(a);
+    if (header.version == snapshot_header::version_of_accounts) transfer_accounts(a);
     if (!a.finish()) {
         return a.status() == base::archive::state::ended ? snapshot_errc::truncated : snapshot_errc::damaged;
     }

@@ -44,7 +44,7 @@ struct snapshot_position {
 /// | offset | size | meaning                                                      |
 /// |--------|------|--------------------------------------------------------------|
 /// |      0 |    8 | mark: "CORROFAC", in the byte order of the machine           |
-/// |      8 |    4 | version of the format                                        |
+/// |      8 |    4 | version of the format: 2 with accounts behind the rest, or 1 |
 /// |     12 |    4 | CRC-32C of the other bytes                                   |
 /// |     16 |    8 | fingerprint of the options and instruments                   |
 /// |     24 |    8 | sequence number of the last command                          |
@@ -60,7 +60,9 @@ struct snapshot_header {
     std::uint64_t state_hash = 0;
 
     static constexpr std::uint64_t mark_of_a_snapshot = 0x4341'464f'5252'4f43;  // "CORROFAC"
-    static constexpr std::uint32_t version_now = 1;
+    static constexpr std::uint32_t version_of_plain = 1;            ///< no account was defined while the venue ran
+    static constexpr std::uint32_t version_now = version_of_plain;  ///< of a venue as its configuration makes it
+    static constexpr std::uint32_t version_of_accounts = 2;         ///< the accounts that were are at the end
 
     [[nodiscard]] std::uint32_t computed_crc() const noexcept;
     /// What is wrong with it, as far as one can tell without a facility.

@@ -41,6 +41,8 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::define_instrument: define_instrument(c); break;
             case command_kind::cancel_on_disconnect: break;  // for the edge, after a restart
             case command_kind::new_trading_day: begin_day(c); break;
+            case command_kind::define_account: define_account(c); break;
+            case command_kind::set_account_limits: set_account_limits(c); break;
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }

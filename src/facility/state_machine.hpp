@@ -60,6 +60,7 @@ class facility::state_machine {
     [[nodiscard]] const implied_books& implied() const noexcept { return implied_; }
     [[nodiscard]] const message_writer& writer() const noexcept { return writer_; }
     [[nodiscard]] const trading_rules& rules() const noexcept { return rules_; }
+    [[nodiscard]] std::span<const domain::defined_account> defined_accounts() const noexcept { return accounts_; }
 
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return engine_.steps_count() + steps_; }
 
@@ -172,6 +173,13 @@ class facility::state_machine {
 
     // The rules that few commands meet: state_machine_rules.cpp.
     void set_limits(const domain::command& c) noexcept;
+    // Accounts of the configuration: state_machine_accounts.cpp.
+    void define_account(const domain::command& c) noexcept;
+    void set_account_limits(const domain::command& c) noexcept;
+    /// Takes the limits that a command names. None is changed unless the reason is `none`.
+    [[nodiscard]] domain::reject_reason take_limits(const domain::command& c) noexcept;
+    [[nodiscard]] bool define(const domain::defined_account& a) noexcept;
+    void transfer_accounts(base::archive& a) noexcept;
     void kill_switch(const domain::command& c) noexcept;
     [[nodiscard]] domain::reject_reason check_kill(const domain::command& c) const noexcept;
     void cancel_killed(domain::account_id account, domain::session_id session, bool all_sessions) noexcept;
@@ -260,12 +268,13 @@ class facility::state_machine {
     void refuse(const domain::command& c, domain::reject_reason reason) noexcept;
     void refuse(const domain::command& c, domain::reject_reason reason, std::uint32_t slot) noexcept;
 
-    std::vector<domain::instrument> definitions_;  ///< by book index
-    std::vector<domain::instrument> instruments_;  ///< the same, with the price bands that implied matching leaves
-    std::vector<domain::instrument_id> likes_;     ///< of those defined since: what each is like
-    std::vector<std::uint32_t> books_;             ///< instrument id to book index
-    std::vector<product_book> by_product_;         ///< sorted
-    std::vector<std::uint32_t> resuming_;          ///< books that go on with the running command
+    std::vector<domain::instrument> definitions_;    ///< by book index
+    std::vector<domain::instrument> instruments_;    ///< the same, with the price bands that implied matching leaves
+    std::vector<domain::instrument_id> likes_;       ///< of those defined since: what each is like
+    std::vector<std::uint32_t> books_;               ///< instrument id to book index
+    std::vector<product_book> by_product_;           ///< sorted
+    std::vector<std::uint32_t> resuming_;            ///< books that go on with the running command
+    std::vector<domain::defined_account> accounts_;  ///< while the venue ran
     matching::engine engine_;
     order_directory orders_;
     risk::positions positions_;

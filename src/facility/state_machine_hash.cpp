@@ -86,6 +86,10 @@ std::uint64_t facility::state_machine::state_hash() const {
         domain::add_to(of_one, i);
         hasher.add(of_one.value());
     }
+    for (const domain::defined_account& a : accounts_) {
+        hasher.add((std::uint64_t{a.account.value} << 32U) | a.first_session.value);
+        hasher.add(std::uint64_t{a.sessions_count});
+    }
     return hasher.value();
 }
 

@@ -150,11 +150,16 @@ std::uint32_t facility::state_machine::acquire_position(domain::account_id accou
 }
 
 void facility::state_machine::set_limits(const command& c) noexcept {
+    if (const reject_reason reason = take_limits(c); reason != reject_reason::none) return refuse(c, reason);
+    writer_.request_done({}, c.other_account);
+}
+
+reject_reason facility::state_machine::take_limits(const command& c) noexcept {
     const std::uint32_t accounts = engine_.accounts_count();
     if (c.is_operator == 0 || c.other_account.value >= accounts || c.firm >= accounts) {
-        return refuse(c, reject_reason::not_authorised);
+        return reject_reason::not_authorised;
     }
-    if (c.notional_max < 0) return refuse(c, reject_reason::invalid_quantity);
+    if (c.notional_max < 0) return reject_reason::invalid_quantity;
     const account_limits limits{.notional_max = c.notional_max,
                                 .order_quantity_max = c.quantity.value,
                                 .position_max = c.position_max.value,
@@ -162,7 +167,7 @@ void facility::state_machine::set_limits(const command& c) noexcept {
                                 .firm = c.firm};
     rules_.set_limits(c.other_account, limits);
     if (limits.has_any()) count_orders_of(c.other_account);
-    writer_.request_done({}, c.other_account);
+    return reject_reason::none;
 }
 
 /// From here on the exposures of the account are known.

@@ -82,6 +82,7 @@ facility::state_machine::state_machine(const facility_options& options, std::spa
               books_max(instruments, options), consumer) {
     static_assert(none == no_book);
     likes_.reserve(options.instruments_reserved);
+    accounts_.reserve(accounts_defined_max);
     by_product_.reserve(books_max(instruments, options));
     resuming_.reserve(books_max(instruments, options));
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/archive.hpp"
+#include "domain/account.hpp"
 #include "domain/instrument.hpp"
 #include "domain/types.hpp"
 #include "facility/limits.hpp"
@@ -24,17 +25,7 @@
 
 namespace corro::facility {
 
-/// Limits of one account; 0 is no limit.
-struct account_limits {
-    std::int64_t notional_max = 0;  ///< price times quantity of one order, in currency
-    std::uint32_t order_quantity_max = 0;
-    std::uint32_t position_max = 0;
-    std::uint32_t open_orders_max = 0;
-    std::uint32_t firm = 0;
-    [[nodiscard]] bool has_any() const noexcept {
-        return (order_quantity_max | position_max | open_orders_max) != 0 || notional_max != 0;
-    }
-};
+using domain::account_limits;
 
 struct book_rules {
     domain::trading_phase phase = domain::trading_phase::continuous;
@@ -66,6 +57,7 @@ namespace account_flag {
 inline constexpr std::uint8_t limited = 1;
 inline constexpr std::uint8_t killed = 2;           ///< the account or its firm
 inline constexpr std::uint8_t sessions_killed = 4;  ///< some of its sessions
+inline constexpr std::uint8_t configured = 8;       ///< the configuration has given it limits; forbids nothing
 }  // namespace account_flag
 
 class trading_rules {
@@ -141,6 +133,10 @@ class trading_rules {
     void set_limits(domain::account_id account, const account_limits& limits) noexcept {
         limits_[account.value] = limits;
         refresh(account.value);
+    }
+    /// Its limits come from the configuration, now or earlier.
+    void set_configured(domain::account_id account) noexcept {
+        account_flags_[account.value] |= account_flag::configured;
     }
     void kill_account(domain::account_id account, bool on) noexcept {
         is_account_killed_[account.value] = on;
@@ -219,9 +215,9 @@ class trading_rules {
         const bool is_killed = is_account_killed_[account] || (limits.firm != 0 && is_firm_killed_[limits.firm]);
         const bool has_session = std::any_of(sessions_.begin(), sessions_.end(),
                                              [&](const killed_session& s) { return s.account == account; });
-        account_flags_[account] = static_cast<std::uint8_t>((limits.has_any() ? account_flag::limited : 0) |
-                                                            (is_killed ? account_flag::killed : 0) |
-                                                            (has_session ? account_flag::sessions_killed : 0));
+        account_flags_[account] = static_cast<std::uint8_t>(
+            (account_flags_[account] & account_flag::configured) | (limits.has_any() ? account_flag::limited : 0) |
+            (is_killed ? account_flag::killed : 0) | (has_session ? account_flag::sessions_killed : 0));
     }
 
     std::uint32_t collecting_count_ = 0;

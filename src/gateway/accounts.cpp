@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "gateway/limits.hpp"
 
 namespace corro::gateway {
@@ -28,23 +29,87 @@ bool has_key(const account& a, std::uint64_t key_id) noexcept {
     return is_it(a.key) || std::any_of(a.more_keys.begin(), a.more_keys.end(), is_it);
 }
 
-std::string account_directory::change_keys(std::span<const account> changed) {
-    for (std::size_t i = 0; i < std::max(changed.size(), accounts_.size()); ++i) {
-        if (i >= changed.size()) return fmt::format("account {} is missing", accounts_[i].id.value);
-        const account& to = changed[i];
-        if (i >= accounts_.size()) return fmt::format("account {} is new", to.id.value);
-        const account& from = accounts_[i];
-        if (to.id != from.id || to.sessions_count != from.sessions_count || to.copies_of != from.copies_of ||
-            to.is_operator != from.is_operator || to.gateway != from.gateway) {
-            return fmt::format("account {} has other rights or sessions, or another place", from.id.value);
-        }
-        if (to.more_keys.size() >= account_keys_max) return fmt::format("account {} has too many keys", to.id.value);
-    }
-    for (std::size_t i = 0; i < accounts_.size(); ++i) {
-        accounts_[i].key = changed[i].key;
-        accounts_[i].more_keys = changed[i].more_keys;
-    }
+std::string account_directory::reserve(std::uint32_t sessions) {
+    if (sessions > sessions_max - sessions_count_) return "there are too many sessions in all";
+    has_room_for_ = sessions_count_ + sessions;
+    accounts_.reserve(std::min(accounts_max, accounts_.size() + sessions));
+    owners_.reserve(std::size_t{has_room_for_} + 1);
     return {};
+}
+
+std::vector<std::string> account_directory::problems_of(std::span<const account> changed) const {
+    std::vector<std::string> problems;
+    const auto say = [&](const account& a, std::string_view what) {
+        problems.push_back(fmt::format("account {} {}", a.id.value, what));
+    };
+    std::size_t known = accounts_.size();
+    // Those that only the journal has stay away, all or the last of them, or come back in their order.
+    while (known > changed.size() && accounts_[known - 1].is_of_journal) --known;
+    for (std::size_t i = changed.size(); i < known; ++i) say(accounts_[i], "is missing");
+    std::uint64_t sessions = sessions_count_;
+    std::size_t count = accounts_.size();
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+        const account& to = changed[i];
+        if (to.more_keys.size() >= account_keys_max) say(to, "has too many keys");
+        if (i < accounts_.size()) {
+            const account& from = accounts_[i];
+            const bool has_rights =
+                from.is_of_journal ||
+                (to.copies_of == from.copies_of && to.is_operator == from.is_operator && to.gateway == from.gateway);
+            if (to.id != from.id || to.sessions_count != from.sessions_count || !has_rights) {
+                say(from, "has other rights or sessions, or another place");
+            } else if (from.is_of_journal && !to.copies_of.empty()) {
+                say(to, "copies others, which only a start can begin");
+            }
+            continue;
+        }
+        sessions += to.sessions_count;
+        ++count;
+        if (find(to.id) != nullptr) {
+            say(to, "is named a second time");
+        } else if (!to.copies_of.empty()) {
+            say(to, "is new and copies others, which only a start can begin");
+        } else if (to.sessions_count == 0 || sessions > sessions_capacity() || count > accounts_max) {
+            say(to, "is new, and no room is reserved for its sessions (venue.sessions_reserved, at the next start)");
+        } else if (std::none_of(accounts_.begin(), accounts_.end(),
+                                [&](const account& a) { return a.gateway == to.gateway; })) {
+            say(to, "is new and names a gateway that no other account names, which only a start can take");
+        }
+    }
+    return problems;
+}
+
+void account_directory::take(std::span<const account> changed) {
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+        if (i >= accounts_.size()) {
+            const std::string problem = add(changed[i]);
+            CORRO_ASSERT(problem.empty(), "it was looked at before");
+            continue;
+        }
+        account& to = accounts_[i];
+        to.key = changed[i].key;
+        to.more_keys = changed[i].more_keys;
+        to.limits = changed[i].limits;
+        if (!to.is_of_journal) continue;
+        to.is_of_journal = to.is_elsewhere = false;
+        to.name = changed[i].name;
+        to.is_operator = changed[i].is_operator;
+        to.gateway = changed[i].gateway;
+        to.is_elsewhere = changed[i].is_elsewhere;
+    }
+}
+
+std::string account_directory::change_keys(std::span<const account> changed) {
+    const std::vector<std::string> problems = problems_of(changed);
+    if (!problems.empty()) return problems.front();
+    if (changed.size() > accounts_.size()) return fmt::format("account {} is new", changed[accounts_.size()].id.value);
+    take(changed);
+    return {};
+}
+
+void account_directory::set_limits(domain::account_id id, const domain::account_limits& limits) noexcept {
+    const std::uint32_t* place = index_.find(id.value);
+    if (place != nullptr) accounts_[*place].limits = limits;
 }
 
 std::string account_directory::add(account a) {
@@ -53,6 +118,9 @@ std::string account_directory::add(account a) {
     if (a.more_keys.size() >= account_keys_max) return "the account has too many keys";
     if (a.sessions_count == 0) return "an account needs at least one session";
     if (a.sessions_count > sessions_max - sessions_count_) return "there are too many sessions in all";
+    if (a.sessions_count > sessions_capacity() - sessions_count_ && has_room_for_ != no_bound) {
+        return "there is no room reserved for its sessions";
+    }
     const auto place = static_cast<std::uint32_t>(accounts_.size());
     if (!index_.try_insert(a.id.value, place).second) return "the account id is used twice";
     a.first_session = domain::session_id{sessions_count_ + 1};

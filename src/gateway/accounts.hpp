@@ -3,7 +3,8 @@
 // Every account owns a dense range of session ids, one per permitted connection, so that a session id names the same
 // client over all its reconnects and indexes an array.
 //
-// Limits: 65,536 accounts, 1,048,576 sessions in all. While the venue runs only keys change.
+// Limits: 65,536 accounts, 1,048,576 sessions in all. While the venue runs keys change, and accounts come behind the
+//         others if there is room for their sessions; no account moves in memory.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "domain/account.hpp"
 #include "domain/types.hpp"
 #include "wire/authentication.hpp"
 
@@ -30,7 +32,11 @@ struct account {
     std::vector<domain::account_id> copies_of;
     bool is_operator = false;   ///< may halt, set limits and throw anybody's kill switch
     std::string gateway;        ///< the process that serves its sessions, where there are several
-    bool is_elsewhere = false;  ///< another process serves it; here nobody can log on to it
+    bool is_elsewhere = false;  ///< another process serves it, or its keys are not known; nobody can log on to it here
+    /// It was added while the venue ran, and the configuration that was read last does not have it.
+    bool is_of_journal = false;
+    /// What the configuration says of its limits; nothing: what operators say holds.
+    std::optional<domain::account_limits> limits;
 };
 
 /// The id of the account's key that a proof was made with; nothing if it was made with none of them, or with another
@@ -51,8 +57,20 @@ class account_directory {
     /// Adds an account and gives it its sessions. Returns what is wrong with it as a sentence; empty when it is added.
     [[nodiscard]] std::string add(account a);
 
-    /// Gives all accounts the keys that they have in `changed`, which is otherwise the same accounts in the same order.
-    /// Returns what differs as a sentence, and nothing is changed then.
+    /// Keeps room for accounts that come while the venue runs: so many sessions in all, and as many accounts at most.
+    /// Without room for their sessions later accounts are refused. Returns what is wrong as a sentence, or nothing.
+    [[nodiscard]] std::string reserve(std::uint32_t sessions);
+
+    /// What keeps `changed` from being taken while the venue runs, a sentence each: it has to have the same accounts in
+    /// the same order, with the same rights and sessions, and may have others behind them, which copy nobody and for
+    /// whom there is room.
+    [[nodiscard]] std::vector<std::string> problems_of(std::span<const account> changed) const;
+
+    /// Takes keys and limits from `changed`, and the accounts that it has more.
+    /// @pre problems_of(changed) finds nothing (asserted).
+    void take(std::span<const account> changed);
+
+    /// Takes keys alone. Returns what differs as a sentence, a new account too, and nothing is changed then.
     [[nodiscard]] std::string change_keys(std::span<const account> changed);
 
     [[nodiscard]] const account* find(domain::account_id id) const noexcept;
@@ -64,9 +82,18 @@ class account_directory {
 
     /// Session ids are 1 to this number.
     [[nodiscard]] std::uint32_t sessions_count() const noexcept { return sessions_count_; }
+    /// The most that this number can become while the venue runs.
+    [[nodiscard]] std::uint32_t sessions_capacity() const noexcept {
+        return has_room_for_ == no_bound ? sessions_count_ : has_room_for_;
+    }
+    /// Gives an account other limits to compare with.
+    void set_limits(domain::account_id id, const domain::account_limits& limits) noexcept;
 
  private:
+    static constexpr std::uint32_t no_bound = 0xffffffffU;
+
     std::vector<account> accounts_;
+    std::uint32_t has_room_for_ = no_bound;  ///< sessions, once the room is reserved
     base::flat_map<std::uint32_t> index_;
     std::vector<std::uint32_t> owners_{0};  ///< places in accounts_, by session
     std::uint32_t sessions_count_ = 0;

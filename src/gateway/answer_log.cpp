@@ -204,10 +204,9 @@ std::string answer_log::load(std::span<const std::byte> saved) {
     }
     if (base::load_le<std::uint32_t>(body.data() + 8) != version) return "they have a version that is not known";
     const std::size_t count = base::load_le<std::uint32_t>(body.data() + 12);
-    if (count > sessions_count()) return "they are of more sessions than the venue has now";
     if (body.size() < head_bytes + count * session_bytes) return "they end too early";
 
-    std::vector<session> sessions(sessions_.size());
+    std::vector<session> sessions(std::max(sessions_.size(), count + 1));
     std::size_t answers = 0;
     const std::size_t answers_there = (body.size() - head_bytes - count * session_bytes) / sizeof(domain::event);
     for (std::size_t i = 0; i < count; ++i) {
@@ -221,13 +220,17 @@ std::string answer_log::load(std::span<const std::byte> saved) {
             return "the numbers of a session contradict each other";
         }
         answers += static_cast<std::size_t>(s.next_answer - s.first_kept);
+        // Room for sessions that nobody has had need not be there again.
+        if (i >= sessions_count() && (s.next_request != 1 || s.next_answer != 1)) {
+            return "they are of more sessions than the venue has now";
+        }
     }
     const std::size_t events_begin = head_bytes + count * session_bytes;
     if (body.size() != events_begin + answers * sizeof(domain::event)) return "they end too early";
 
     clear();
     const std::byte* from = body.data() + events_begin;
-    for (std::size_t id = 1; id <= count; ++id) {
+    for (std::size_t id = 1; id <= std::min<std::size_t>(count, sessions_count()); ++id) {
         session& s = sessions_[id];
         s.next_request = sessions[id].next_request;
         s.next_answer = s.first_kept = sessions[id].first_kept;

@@ -165,7 +165,9 @@ TEST(order_entry_access, keys_change_while_the_venue_runs_and_those_of_withdrawn
         changed[1].is_operator = false;
         changed.push_back(changed[1]);
         changed.back().id = domain::account_id{55};
-        EXPECT_EQ(v->change_keys(changed), "account 55 is new");
+        EXPECT_EQ(
+            v->change_keys(changed),
+            "account 55 is new, and no room is reserved for its sessions (venue.sessions_reserved, at the next start)");
         changed.resize(2);
         EXPECT_EQ(v->change_keys(changed), "account 3 is missing");
         CORRO_REQUIRE(co_await is_refused(v, old_key, wire::logout_reason::authentication_failed));

@@ -50,11 +50,11 @@ order_entry_gateway::order_entry_gateway(io::context& context, const gateway_opt
       commands_(commands),
       answers_(answers),
       clock_(clock),
-      sessions_(accounts.sessions_count() + 1),
+      sessions_(accounts.sessions_capacity() + 1),
       handshakes_(context, options.handshakes),
       handshakes_door_(handshakes_door_of(options)),
       door_(door_of(options)) {
-    CORRO_ASSERT(answers.sessions_count() == accounts.sessions_count());
+    CORRO_ASSERT(answers.sessions_count() == accounts.sessions_capacity());
     set_copies(accounts, answers);
     for (const domain::instrument& i : instruments) instruments_.define(i);
     pending_.reserve(options_.connections_max);

@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
+#include <sstream>
 #include <string>
 
 #include "base/byte_order.hpp"
+#include "base/hash.hpp"
 #include "gateway/nonce.hpp"
 #include "market_data/limits.hpp"
 #include "node/configuration_parts.hpp"
@@ -29,6 +32,10 @@ void read_venue(table_reader& r, configuration& c) {
         static_cast<std::uint32_t>(r.number("account_open_orders_max", c.account_open_orders_max, 0, 100'000'000));
     c.instruments_reserved = static_cast<std::uint32_t>(
         r.number("instruments_reserved", c.instruments_reserved, 0, instruments_reserved_max));
+    c.accounts_max =
+        static_cast<std::uint32_t>(r.number("accounts_max", c.accounts_max, 1'024, gateway::account_id_max + 1));
+    c.sessions_reserved =
+        static_cast<std::uint32_t>(r.number("sessions_reserved", 0, 0, gateway::account_directory::sessions_max));
     c.timing_sample_every =
         static_cast<std::uint32_t>(r.number("timing_sample_every", c.timing_sample_every, 0, 1'000'000'000));
     c.clock_slew_ppm =
@@ -170,6 +177,12 @@ configuration parse_configuration(std::string_view text, const std::string& file
     read_segments(root, file, c);
     check_reserved(root, file, c);
     read_accounts(root, file, c);
+    for (const auto& [key, node] : root) {
+        if (key == "account" || key == "account_group") continue;
+        std::ostringstream written;
+        node.visit([&](const auto& any) { written << any; });
+        c.tables[std::string(key.str())] = base::hash_bytes(std::as_bytes(std::span(written.view())));
+    }
     if (c.instruments.empty())
         throw configuration_error(file + ":1: instrument: the venue needs at least one [[instrument]]");
     if (c.accounts.empty()) throw configuration_error(file + ":1: account: the venue needs at least one [[account]]");
@@ -195,7 +208,11 @@ facility::facility_options facility_options_of(const configuration& c) {
     options.hash_key = random_hash_key();
     options.orders_max = c.orders_max;
     options.instruments_reserved = c.instruments_reserved;
-    for (const gateway::account& a : c.accounts) options.accounts_max = std::max(options.accounts_max, a.id.value + 1);
+    options.accounts_max = c.accounts_max;
+    for (const gateway::account& a : c.accounts) {
+        options.accounts_max = std::max(options.accounts_max, a.id.value + 1);
+        if (a.limits) options.accounts_max = std::max(options.accounts_max, a.limits->firm + 1);
+    }
     options.positions_max = std::max<std::uint32_t>(options.positions_max, c.orders_max);
     return options;
 }

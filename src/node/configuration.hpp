@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,6 +58,9 @@ struct configuration {
     /// Open orders of an account that operators have given no limit; 0 for no limit.
     std::uint32_t account_open_orders_max = 100'000;
     std::uint32_t instruments_reserved = 0;  ///< instruments that operators may define while the venue runs
+    std::uint32_t accounts_max =
+        1'024;  ///< accounts and firms are numbered below this; more if the file has higher ones
+    std::uint32_t sessions_reserved = 0;  ///< of accounts that may be added while the venue runs
     std::string order_entry_listen = "127.0.0.1:7001";
     std::string order_entry_tls_listen;   ///< empty: nowhere; so the next three
     std::string order_entry_unix_listen;  ///< a path, or a name in the abstract space after an '@'
@@ -118,6 +122,8 @@ struct configuration {
     std::vector<std::uint32_t> link_users;   ///< who may come over a Unix socket, beside the own user and root
     std::vector<domain::instrument> instruments;
     std::vector<gateway::account> accounts;
+    /// What stands in each table of the file that is not about accounts, as a number; by the table's name.
+    std::map<std::string, std::uint64_t> tables;
     std::vector<segment_configuration> segments;  ///< empty: the venue is one facility
     /// Of one segment, as `configuration_of_segment` makes it: its number, and the session of its feed when that is not
     /// the venue's name.

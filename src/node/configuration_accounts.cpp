@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "domain/account.hpp"
+#include "domain/limits.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/limits.hpp"
 #include "node/configuration_parts.hpp"
@@ -61,6 +65,22 @@ void read_keys(table_reader& r, gateway::account& a) {
     a.more_keys.erase(a.more_keys.begin());
 }
 
+/// Nothing when the file has none of them: then operators' limits hold.
+std::optional<domain::account_limits> read_limits(table_reader& r) {
+    constexpr std::array names{"order_quantity_max", "notional_max", "position_max", "open_orders_max", "firm"};
+    const bool any = std::any_of(names.begin(), names.end(), [&](const char* name) { return r.has(name); });
+    domain::account_limits l;
+    const auto number = [&](const char* name, std::uint64_t max) {
+        return static_cast<std::uint32_t>(r.number(name, 0, 0, max));
+    };
+    l.order_quantity_max = number("order_quantity_max", domain::order_quantity_lots_max);
+    l.notional_max = static_cast<std::int64_t>(r.number("notional_max", 0, 0, INT64_MAX));
+    l.position_max = number("position_max", UINT32_MAX);
+    l.open_orders_max = number("open_orders_max", UINT32_MAX);
+    l.firm = number("firm", gateway::account_id_max);
+    return any ? std::optional(l) : std::nullopt;
+}
+
 gateway::account read_account(table_reader& r, const account_groups& groups) {
     gateway::account a;
     a.id = domain::account_id{static_cast<std::uint32_t>(r.number("id", 1, gateway::account_id_max))};
@@ -70,6 +90,7 @@ gateway::account read_account(table_reader& r, const account_groups& groups) {
     a.sessions_count = static_cast<std::uint32_t>(r.number("sessions", 1, 1, gateway::account_directory::sessions_max));
     a.is_operator = r.flag("operator", false);
     a.gateway = read_gateway_name(r);
+    a.limits = read_limits(r);
     if (r.is_text("copies_of")) {
         const auto group = groups.find(r.text("copies_of"));
         if (group == groups.end()) r.fail("copies_of", "there is no [[account_group]] of this name");

@@ -82,8 +82,8 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
               "corro.toml:4: venue.orders_max: expected a whole number");
     EXPECT_EQ(error_of(with(sound, "orders_max", "order_max")),
               "corro.toml:4: venue.order_max: is not a key of this table; known are: "
-              "account_open_orders_max, clock_ahead_max_s, clock_slew_ppm, instruments_reserved, keys, name, "
-              "orders_max, timing_sample_every");
+              "account_open_orders_max, accounts_max, clock_ahead_max_s, clock_slew_ppm, instruments_reserved, keys, "
+              "name, orders_max, sessions_reserved, timing_sample_every");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "0.25")),
               "corro.toml:12: instrument.tick_size: expected a text in quotes");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "\"0.25x\"")),
@@ -269,6 +269,22 @@ TEST(configuration, gives_an_account_one_key_or_several_of_its_own) {
     EXPECT_TRUE(parse_configuration(with(sound, "orders_max = 1000", "keys = \"public\""), "c").keys_are_public);
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "keys = \"known\"")),
               "corro.toml:4: venue.keys: expected \"secret\" or \"public\"");
+}
+
+TEST(configuration, gives_an_account_limits_if_the_file_has_any) {
+    EXPECT_FALSE(parse_configuration(sound, "c").accounts[0].limits);
+    const configuration c = parse_configuration(
+        sound + "order_quantity_max = 5\nnotional_max = 1000000\nposition_max = 7\nopen_orders_max = 9\nfirm = 3000\n",
+        "c");
+    EXPECT_EQ(c.accounts[0].limits, (domain::account_limits{.notional_max = 1'000'000,
+                                                            .order_quantity_max = 5,
+                                                            .position_max = 7,
+                                                            .open_orders_max = 9,
+                                                            .firm = 3'000}));
+    EXPECT_EQ(facility_options_of(c).accounts_max, 3'001U) << "firms are numbered like accounts";
+    EXPECT_EQ(parse_configuration(sound + "firm = 0\n", "c").accounts[0].limits, domain::account_limits());
+    EXPECT_EQ(error_of(sound + "firm = 1000001\n"),
+              "corro.toml:21: account.firm: expected a number from 0 to 1000000, found 1000001");
 }
 
 TEST(configuration, refuses_names_that_do_not_print) {

@@ -41,7 +41,7 @@ exchange::exchange(io::context& context, const configuration& c)
       host_(facility_options_of(c), c.instruments, clock_, edges_),
       ends_with_journal_(c.ends_with_journal),
       watch_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
-    host_.throttle(throttle_options_of(c), orders_.sessions_count());
+    host_.throttle(throttle_options_of(c), orders_.sessions_capacity());
     host_.limit_open_orders(c.account_open_orders_max);
     watch_.open(c);
     if (!c.journal_directory.empty()) {
@@ -51,6 +51,9 @@ exchange::exchange(io::context& context, const configuration& c)
         snapshots_ = std::make_unique<snapshot_maker>(context_, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, events_log_);
     }
+    const facility::facility* const state = &host_.state();
+    orders_.adopt_accounts(journal_ != nullptr ? std::vector{journal_.get()} : std::vector<host_journal*>(),
+                           std::span(&state, 1));
     orders_.set_old_cancels(host_.disconnect_cancels(), c.cancel_grace);
     if (journal_ == nullptr) host_.start_clock(context.wall_now(), c.clock_slew_ppm);
     feed_.take_phases(host_.state());

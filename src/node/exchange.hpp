@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/tsc_clock.hpp"
 #include "io/context.hpp"
@@ -62,8 +63,8 @@ class exchange final : private gateway::command_taker, private gateway::operator
         return journal_ == nullptr ? nullptr : journal_->failure();
     }
 
-    /// Takes the accounts' keys from another configuration. @return  Why not, as a sentence; empty when it is done.
-    [[nodiscard]] std::string change_keys(const configuration& changed) { return orders_.change_keys(changed); }
+    /// Takes keys, new accounts and limits from a configuration that was read again; see order_entry_side.
+    [[nodiscard]] io::task<reread_outcome> reread(configuration changed) { return orders_.reread(std::move(changed)); }
 
     /// Has a snapshot written beside the journal soon, while trading goes on. Nothing without a journal.
     void write_snapshot() noexcept {

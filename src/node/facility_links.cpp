@@ -123,6 +123,7 @@ bool facility_role::admit(gateway_link& link, link_greeting theirs, const link_p
         link.channel.put(link_message::busy, std::as_bytes(std::span(busy)));
     } else {
         link.gateway = *gateway;
+        link.greeting = theirs;
         link.channel.put_record(link_message::greeting, proofs.sign(link_claim::facility_greets, ours));
         welcome(link);
         fits = true;
@@ -165,9 +166,28 @@ io::task<void> facility_role::take_commands(gateway_link* link) {
             case link_message::question:
                 if (!answer_questions(*link, frame)) co_return;
                 break;
+            case link_message::read_again:
+                if (frame.count<link_greeting>() != 1 || !take_reading(*link, frame.record<link_greeting>(0)))
+                    co_return;
+                break;
             default: co_return;
         }
     }
+}
+
+// The gateway has read its file again. It may be the first to have the newer one; then the link stands until the
+// facility has read its own.
+bool facility_role::take_reading(gateway_link& link, const link_greeting& theirs) {
+    if (theirs.gateway != link.greeting.gateway) return false;
+    link.greeting = theirs;
+    const std::string problem = mismatch(greeting_of(configuration_), theirs);
+    if (!problem.empty() && noticed_) {
+        noticed_(
+            fmt::format("gateway \"{}\" has read its file again: {}; the link ends when the facility reads its file "
+                        "and they still differ",
+                        theirs.gateway.data(), problem));
+    }
+    return true;
 }
 
 // A session of this gateway has logged on, or has ended and was cancelled for if it had to be.
@@ -291,7 +311,8 @@ io::task<void> facility_role::execute_old_cancels() {
     while (!old_cancels_.empty()) {
         const auto [session, account] = *old_cancels_.begin();
         old_cancels_.erase(old_cancels_.begin());
-        const bool done = co_await execute_cancel(shares_.gateway_of(domain::session_id{session}), session, account);
+        const std::size_t gateway = shares_.gateway_of(domain::session_id{session});
+        const bool done = co_await execute_cancel(gateway < gateways_.size() ? gateway : 0, session, account);
         if (!done) co_return;
     }
 }

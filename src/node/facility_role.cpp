@@ -1,5 +1,7 @@
 #include "node/facility_role.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -34,7 +36,8 @@ const configuration& listening_link(const configuration& c) {
 
 }  // namespace
 
-facility_role::facility_role(io::context& context, const configuration& c)
+facility_role::facility_role(io::context& context, const configuration& c,
+                             std::function<void(const std::string&)> noticed)
     : context_(context),
       configuration_(listening_link(c)),
       log_(c.event_log.directory.empty() ? nullptr
@@ -42,16 +45,17 @@ facility_role::facility_role(io::context& context, const configuration& c)
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       accounts_(account_directory_of(c)),
       shares_(accounts_),
-      answers_(accounts_.sessions_count(), answer_options_of(c)),
+      answers_(accounts_.sessions_capacity(), answer_options_of(c)),
       feed_(context, c, events_log_),
       life_(base::load_le<std::uint64_t>(gateway::make_nonce().data())),
       commands_(segment_queue_capacity),
       thread_(thread_of(context, c, commands_)),
       host_(facility_options_of(c), c.instruments, clock_, *this),
       gateways_(shares_.count()),
+      noticed_(std::move(noticed)),
       watch_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
     gateway::set_copies(accounts_, answers_);
-    host_.throttle(throttle_options_of(c), accounts_.sessions_count());
+    host_.throttle(throttle_options_of(c), accounts_.sessions_capacity());
     host_.limit_open_orders(c.account_open_orders_max);
     // What the recovery repeats has been told to the log before.
     watch_.open(c);
@@ -63,6 +67,10 @@ facility_role::facility_role(io::context& context, const configuration& c)
         snapshots_ = std::make_unique<snapshot_maker>(context, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, told_later);
     }
+    const facility::facility* const state = &host_.state();
+    const std::vector<host_journal*> journals =
+        journal_ != nullptr ? std::vector{journal_.get()} : std::vector<host_journal*>();
+    first_commands_ = adopt_accounts(accounts_, journals, std::span(&state, 1));
     for (std::uint32_t id = 1; id < host_.disconnect_cancels().size(); ++id) {
         const domain::account_id account = host_.disconnect_cancels()[id];
         if (account.value != 0) old_cancels_.emplace(id, account);
@@ -105,6 +113,10 @@ io::task<void> facility_role::run() {
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
     say(telemetry::happening_kind::started);
+    if (!first_commands_.empty()) {
+        const bool taken = co_await execute_own(std::move(first_commands_));
+        static_cast<void>(taken);  // the next start gives them again
+    }
     co_await serve_links();
     feed_.close();
     co_await publishing.join();
@@ -155,10 +167,62 @@ void facility_role::collect(telemetry::metrics_page& page) const {
         cancels_executed_);
 }
 
-std::string facility_role::change_keys(const configuration& changed) {
-    std::string problem = accounts_.change_keys(changed.accounts);
-    if (problem.empty()) configuration_.accounts = accounts_.accounts();
-    return problem;
+io::task<reread_outcome> facility_role::reread(configuration changed) {
+    reread_outcome outcome = look_at(accounts_, changed, configuration_.tables, host_.state().accounts_max());
+    if (!outcome.problems.empty()) co_return outcome;
+    std::vector<domain::command> commands = commands_for(accounts_, changed.accounts);
+    for (const domain::command& c : commands) {
+        ++(c.kind == domain::command_kind::define_account ? outcome.accounts_added : outcome.limits_changed);
+    }
+    if (!commands.empty()) {
+        const bool taken = co_await execute_own(std::move(commands));
+        if (!taken) outcome.problems.emplace_back("the journal does not take accounts and limits now");
+    }
+    if (outcome.problems.empty() && outcome.accounts_added != 0 && journal_ != nullptr) {
+        std::string problem = co_await journal_->write_owners(owners_with(accounts_, changed.accounts));
+        if (!problem.empty()) outcome.problems.push_back(std::move(problem));
+    }
+    if (!outcome.problems.empty()) co_return outcome;
+    accounts_.take(changed.accounts);
+    for (const gateway::account& a : accounts_.accounts()) {
+        if (!a.is_of_journal) shares_.add(a);
+    }
+    configuration_.accounts = changed.accounts;
+    end_outdated_links();
+    co_return outcome;
+}
+
+// False: the journal has not taken all of them, or the venue ends.
+io::task<bool> facility_role::execute_own(std::vector<domain::command> commands) {
+    own_was_refused_ = false;
+    for (const domain::command& c : commands) {
+        const bool room = co_await wait_for_room();
+        if (!room) co_return false;
+        ++own_under_way_count_;
+        pass_on(0, c, source_kind::account);
+    }
+    publish_progress();
+    while (own_under_way_count_ != 0 || (delivered_count_ < own_emitted_count_ && !has_failed())) {
+        progressed_.reset();
+        const std::error_code stopped = co_await progressed_.wait();
+        if (stopped) co_return false;
+    }
+    co_return !own_was_refused_;
+}
+
+// A gateway that has not read its file again would let go on who has a key no longer. It is cancelled for as if it had
+// died, and finds the facility again when it has the same accounts and keys.
+void facility_role::end_outdated_links() {
+    const link_greeting ours = greeting_of(configuration_);
+    for (gateway_link* link : gateways_) {
+        if (link == nullptr || link->taking == nullptr) continue;
+        const std::string problem = mismatch(ours, link->greeting);
+        if (problem.empty()) continue;
+        if (noticed_)
+            noticed_(fmt::format("the link to gateway \"{}\" ends: {}", link->greeting.gateway.data(), problem));
+        ++links_refused_;
+        link->taking->request_stop();
+    }
 }
 
 void facility_role::close() noexcept {
@@ -204,6 +268,7 @@ void facility_role::tell_gateways(const domain::event& event) {
     std::uint64_t told = 0;
     const auto tell = [&](domain::session_id id) {
         const std::size_t gateway = shares_.gateway_of(id);
+        if (gateway >= gateways_.size()) return;  // nobody serves it
         if ((told >> gateway & 1U) != 0) return;
         told |= std::uint64_t{1} << gateway;
         gateway_link* const link = gateways_[gateway];
@@ -219,6 +284,11 @@ void facility_role::executed(const executed_command& what) {
     under_way_.pop_front();
     gateway_link* const link = gateways_[from.gateway];
     if (from.kind == source_kind::cancel && !what.refused) ++cancels_executed_;
+    if (from.kind == source_kind::account) {
+        --own_under_way_count_;
+        own_emitted_count_ = what.emitted;
+        own_was_refused_ = own_was_refused_ || what.refused;
+    }
     // Nobody waits for it: the venue is torn down, or it was ours.
     if (link == nullptr || !from.is_waited_for) return;
     --link->under_way_count;

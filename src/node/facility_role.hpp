@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,6 +39,7 @@
 #include "io/event.hpp"
 #include "io/scope.hpp"
 #include "io/task.hpp"
+#include "node/account_changes.hpp"
 #include "node/answer_marks.hpp"
 #include "node/command_outlet.hpp"
 #include "node/configuration.hpp"
@@ -61,7 +63,9 @@ class facility_role final : private command_outlet {
     /// Opens the port of the metrics, takes the journal and recovers what it holds, then opens the ports of market data
     /// and, last, the link.
     /// @throws As `exchange`.
-    facility_role(io::context& context, const configuration& configuration);
+    /// @param noticed  Called with a sentence when a gateway has other accounts or keys than the facility.
+    facility_role(io::context& context, const configuration& configuration,
+                  std::function<void(const std::string&)> noticed = {});
     ~facility_role();
     facility_role(const facility_role&) = delete;
     facility_role& operator=(const facility_role&) = delete;
@@ -72,9 +76,9 @@ class facility_role final : private command_outlet {
     /// Begins to leave.
     void close() noexcept;
 
-    /// Takes the accounts' keys from another configuration: gateways that link from now on must have the same.
-    /// @return  Why not, as a sentence; empty when it is done.
-    [[nodiscard]] std::string change_keys(const configuration& changed);
+    /// Takes keys, new accounts and limits from a configuration that was read again; see order_entry_side. Links of
+    /// gateways that have other accounts or keys end, and they link again when they have the same.
+    [[nodiscard]] io::task<reread_outcome> reread(configuration changed);
 
     /// Why the journal has failed; see exchange.
     [[nodiscard]] const std::string* failure() const noexcept {
@@ -108,6 +112,7 @@ class facility_role final : private command_outlet {
 
         link_channel channel;
         std::size_t gateway = 0;            ///< its number in the shares
+        link_greeting greeting;             ///< what it has read
         bool hears = false;                 ///< private events for its sessions leave by the channel
         io::task_scope* taking = nullptr;   ///< reads its commands
         std::size_t waiting_bytes_max = 0;  ///< beyond which it is taken for dead
@@ -124,8 +129,9 @@ class facility_role final : private command_outlet {
     /// Whose command it was that was passed on.
     enum class source_kind : std::uint8_t {
         request,
-        cancel,  ///< ours, for a session whose gateway or whose former facility died
-        note,    ///< ours, that this is done
+        cancel,   ///< ours, for a session whose gateway or whose former facility died
+        note,     ///< ours, that this is done
+        account,  ///< ours, of the configuration
     };
     struct source {
         std::size_t gateway = 0;
@@ -148,6 +154,9 @@ class facility_role final : private command_outlet {
     [[nodiscard]] bool admit(gateway_link& link, link_greeting theirs, const link_proofs& proofs);
     void welcome(gateway_link& link);
     io::task<void> take_commands(gateway_link* link);
+    void end_outdated_links();
+    [[nodiscard]] bool take_reading(gateway_link& link, const link_greeting& theirs);
+    io::task<bool> execute_own(std::vector<domain::command> commands);
     void keep_cancel(gateway_link& link, const domain::command& note);
     [[nodiscard]] bool answer_questions(gateway_link& link, const link_frame& frame);
     io::task<bool> execute_all(gateway_link* link, link_frame frame);
@@ -201,6 +210,11 @@ class facility_role final : private command_outlet {
     bool given_up_ = false;              ///< split: the journal has failed, and what could leave is here
     bool closing_ = false;
     bool failure_is_known_ = false;
+    std::function<void(const std::string&)> noticed_;
+    std::vector<domain::command> first_commands_;  ///< before any gateway's
+    std::uint64_t own_under_way_count_ = 0;        ///< commands of the configuration that are not done
+    std::uint64_t own_emitted_count_ = 0;          ///< events of the host when the last one was done
+    bool own_was_refused_ = false;
     venue_watch watch_;  ///< last: it looks at all of the above
 };
 

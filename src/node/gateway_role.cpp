@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/assert.hpp"
 #include "domain/private_event.hpp"
 #include "io/timer.hpp"
 #include "io/with_timeout.hpp"
@@ -62,12 +63,24 @@ void gateway_role::collect(telemetry::metrics_page& page) const {
     if (log_ != nullptr) add_metrics(*log_, page);
 }
 
-std::string gateway_role::change_keys(const configuration& changed) {
-    gateway::account_directory accounts = account_directory_of(configuration_);
-    std::string problem = accounts.change_keys(changed.accounts);
-    if (!problem.empty()) return problem;
-    configuration_.accounts = accounts.accounts();
-    return orders_ == nullptr ? problem : orders_->change_keys(configuration_);
+io::task<reread_outcome> gateway_role::reread(configuration changed) {
+    for (gateway::account& a : changed.accounts) a.is_elsewhere = a.gateway != configuration_.link_gateway;
+    const gateway::account_directory accounts = account_directory_of(configuration_);
+    // Limits are the facility's alone.
+    reread_outcome outcome = look_at(accounts, changed, configuration_.tables, UINT32_MAX);
+    if (!outcome.problems.empty()) co_return outcome;
+    outcome.accounts_added = changed.accounts.size() - configuration_.accounts.size();
+    configuration_.accounts = std::move(changed.accounts);
+    if (channel_ == nullptr || orders_ == nullptr) co_return outcome;
+    if (outcome.accounts_added != 0) {
+        channel_->close();
+        co_return outcome;
+    }
+    const std::string problem = orders_->change_keys(configuration_);
+    CORRO_ASSERT(problem.empty(), "both directories are of one configuration");
+    channel_->put_record(link_message::read_again, greeting_of(configuration_));
+    channel_->flush();
+    co_return outcome;
 }
 
 void gateway_role::close() noexcept {
@@ -169,13 +182,15 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
                 note_problem("the facility has not proved that it has this gateway's link.secret");
                 co_return false;
             }
-            failure_ = mismatch(ours, theirs.greeting);
-            if (!failure_.empty() || !is_the_same_venue(theirs.greeting)) co_return false;
+            const std::string problem = mismatch(ours, theirs.greeting);
+            if (!problem.empty()) refused(problem);
+            if (!problem.empty() || !is_the_same_venue(theirs.greeting)) co_return false;
+            problem_.clear();
             channel->trust();
             greeted = true;
         } else if (!greeted && frame.kind == link_message::refusal) {
             const std::string sentence = proofs->check_refusal(frame.payload);
-            if (!sentence.empty()) failure_ = "the facility refuses this gateway: " + sentence;
+            if (!sentence.empty()) refused("the facility refuses this gateway: " + sentence);
             co_return false;
         } else if (greeted && frame.kind == link_message::noted_cancel) {
             for (std::size_t i = 0; i < frame.count<noted_cancel>(); ++i) note_cancel(frame.record<noted_cancel>(i));
@@ -188,6 +203,16 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
         } else {
             co_return greeted&& frame.kind == link_message::answers_end;
         }
+    }
+}
+
+// A gateway that does not fit ends, unless it was linked before: then one of the two has read a file that the other has
+// not read yet.
+void gateway_role::refused(std::string problem) {
+    if (known_facility_.magic == 0) {
+        failure_ = std::move(problem);
+    } else {
+        note_problem(std::move(problem));
     }
 }
 

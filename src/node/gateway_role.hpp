@@ -54,9 +54,9 @@ class gateway_role final : private gateway::operator_desk {
     /// Begins to leave.
     void close() noexcept;
 
-    /// Takes the accounts' keys from another configuration, and ends the sessions of keys that are no longer there.
-    /// @return  Why not, as a sentence; empty when it is done.
-    [[nodiscard]] std::string change_keys(const configuration& changed);
+    /// Takes keys and new accounts from a configuration that was read again, and ends the sessions of keys that are no
+    /// longer there. With new accounts the link ends, and the gateway links again when its facility has them too.
+    [[nodiscard]] io::task<reread_outcome> reread(configuration changed);
 
     /// Nothing when metrics are not served.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
@@ -72,6 +72,7 @@ class gateway_role final : private gateway::operator_desk {
     [[nodiscard]] std::exception_ptr open_orders(std::span<const std::byte> answers);
     io::task<bool> greet(link_channel* channel, std::vector<std::byte>* answers);
     void note_problem(std::string problem);
+    void refused(std::string problem);
     void note_cancel(const noted_cancel& cancel);
     [[nodiscard]] bool is_the_same_venue(const link_greeting& theirs);
     io::task<void> serve_sessions(link_channel* channel);

@@ -8,13 +8,19 @@
 namespace corro::node {
 
 gateway_shares::gateway_shares(const gateway::account_directory& accounts)
-    : gateways_(std::size_t{accounts.sessions_count()} + 1) {
+    : gateways_(std::size_t{accounts.sessions_capacity()} + 1, nobody) {
     for (const gateway::account& a : accounts.accounts()) {
         const std::size_t gateway = find(a.gateway).value_or(names_.size());
         if (gateway == names_.size()) names_.push_back(a.gateway);
         CORRO_ASSERT(gateway < gateways_max);
         std::fill_n(gateways_.begin() + a.first_session.value, a.sessions_count, static_cast<std::uint8_t>(gateway));
     }
+}
+
+void gateway_shares::add(const gateway::account& a) {
+    const std::optional<std::size_t> gateway = find(a.gateway);
+    CORRO_ASSERT(gateway && a.first_session.value + a.sessions_count <= gateways_.size());
+    std::fill_n(gateways_.begin() + a.first_session.value, a.sessions_count, static_cast<std::uint8_t>(*gateway));
 }
 
 std::optional<std::size_t> gateway_shares::find(std::string_view name) const noexcept {

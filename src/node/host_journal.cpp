@@ -62,6 +62,7 @@ host_journal::host_journal(io::context& context, io::context& edge, const config
       clock_ahead_max_(c.clock_ahead_max),
       options_(options_of(c)),
       owners_(owners_of(c.accounts)),
+      sessions_reserved_(c.sessions_reserved),
       may_lose_(may_lose_commands(c)),
       faults_(c.journal_faults),
       replay_(std::in_place, &files_, directory_, options_.venue, may_lose_) {}
@@ -87,8 +88,16 @@ io::task<void> host_journal::take_directory() {
     options_.birth = manifest->birth;
     if (manifest->is_closed) replay_->expect_whole();
     note_missing(*manifest);
-    const auto kept = co_await keep_owners(&files_, directory_, owners_);
+    std::uint64_t room = sessions_reserved_;
+    for (const session_owner& o : owners_) room += o.sessions_count;
+    const auto kept = co_await keep_owners(&files_, directory_, owners_, room);
     if (!kept) refuse(kept.error());
+    owners_ = *kept;
+}
+
+io::task<std::string> host_journal::write_owners(std::vector<session_owner> owners) {
+    const auto kept = co_await keep_owners(&snapshot_files_, directory_, std::move(owners));
+    co_return kept ? std::string() : kept.error().text;
 }
 
 void host_journal::start_clock(matching_host& host, domain::time_ns not_before) {

@@ -92,6 +92,10 @@ class host_journal {
     [[nodiscard]] io::task<void> take_directory();
     /// What is there. @pre Not finished.
     [[nodiscard]] journal_replay& replay() noexcept { return *replay_; }
+    /// Whose the sessions are, those of accounts too that the configuration lacks. @pre The directory is taken.
+    [[nodiscard]] const std::vector<session_owner>& owners() const noexcept { return owners_; }
+    /// Writes down whose sessions there are now, on the edge's context. @return  What went wrong, as a sentence.
+    [[nodiscard]] io::task<std::string> write_owners(std::vector<session_owner> owners);
     /// Opens the journal for what comes, and lets the host journal from then on. @pre The replay is at the end.
     /// The host's time does not begin before `not_before`. Fails with recovery_error when it would be further ahead of
     /// the wall clock than the configuration allows; further than a second is a notice.
@@ -158,6 +162,7 @@ class host_journal {
     std::chrono::seconds clock_ahead_max_;
     journal::writer_options options_;
     std::vector<session_owner> owners_;
+    std::uint64_t sessions_reserved_;
     std::vector<std::string> notices_;
     std::uint64_t snapshot_sequence_ = 0;
     bool may_lose_;  ///< commands that were acknowledged

@@ -39,10 +39,11 @@ enum class link_message : std::uint32_t {
     noted_cancel = 7,  ///< to the gateway: noted_cancel; a session of it comes back to a cancel on disconnect
     hello = 16,        ///< link_hello; the first in both directions, the gateway's before the facility's
     stranger = 17,     ///< to the gateway: a sentence; the link ends. The gateway has not proved the secret
+    read_again = 18,   ///< to the facility: link_greeting; the gateway has read its configuration again
 };
 
 inline constexpr std::uint64_t link_magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"
-inline constexpr std::uint32_t link_version = 7;
+inline constexpr std::uint32_t link_version = 8;
 
 inline constexpr std::size_t link_head_bytes = 8;
 

@@ -21,6 +21,12 @@ bool only_closes(const domain::command& command) noexcept {
     }
 }
 
+/// Commands of the venue's own, which cause no event.
+bool is_silent(domain::command_kind kind) noexcept {
+    return kind == domain::command_kind::cancel_on_disconnect || kind == domain::command_kind::define_account ||
+           kind == domain::command_kind::set_account_limits;
+}
+
 /// Of an operator: what stops trading.
 bool is_for_emergencies(const domain::command& command) noexcept {
     return only_closes(command) || command.kind == domain::command_kind::change_phase;
@@ -99,7 +105,7 @@ bool matching_host::execute(domain::command& command) noexcept {
     last_ns_ = now_ns;
     note(command);
     apply(command);
-    if (journal_ != nullptr && command.kind == domain::command_kind::cancel_on_disconnect) [[unlikely]]
+    if (journal_ != nullptr && is_silent(command.kind)) [[unlikely]]
         emit_mark(command);
     return true;
 }

@@ -17,6 +17,9 @@ gateway::account_directory account_directory_of(const configuration& c) {
             throw configuration_error(fmt::format("account {}: {}", a.id.value, problem));
         }
     }
+    if (const std::string problem = directory.reserve(c.sessions_reserved); !problem.empty()) {
+        throw configuration_error("venue.sessions_reserved: " + problem);
+    }
     return directory;
 }
 
@@ -54,8 +57,10 @@ order_entry_side::order_entry_side(io::context& context, const configuration& c,
     : clock_(clock),
       accounts_(account_directory_of(c)),
       commands_(gateway::command_queue_capacity),
-      answers_(accounts_.sessions_count(), answer_options_of(c)),
-      gateway_(context, options_of(c, log, desk), c.instruments, accounts_, commands_, answers_, clock) {}
+      answers_(accounts_.sessions_capacity(), answer_options_of(c)),
+      gateway_(context, options_of(c, log, desk), c.instruments, accounts_, commands_, answers_, clock),
+      tables_(c.tables),
+      accounts_max_(facility_options_of(c).accounts_max) {}
 
 void order_entry_side::open(io::context& context, const configuration& c) {
     listeners_ = open_order_entry(context, c);
@@ -68,7 +73,60 @@ std::string order_entry_side::change_keys(const configuration& changed) {
     return problem;
 }
 
+void order_entry_side::adopt_accounts(std::vector<host_journal*> journals,
+                                      std::span<const facility::facility* const> states) {
+    first_commands_ = node::adopt_accounts(accounts_, journals, states);
+    journals_ = std::move(journals);
+}
+
+io::task<reread_outcome> order_entry_side::reread(configuration changed) {
+    reread_outcome outcome = look_at(accounts_, changed, tables_, accounts_max_);
+    if (!outcome.problems.empty()) co_return outcome;
+    std::vector<domain::command> commands = commands_for(accounts_, changed.accounts);
+    for (const domain::command& c : commands) {
+        ++(c.kind == domain::command_kind::define_account ? outcome.accounts_added : outcome.limits_changed);
+    }
+    if (!commands.empty()) {
+        const bool taken = co_await execute_all(std::move(commands));
+        if (!taken) outcome.problems.emplace_back("the journal does not take accounts and limits now");
+    }
+    if (outcome.problems.empty() && outcome.accounts_added != 0) {
+        const std::vector<session_owner> owners = owners_with(accounts_, changed.accounts);
+        for (host_journal* journal : journals_) {
+            std::string problem = co_await journal->write_owners(owners);
+            if (!problem.empty()) outcome.problems.push_back(std::move(problem));
+        }
+    }
+    if (!outcome.problems.empty()) co_return outcome;
+    accounts_.take(changed.accounts);
+    gateway_.end_withdrawn();
+    co_return outcome;
+}
+
+// False: the journal has not taken all of them, or the venue ends.
+io::task<bool> order_entry_side::execute_all(std::vector<domain::command> commands) {
+    was_refused_ = false;
+    for (const domain::command& c : commands) {
+        while (!commands_.try_push(c)) {
+            commands_.room().reset();
+            const std::error_code stopped = co_await commands_.room().wait();
+            if (stopped) co_return false;
+        }
+    }
+    const std::uint64_t end = commands_.pushed_count();
+    while (commands_.answered_count() < end) {
+        commands_.room().reset();
+        const std::error_code stopped = co_await commands_.room().wait();
+        if (stopped) co_return false;
+    }
+    co_return !was_refused_;
+}
+
 io::task<void> order_entry_side::run() {
+    if (!first_commands_.empty()) {
+        const bool taken = co_await execute_all(std::move(first_commands_));
+        static_cast<void>(taken);  // the next start gives them again
+    }
     co_await gateway_.serve(std::move(listeners_));
     // The last sessions may have left cancels behind.
     while (commands_.answered_count() != commands_.pushed_count()) {

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@
 #include "io/context.hpp"
 #include "io/endpoint.hpp"
 #include "io/task.hpp"
+#include "node/account_changes.hpp"
 #include "node/answer_outlet.hpp"
 #include "node/configuration.hpp"
 #include "node/latency_tables.hpp"
@@ -59,7 +61,19 @@ class order_entry_side final : public answer_outlet {
     /// @return  Why not, as a sentence: something else differs. Nothing is changed then.
     [[nodiscard]] std::string change_keys(const configuration& changed);
 
+    /// For set-up, after the recovery and before `open`: takes over what the journals know of accounts; see
+    /// adopt_accounts. `journals` outlive the side.
+    void adopt_accounts(std::vector<host_journal*> journals, std::span<const facility::facility* const> states);
+
+    /// Takes keys, new accounts and limits from a configuration that was read again, and ends the sessions of keys that
+    /// are no longer there. Before a new account can log on, its definition is in the journal.
+    /// @suspend  Until the commands are answered. @overlap  One at a time. @cancel  Nothing is taken then, although it
+    ///           may be in the journal.
+    [[nodiscard]] io::task<reread_outcome> reread(configuration changed);
+
     [[nodiscard]] std::uint32_t sessions_count() const noexcept { return accounts_.sessions_count(); }
+    /// The most that there can be while the venue runs.
+    [[nodiscard]] std::uint32_t sessions_capacity() const noexcept { return accounts_.sessions_capacity(); }
     [[nodiscard]] gateway::command_queue& commands() noexcept { return commands_; }
     [[nodiscard]] const gateway::command_queue& commands() const noexcept { return commands_; }
 
@@ -74,7 +88,11 @@ class order_entry_side final : public answer_outlet {
     void define(const domain::instrument& instrument) noexcept { gateway_.define(instrument); }
 
     /// A command of the queue that was not taken: it has no effect and no other answer.
-    void turn_away(const domain::command& command) noexcept override { gateway_.turn_away(command); }
+    void turn_away(const domain::command& command) noexcept override {
+        // Session 0 has none: the venue's own.
+        if (command.session.value == 0) was_refused_ = true;
+        gateway_.turn_away(command);
+    }
 
     /// What the desk says to an operator.
     void answer_operator(const gateway::operator_answer& answer) { gateway_.answer_operator(answer); }
@@ -104,6 +122,7 @@ class order_entry_side final : public answer_outlet {
     [[nodiscard]] std::uint64_t handshake_steps_count() const noexcept { return gateway_.handshake_steps_count(); }
 
  private:
+    io::task<bool> execute_all(std::vector<domain::command> commands);
     void record(const gateway::request_timing& timing) noexcept {
         latencies_.record(timing.kind, clock_.between_ns(timing.received_ticks, timing.decoded_ticks),
                           clock_.between_ns(timing.decoded_ticks, clock_.now_ticks()));
@@ -116,7 +135,12 @@ class order_entry_side final : public answer_outlet {
     gateway::answer_log answers_;
     gateway::order_entry_gateway gateway_;
     std::vector<gateway::listener> listeners_;
-    io::endpoint endpoint_;  ///< of the TCP port
+    io::endpoint endpoint_;                        ///< of the TCP port
+    std::map<std::string, std::uint64_t> tables_;  ///< of the configuration at the start
+    std::uint32_t accounts_max_;
+    std::vector<host_journal*> journals_;
+    std::vector<domain::command> first_commands_;  ///< before any session's
+    bool was_refused_ = false;                     ///< a command of the venue's own
 };
 
 }  // namespace corro::node

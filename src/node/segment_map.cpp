@@ -62,6 +62,8 @@ std::size_t segment_map::target_of(const command& c) const noexcept {
         case command_kind::set_protection:
         case command_kind::reset_protection:
         case command_kind::set_limits:
+        case command_kind::define_account:
+        case command_kind::set_account_limits:
         case command_kind::kill_switch: break;
         // Each journal has it, so that a start finds it whichever of them ended first.
         case command_kind::cancel_on_disconnect: break;

@@ -41,7 +41,7 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
     watch_.open(c);
     for (std::size_t k = 0; k < c.segments.size(); ++k) {
         segments_.push_back(std::make_unique<segment>(context, configuration_of_segment(c, k), clock_, merger_,
-                                                      events_log_, orders_.sessions_count()));
+                                                      events_log_, orders_.sessions_capacity()));
     }
     passed_.resize(std::size_t{orders_.sessions_count()} + 1);
     if (!c.journal_directory.empty()) {
@@ -61,6 +61,13 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
         snapshots_ = std::make_unique<snapshot_maker>(
             context_, std::make_unique<segment_snapshots>(c, segments_, merger_), c.snapshot_every, events_log_);
     }
+    std::vector<host_journal*> journals;
+    std::vector<const facility::facility*> states;
+    for (const auto& s : segments_) {
+        if (s->journal != nullptr) journals.push_back(s->journal.get());
+        states.push_back(&s->host.state());
+    }
+    orders_.adopt_accounts(std::move(journals), states);
     // A journal that ended before the others may not have a note that they have, or its end.
     for (const auto& s : segments_) orders_.set_old_cancels(s->host.disconnect_cancels(), c.cancel_grace);
     merger_.skip_to(next_arrival_);

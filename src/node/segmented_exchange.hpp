@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/tsc_clock.hpp"
@@ -59,8 +60,8 @@ class segmented_exchange final : private gateway::operator_desk {
         orders_.commands().filled().set();
     }
 
-    /// Takes the accounts' keys from another configuration. @return  Why not, as a sentence; empty when it is done.
-    [[nodiscard]] std::string change_keys(const configuration& changed) { return orders_.change_keys(changed); }
+    /// Takes keys, new accounts and limits from a configuration that was read again; see order_entry_side.
+    [[nodiscard]] io::task<reread_outcome> reread(configuration changed) { return orders_.reread(std::move(changed)); }
 
     /// Why the venue ended by itself, as a sentence: the journal of a segment has failed. nullptr while none has.
     /// Also when it failed at its end, while it was sealed.

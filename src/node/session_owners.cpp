@@ -15,12 +15,13 @@ namespace {
 
 constexpr std::string_view first_line = "corro sessions 1\n";
 constexpr std::string_view file_name = "sessions";
+constexpr std::string_view added_mark = " added";
 constexpr std::string_view unfinished_name = "sessions.unfinished";
 /// What the longest list takes, and more: an account's line has two numbers of at most ten digits.
 constexpr std::uint64_t file_bytes_max =
-    first_line.size() + gateway::account_directory::accounts_max * std::uint64_t{22};
+    first_line.size() + gateway::account_directory::accounts_max * std::uint64_t{28};
 
-using outcome = std::expected<void, journal::problem>;
+using outcome = std::expected<std::vector<session_owner>, journal::problem>;
 using content = std::expected<std::string, std::error_code>;
 
 /// Reads a number and the letter behind it.
@@ -66,14 +67,18 @@ io::task<std::error_code> write_text(journal::storage* files, std::string direct
 
 std::vector<session_owner> owners_of(std::span<const gateway::account> accounts) {
     std::vector<session_owner> owners;
-    for (const gateway::account& a : accounts) owners.emplace_back(a.id.value, a.sessions_count);
+    for (const gateway::account& a : accounts) {
+        owners.emplace_back(a.id.value, a.sessions_count);
+        owners.back().is_added = a.is_of_journal;
+    }
     return owners;
 }
 
 std::string format_owners(std::span<const session_owner> owners) {
     std::string text(first_line);
     for (const session_owner& o : owners) {
-        fmt::format_to(std::back_inserter(text), "{} {}\n", o.account, o.sessions_count);
+        fmt::format_to(std::back_inserter(text), "{} {}{}\n", o.account, o.sessions_count,
+                       o.is_added ? added_mark : "");
     }
     return text;
 }
@@ -84,7 +89,11 @@ std::optional<std::vector<session_owner>> parse_owners(std::string_view text) {
     std::vector<session_owner> owners;
     while (!text.empty()) {
         session_owner o;
-        if (!take_number(text, ' ', o.account) || !take_number(text, '\n', o.sessions_count)) return std::nullopt;
+        if (!take_number(text, ' ', o.account)) return std::nullopt;
+        const std::size_t end = text.find('\n');
+        o.is_added = end != std::string_view::npos && text.substr(0, end).ends_with(added_mark);
+        if (!take_number(text, o.is_added ? ' ' : '\n', o.sessions_count)) return std::nullopt;
+        if (o.is_added) text.remove_prefix(added_mark.size());
         if (o.sessions_count == 0 || o.sessions_count > gateway::account_directory::sessions_max) return std::nullopt;
         owners.push_back(o);
     }
@@ -92,6 +101,8 @@ std::optional<std::vector<session_owner>> parse_owners(std::string_view text) {
 }
 
 std::string difference(std::span<const session_owner> before, std::span<const session_owner> now) {
+    // Those at the end that came while the venue ran may be missing, if all of their sessions are.
+    while (before.size() > now.size() && before.back().is_added) before = before.first(before.size() - 1);
     std::uint64_t session = 1;     // the first one that is not compared
     std::uint64_t end_before = 1;  // the first one behind those of the accounts that were looked at
     std::uint64_t end_now = 1;
@@ -116,7 +127,8 @@ std::string difference(std::span<const session_owner> before, std::span<const se
     return {};
 }
 
-io::task<outcome> keep_owners(journal::storage* files, std::string directory, std::vector<session_owner> now) {
+io::task<outcome> keep_owners(journal::storage* files, std::string directory, std::vector<session_owner> now,
+                              std::uint64_t sessions_max) {
     const std::string path = fmt::format("{}/{}", directory, file_name);
     const auto text = co_await read_text(files, path);
     if (!text) {
@@ -141,10 +153,25 @@ io::task<outcome> keep_owners(journal::storage* files, std::string directory, st
                             path, other),
                 path));
         }
-        if (*before == now) co_return outcome();
+        for (std::size_t i = 0; i < before->size(); ++i) {
+            if (i >= now.size()) now.push_back((*before)[i]);
+            now[i].is_added = now[i].is_added || (*before)[i].is_added;
+        }
+        std::uint64_t sessions = 0;
+        for (const session_owner& o : now) sessions += o.sessions_count;
+        if (sessions > sessions_max) {
+            co_return std::unexpected(journal::problem(
+                journal::journal_errc::foreign_venue,
+                fmt::format(
+                    "{}: accounts that were added while the venue ran have {} sessions with the others, and the "
+                    "configuration has room for {}; add the accounts to it, or raise venue.sessions_reserved",
+                    path, sessions, sessions_max),
+                path));
+        }
+        if (*before == now) co_return now;
     }
     const std::error_code error = co_await write_text(files, directory, format_owners(now));
-    if (!error) co_return outcome();
+    if (!error) co_return now;
     co_return std::unexpected(
         journal::problem(error, fmt::format("{}: cannot be written: {}", path, error.message()), path));
 }

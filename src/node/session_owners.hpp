@@ -3,10 +3,12 @@
 // Sessions are numbered in the order of the configuration's accounts, and journal, snapshots and answers know them by
 // these numbers only. A configuration that gives a number to another account would show one client's orders to another
 // and lose what the first was told, so a file beside the journal says which account has which, and a start with other
-// owners is refused. Accounts may be added behind the others, and the last one may get more sessions.
+// owners is refused. Accounts may be added behind the others, and the last one may get more sessions. One that was
+// added while the venue ran may be missing in the configuration: it keeps its sessions, and nobody logs on to it.
 //
 // Layout:  the file `sessions` in the journal's directory, text: the line "corro sessions 1", then for each account, in
-//          their order, a line with its id and the number of its sessions: "7 4".
+//          their order, a line with its id and the number of its sessions: "7 4"; " added" stands
+//          behind it when the account came while the venue ran.
 // Limits:  those of gateway::account_directory.
 // Threads: one context. Cost: reads a small file, and writes it when there is something new to say.
 // Source:  docs/spec/journal.md.
@@ -35,9 +37,16 @@ struct session_owner {
 
     std::uint32_t account = 0;
     std::uint32_t sessions_count = 0;
+    bool is_added = false;  ///< while the venue ran: the configuration need not have it
 
     friend bool operator==(const session_owner&, const session_owner&) = default;
 };
+
+/// The same, as one that came while the venue ran.
+[[nodiscard]] inline session_owner added(session_owner o) noexcept {
+    o.is_added = true;
+    return o;
+}
 
 [[nodiscard]] std::vector<session_owner> owners_of(std::span<const gateway::account> accounts);
 
@@ -52,8 +61,10 @@ struct session_owner {
 /// @param files  Outlives the await.
 /// @error  foreign_venue when a session has another owner, foreign_file when the file is not ours; what the system
 ///         reports.
-[[nodiscard]] io::task<std::expected<void, journal::problem>> keep_owners(journal::storage* files,
-                                                                          std::string directory,
-                                                                          std::vector<session_owner> now);
+/// @param sessions_max  Room for sessions; more of them than that are refused.
+/// @return  All whose sessions they are: those of `now`, and behind them those that are missing there.
+[[nodiscard]] io::task<std::expected<std::vector<session_owner>, journal::problem>> keep_owners(
+    journal::storage* files, std::string directory, std::vector<session_owner> now,
+    std::uint64_t sessions_max = gateway::account_directory::sessions_max);
 
 }  // namespace corro::node

@@ -93,6 +93,23 @@ TEST_F(session_owners_file, refuses_other_owners_and_stays_as_it_is) {
     EXPECT_EQ(text(), "corro sessions 1\n1 4\n2 1\n");
 }
 
+TEST_F(session_owners_file, keeps_accounts_that_were_added_while_the_venue_ran) {
+    owners both = of({{1, 4}, {2, 1}});
+    both[1].is_added = true;
+    EXPECT_FALSE(keep(both));
+    EXPECT_EQ(text(), "corro sessions 1\n1 4\n2 1 added\n");
+    EXPECT_EQ(parse_owners(text()), both);
+    // The configuration of before may lack it; that of after has it, and it stays one that came later.
+    EXPECT_FALSE(keep(of({{1, 4}})));
+    EXPECT_FALSE(keep(of({{1, 4}, {2, 1}, {3, 2}})));
+    EXPECT_EQ(text(), "corro sessions 1\n1 4\n2 1 added\n3 2\n");
+    EXPECT_EQ(keep(of({{1, 4}, {2, 1}})), journal::journal_errc::foreign_venue) << "this one came at a start";
+    EXPECT_EQ(keep(of({{1, 3}, {2, 1}, {3, 2}})), journal::journal_errc::foreign_venue);
+    const auto kept = io::block_on(context, keep_owners(&files, folder.path(), of({{1, 4}, {2, 1}, {3, 2}}), 6));
+    ASSERT_FALSE(kept);
+    EXPECT_NE(kept.error().text.find("venue.sessions_reserved"), std::string::npos) << kept.error().text;
+}
+
 TEST_F(session_owners_file, is_not_taken_when_it_is_not_ours) {
     for (const char* other : {"", "corro sessions 1\n1 4\nx"}) {
         std::ofstream(folder.path() + "/sessions") << other;

@@ -32,11 +32,11 @@ inline constexpr std::string_view closing_problem = "the venue closes";
 class silent_answers final : public answer_outlet {
  public:
     explicit silent_answers(const configuration& c)
-        : accounts_(account_directory_of(c)), log_(accounts_.sessions_count(), options_of(c)) {
+        : accounts_(account_directory_of(c)), log_(accounts_.sessions_capacity(), options_of(c)) {
         gateway::set_copies(accounts_, log_);
     }
 
-    [[nodiscard]] std::uint32_t sessions_count() const noexcept { return accounts_.sessions_count(); }
+    [[nodiscard]] std::uint32_t sessions_count() const noexcept { return accounts_.sessions_capacity(); }
     [[nodiscard]] gateway::answer_log& log() noexcept { return log_; }
 
     void deliver(const domain::event& event) noexcept override { log_.append(event); }

@@ -447,6 +447,8 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                                             .price = to_nano(instrument, command.price)};
             return encode(message, command.request, out);
         }
+        case command_kind::define_account:
+        case command_kind::set_account_limits:
         case command_kind::cancel_on_disconnect: return 0;  // the venue's own; no client sends it
         case command_kind::define_instrument: {
             const domain::definition d = domain::definition_of(command);

@@ -168,6 +168,8 @@ class message_maker {
                 break;
             }
             case domain::command_kind::reset_protection: c.instrument = domain::instrument_id{0}; break;
+            case domain::command_kind::define_account:
+            case domain::command_kind::set_account_limits:
             case domain::command_kind::cancel_on_disconnect: break;  // no message
         }
         return c;

@@ -24,9 +24,10 @@ bool take_phase_words(std::istringstream& words, domain::command& c) {
     return true;
 }
 
-bool set_limits(std::istringstream& words, domain::command& c) {
+bool set_limits(std::istringstream& words, domain::command& c,
+                domain::command_kind kind = domain::command_kind::set_limits) {
     std::string name;
-    c.kind = domain::command_kind::set_limits;
+    c.kind = kind;
     if (!(words >> name) || name.size() != 1) return false;
     c.other_account = account_named(name[0]);
     std::uint32_t number = 0;
@@ -47,6 +48,20 @@ bool set_limits(std::istringstream& words, domain::command& c) {
         }
     }
     return true;
+}
+
+/// What the configuration says while the venue runs: `adds A with 2 sessions from 5`, `reads limits A orders 1`.
+bool read_account(std::istringstream& words, domain::command& c) {
+    std::string limits;
+    return (words >> limits) && limits == "limits" && set_limits(words, c, domain::command_kind::set_account_limits);
+}
+
+bool add_account(std::istringstream& words, domain::command& c) {
+    std::string name, with, sessions, from;
+    c.kind = domain::command_kind::define_account;
+    if (!(words >> name) || name.size() != 1) return false;
+    c.other_account = account_named(name[0]);
+    return (words >> with >> c.quantity.value >> sessions >> from >> c.other_session.value) && from == "from";
 }
 
 bool switch_off_or_on(std::istringstream& words, bool kills, domain::command& c) {
@@ -135,6 +150,8 @@ bool read_operator_command(const std::string& verb, std::istringstream& words, d
     if (verb == "starts") return start_day(words, c);
     if (verb == "defines") return define(words, c);
     if (verb == "limits") return set_limits(words, c);
+    if (verb == "reads") return read_account(words, c);
+    if (verb == "adds") return add_account(words, c);
     return (verb == "kills" || verb == "releases") && switch_off_or_on(words, verb == "kills", c);
 }
 

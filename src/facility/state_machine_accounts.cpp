@@ -1,0 +1,47 @@
+// Accounts and limits that the configuration gives while the venue runs. See docs/spec/journal.md.
+//
+// These commands are the venue's own: nobody waits for an answer, so they cause no event, and one that makes no sense
+// has no effect.
+
+#include "base/archive.hpp"
+#include "facility/state_machine.hpp"
+
+namespace corro::facility {
+
+using domain::command;
+using domain::defined_account;
+using domain::reject_reason;
+
+void facility::state_machine::define_account(const command& c) noexcept {
+    if (c.is_operator == 0) return;
+    static_cast<void>(define({c.other_account, c.other_session, c.quantity.value}));
+}
+
+/// False: it is no account that can be defined behind the others.
+bool facility::state_machine::define(const defined_account& a) noexcept {
+    if (a.account.value == 0 || a.account.value >= engine_.accounts_count()) return false;
+    if (a.sessions_count == 0 || a.sessions_count > account_sessions_max) return false;
+    if (a.first_session.value == 0 || a.first_session.value > account_sessions_max) return false;
+    for (const defined_account& other : accounts_) {
+        const std::uint32_t end = other.first_session.value + other.sessions_count;
+        if (other.account == a.account || a.first_session.value < end) return false;
+    }
+    if (accounts_.size() == accounts_defined_max) return false;
+    accounts_.push_back(a);
+    return true;
+}
+
+void facility::state_machine::set_account_limits(const command& c) noexcept {
+    if (take_limits(c) == reject_reason::none) rules_.set_configured(c.other_account);
+}
+
+void facility::state_machine::transfer_accounts(base::archive& a) noexcept {
+    const std::uint32_t count = a.count(accounts_.size(), accounts_defined_max);
+    for (std::uint32_t i = 0; i < count && !a.failed(); ++i) {
+        defined_account each = a.loads() ? defined_account() : accounts_[i];
+        a.value(each.account, each.first_session, each.sessions_count);
+        if (a.loads() && !a.failed()) a.require(define(each));
+    }
+}
+
+}  // namespace corro::facility
