@@ -204,7 +204,9 @@ void order_entry_gateway::turn_away(const domain::command& command) noexcept {
     ++statistics_.turned_away;
     wire::reject reject;
     reject.refused_sequence = domain::sequence_number{command.request};
-    reject.session_reject_reason = wire::session_reject_reason::overloaded;
+    reject.session_reject_reason = no_logons_ == wire::logout_reason::journal_failed
+                                       ? wire::session_reject_reason::journal_failed
+                                       : wire::session_reject_reason::overloaded;
     put(*c, reject);
 }
 

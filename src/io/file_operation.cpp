@@ -105,6 +105,9 @@ bool file_operation::advance(std::int64_t result) noexcept {
 void file_operation::begin(context& on) noexcept {
     origin_ = &on;
     under_way_ = true;
+    by_pool_ = false;
+    if (fault_.hangs) [[unlikely]]
+        return;
     by_pool_ = !on.io().start_file(*this);
     if (!by_pool_) return;
     arrive = &on_arrival;

@@ -41,10 +41,17 @@ struct file_fault {
     explicit file_fault(int number, std::size_t most = 0) noexcept : error(number), bytes_max(most) {}
     /// A call that does less than it was asked to, and says so.
     [[nodiscard]] static file_fault shortened(std::size_t most) noexcept { return file_fault(0, most); }
+    /// A call that never returns. The context's thread goes on, as it does when the disk hangs.
+    [[nodiscard]] static file_fault hanging() noexcept {
+        file_fault fault;
+        fault.hangs = true;
+        return fault;
+    }
 
     int error;  // an errno number that the call ends with; 0 for what really comes of it
     std::size_t
-        bytes_max;  // how much a read or write moves at most; with an error, what it moved before (a torn write)
+        bytes_max;       // how much a read or write moves at most; with an error, what it moved before (a torn write)
+    bool hangs = false;  // begins and does not end; the task that awaits it is destroyed with its context
 };
 
 /// Breaks calls on files. One for each `file_system` that a test wants to break.

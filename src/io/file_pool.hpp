@@ -19,7 +19,9 @@ namespace corro::io {
 
 class file_pool {
  public:
-    static constexpr std::size_t threads_max = 4;
+    /// Threads are made when all are busy. A disk that hangs keeps as many as there are calls on it, and must leave
+    /// some for the other disks.
+    static constexpr std::size_t threads_max = 64;
 
     [[nodiscard]] static file_pool& instance() noexcept;
 

@@ -9,71 +9,98 @@
 namespace corro::journal {
 namespace {
 
+/// Room that is made by zeros is synced in parts: a sync of all of it could take as long as a disk that hangs.
+constexpr std::uint64_t zeros_synced_at_once = 16U << 20U;
+
 class disk_file final : public stored_file {
  public:
-    explicit disk_file(io::file opened) noexcept : file_(std::move(opened)) {}
+    disk_file(io::file opened, disk_calls& calls) noexcept : file_(std::move(opened)), calls_(&calls) {}
 
     io::task<io::io_result> read_at(std::uint64_t offset, std::span<std::byte> into) override {
+        const disk_calls::call mark(*calls_);
         const io::io_result done = co_await file_.read_at(offset, into);
         co_return done;
     }
     io::task<io::io_result> write_at(std::uint64_t offset, std::span<const std::byte> from) override {
+        const disk_calls::call mark(*calls_);
         const io::io_result done = co_await file_.write_at(offset, from);
         co_return done;
     }
     io::task<std::error_code> sync_data() override {
+        const disk_calls::call mark(*calls_);
         const std::error_code done = co_await file_.sync_data();
         co_return done;
     }
     io::task<std::error_code> preallocate(std::uint64_t bytes) override {
-        std::error_code error = co_await file_.preallocate(0, bytes);
+        std::error_code error = co_await preallocate_at_once(bytes);
         if (error == std::errc::operation_not_supported) {
             // A file system that cannot promise room gets the zeros themselves.
             const std::vector<std::byte> zeros(std::min<std::uint64_t>(bytes, 1U << 20U));
             error.clear();
             for (std::uint64_t at = 0; at < bytes && !error;) {
                 const std::size_t part = std::min<std::uint64_t>(bytes - at, zeros.size());
-                const io::io_result done = co_await file_.write_at(at, std::span(zeros).first(part));
+                const io::io_result done = co_await write_at(at, std::span(zeros).first(part));
                 error = done.error;
                 at += part;
+                if (!error && at % zeros_synced_at_once == 0) error = co_await sync_data();
             }
         }
         co_return error;
     }
     io::task<std::error_code> truncate(std::uint64_t bytes) override {
+        const disk_calls::call mark(*calls_);
         const std::error_code done = co_await file_.truncate(bytes);
         co_return done;
     }
     [[nodiscard]] std::expected<std::uint64_t, std::error_code> size() const override { return file_.size(); }
     [[nodiscard]] std::error_code try_lock() override { return file_.try_lock(); }
-    [[nodiscard]] bool is_at(const std::string& path) const override { return file_.is_at(path); }
+    [[nodiscard]] bool is_at(const std::string& path) const override {
+        const disk_calls::call mark(*calls_);
+        return file_.is_at(path);
+    }
 
  private:
+    io::task<std::error_code> preallocate_at_once(std::uint64_t bytes) {
+        const disk_calls::call mark(*calls_);
+        const std::error_code done = co_await file_.preallocate(0, bytes);
+        co_return done;
+    }
+
     io::file file_;
+    disk_calls* calls_;
 };
 
 }  // namespace
 
 io::task<storage::opened> disk_storage::open(std::string path, io::file_mode mode) {
+    const disk_calls::call mark(calls_);
     auto file = co_await files_.open(std::move(path), mode);
     if (!file) co_return std::unexpected(file.error());
-    co_return std::make_unique<disk_file>(std::move(*file));
+    co_return std::make_unique<disk_file>(std::move(*file), calls_);
 }
 
 io::task<std::error_code> disk_storage::rename(std::string from, std::string to) {
-    return files_.rename(std::move(from), std::move(to));
+    const disk_calls::call mark(calls_);
+    const std::error_code done = co_await files_.rename(std::move(from), std::move(to));
+    co_return done;
 }
 
 io::task<std::error_code> disk_storage::rename_new(std::string from, std::string to) {
-    return files_.rename_new(std::move(from), std::move(to));
+    const disk_calls::call mark(calls_);
+    const std::error_code done = co_await files_.rename_new(std::move(from), std::move(to));
+    co_return done;
 }
 
 io::task<std::error_code> disk_storage::remove(std::string path) {
-    return files_.remove(std::move(path));
+    const disk_calls::call mark(calls_);
+    const std::error_code done = co_await files_.remove(std::move(path));
+    co_return done;
 }
 
 io::task<std::error_code> disk_storage::sync_directory(std::string path) {
-    return files_.sync_directory(std::move(path));
+    const disk_calls::call mark(calls_);
+    const std::error_code done = co_await files_.sync_directory(std::move(path));
+    co_return done;
 }
 
 std::expected<std::vector<std::string>, std::error_code> disk_storage::list(const std::string& path) {

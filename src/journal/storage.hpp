@@ -7,6 +7,8 @@
 // Cost:    a recycled coroutine frame per operation.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -72,6 +74,46 @@ class storage {
     [[nodiscard]] virtual std::error_code make_directory(const std::string& path) = 0;
 };
 
+/// The calls of one `disk_storage` that are under way, for a thread that looks for one that does not return.
+///
+/// A place counts the begins and the ends of calls: odd while one is under way, and another number for the next one.
+/// Calls beyond `places` at a time are not seen; a journal has at most four.
+///
+/// Threads: written by the storage's context; read by any thread. Cost: two relaxed stores per call.
+class disk_calls {
+ public:
+    static constexpr std::size_t places = 8;
+
+    /// Marks a call for as long as it lives.
+    class call {
+     public:
+        explicit call(disk_calls& on) noexcept {
+            for (std::atomic<std::uint64_t>& each : on.counts_) {
+                if (each.load(std::memory_order_relaxed) % 2 != 0) continue;
+                count_ = &each;
+                step();
+                return;
+            }
+        }
+        ~call() {
+            if (count_ != nullptr) step();
+        }
+        call(const call&) = delete;
+        call& operator=(const call&) = delete;
+
+     private:
+        void step() noexcept { count_->store(count_->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+        std::atomic<std::uint64_t>* count_ = nullptr;
+    };
+
+    [[nodiscard]] std::uint64_t count(std::size_t place) const noexcept {
+        return counts_[place].load(std::memory_order_relaxed);
+    }
+
+ private:
+    std::array<std::atomic<std::uint64_t>, places> counts_{};
+};
+
 /// The disk.
 class disk_storage final : public storage {
  public:
@@ -86,8 +128,11 @@ class disk_storage final : public storage {
     [[nodiscard]] std::expected<std::vector<std::string>, std::error_code> list(const std::string& path) override;
     [[nodiscard]] std::error_code make_directory(const std::string& path) override;
 
+    [[nodiscard]] const disk_calls& calls() const noexcept { return calls_; }
+
  private:
     io::file_system files_;
+    disk_calls calls_;
 };
 
 /// Holds a journal's directory for one process: a writer has one, and it ends with the process.

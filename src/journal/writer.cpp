@@ -161,6 +161,7 @@ io::task<bool> writer::write_block(buffer* from, std::uint32_t index, std::uint3
         fail(done.error, "writing failed", path_of(segment_name(header_.number)));
         co_return false;
     }
+    if (!still_good()) co_return false;
     offset_ += padded(block.size());
     block_header about;
     about.first_sequence = written_sequence() + 1;
@@ -248,6 +249,7 @@ io::task<bool> writer::sync() {
         fail(error, "syncing failed", path_of(segment_name(header_.number)));
         co_return false;
     }
+    if (!still_good()) co_return false;
     synced(until);
     ++statistics_.syncs_count;
     co_return true;
@@ -274,6 +276,7 @@ io::task<void> writer::sync_in_background() {
             fail(error, "syncing failed", path);
             co_return;
         }
+        if (!still_good()) co_return;
         synced(until);
         ++statistics_.syncs_count;
     }
@@ -321,6 +324,18 @@ void writer::acknowledge(std::uint64_t sequence) noexcept {
     if (sequence <= durable_.load(std::memory_order_relaxed)) return;
     durable_.store(sequence, std::memory_order_release);
     progressed_.set();
+}
+
+/// After every write and sync: what the disk did behind the verdict is not taken back, and not acknowledged either.
+bool writer::still_good() {
+    if (given_up_.load(std::memory_order_acquire)) [[unlikely]]
+        enforce_verdict();
+    return !failed_;
+}
+
+void writer::enforce_verdict() {
+    if (!given_up_.load(std::memory_order_acquire)) return;
+    fail(std::make_error_code(std::errc::timed_out), "the disk does not answer", lock_.path());
 }
 
 void writer::fail(std::error_code code, std::string_view what, std::string path) {

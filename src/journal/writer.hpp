@@ -141,6 +141,12 @@ class writer {
     /// Lets `run` write what it has, seal the journal and end.
     void close() noexcept;
 
+    /// The disk is taken for broken: whatever comes of a call that is under way, nothing is acknowledged any more. Any
+    /// thread; `enforce_verdict` or the end of the call makes the writer fail.
+    void give_up() noexcept { given_up_.store(true, std::memory_order_release); }
+    /// Fails with timed_out if the disk was given up; a call that is under way stays so, and `run` waits for it.
+    void enforce_verdict();
+
     /// Has `run` write the marks of the other shards soon, whether there are commands or not, and sync them.
     /// @return  A ticket; the marks are on the disk when `marks_on_disk` has reached it. `progressed` is set then.
     std::uint64_t write_marks() noexcept;
@@ -217,6 +223,7 @@ class writer {
     io::task<void> seal_and_leave();
     void acknowledge(std::uint64_t sequence) noexcept;
     void note_sync(std::chrono::nanoseconds took) noexcept;
+    [[nodiscard]] bool still_good();
     void fail(std::error_code code, std::string_view what, std::string path);
     void fail(problem what);
 
@@ -283,6 +290,7 @@ class writer {
     bool running_ = false;
     bool closing_ = false;
     bool failed_ = false;
+    std::atomic<bool> given_up_{false};  // false -> true (`give_up`)
     std::uint64_t snapshot_sequence_ = 0;
     problem error_;
     writer_statistics statistics_;

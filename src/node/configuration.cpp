@@ -52,6 +52,11 @@ void read_facility(table_reader& r, configuration& c) {
     if (!durability) r.fail("durability", "expected one of: none, async, group, each");
     c.durability = *durability;
     c.ends_with_journal = r.flag("end_when_journal_fails", c.ends_with_journal);
+    c.disk_patience = std::chrono::milliseconds{
+        r.number("disk_patience_ms", static_cast<std::uint64_t>(c.disk_patience.count()), 0, 86'400'000)};
+    if (c.disk_patience.count() != 0 && c.disk_patience < disk_patience_min) {
+        r.fail("disk_patience_ms", fmt::format("expected 0 or at least {}", disk_patience_min.count()));
+    }
     c.journal_segment_bytes = r.number("journal_segment_bytes", c.journal_segment_bytes, journal::segment_bytes_min,
                                        journal::segment_bytes_max);
     if (c.journal_segment_bytes % journal::sector_bytes != 0) {

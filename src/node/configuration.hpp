@@ -102,6 +102,8 @@ struct configuration {
     journal::durability durability = journal::durability::group;
     /// A venue whose journal fails ends, with a logout to every session; otherwise it refuses requests and logons.
     bool ends_with_journal = true;
+    /// A disk that does not answer for so long is taken for broken; 0: never.
+    std::chrono::milliseconds disk_patience = disk_patience_default;
     std::uint64_t journal_segment_bytes = journal::segment_bytes_default;
     std::size_t snapshots_kept = snapshots_kept_default;    ///< beside the journal; older ones are removed
     std::uint64_t snapshot_every = snapshot_every_default;  ///< commands, while the venue runs; 0: never

@@ -355,6 +355,7 @@ snapshot_every = 500
 journal_segments_kept = 4
 journal_bytes_kept = 0
 busy_poll_us = 7
+disk_patience_ms = 5000
 )";
     const configuration c = parse_configuration(facility + sound, "corro.toml");
     EXPECT_EQ(c.journal_directory, "data");
@@ -365,6 +366,8 @@ busy_poll_us = 7
     EXPECT_EQ(c.journal_segments_kept, 4U);
     EXPECT_EQ(c.journal_bytes_kept, 0U);
     EXPECT_EQ(c.busy_poll.count(), 7);
+    EXPECT_EQ(c.disk_patience.count(), 5'000);
+    EXPECT_EQ(plain.disk_patience.count(), 30'000);
     const auto fails = [&](const char* what, const char* instead) {
         return error_of(with(facility, what, instead) + sound);
     };
@@ -372,6 +375,8 @@ busy_poll_us = 7
               "corro.toml:3: facility.durability: expected one of: none, async, group, each");
     EXPECT_EQ(fails("8192", "8193"), "corro.toml:4: facility.journal_segment_bytes: expected a multiple of 512");
     EXPECT_TRUE(fails("snapshots_kept = 2", "snapshots_kept = 0").starts_with("corro.toml:5: facility.snapshots_kept"));
+    EXPECT_EQ(fails("= 5000", "= 999"), "corro.toml:10: facility.disk_patience_ms: expected 0 or at least 1000");
+    EXPECT_EQ(fails("= 5000", "= 0"), "no error");
     EXPECT_TRUE(fails("= 500", "= -1").starts_with("corro.toml:6: facility.snapshot_every: expected a number"));
 }
 

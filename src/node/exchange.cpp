@@ -48,6 +48,7 @@ exchange::exchange(io::context& context, const configuration& c)
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
         watch_.recover(own, *journal_, parts());
+        disk_watch_ = std::make_unique<journal_watch>(context_, c, std::vector{journal_.get()}, log_.get());
         snapshots_ = std::make_unique<snapshot_maker>(context_, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, events_log_);
     }
@@ -77,6 +78,7 @@ exchange::~exchange() {
 io::task<void> exchange::run() {
     io::task_scope journaling(context_);
     io::task_scope pumping(context_);
+    if (disk_watch_ != nullptr) disk_watch_->start();
     if (thread_ != nullptr) {
         thread_->start(host_, journal_.get());
         pumping.spawn(pump_split());
@@ -95,6 +97,7 @@ io::task<void> exchange::run() {
     publishing.spawn(feed_.run());
     say(telemetry::happening_kind::started, host_.sequence());
     co_await orders_.run();
+    if (disk_watch_ != nullptr) disk_watch_->leave();
     feed_.close();
     co_await publishing.join();
     pumping.request_stop();
@@ -108,6 +111,7 @@ io::task<void> exchange::run() {
     co_await journaling.join();
     saving.request_stop();
     co_await saving.join();
+    if (disk_watch_ != nullptr) disk_watch_->stop();
     if (journal_ != nullptr) co_await journal_->save_last_snapshot(parts());
     co_await watch_.end();
     say(telemetry::happening_kind::stopped, host_.sequence());
@@ -131,6 +135,8 @@ void exchange::expect(std::span<domain::foresight> coming) noexcept {
 void exchange::execute(domain::command& command) noexcept {
     ++taken_count_;
     if (!host_.execute(command)) [[unlikely]] {
+        if (journal_ != nullptr) journal_->note_failure();
+        look_at_journal();
         orders_.turn_away(command);
         return;
     }
@@ -190,6 +196,7 @@ void exchange::look_at_journal() {
 
 std::string exchange::hindrance() const {
     if (failure() != nullptr) return "The journal has failed: " + *failure();
+    if (journal_ != nullptr && journal_->stalled().count() != 0) return stall_sentence(*journal_);
     return closing_ ? "The venue closes." : "";
 }
 

@@ -24,6 +24,7 @@
 #include "node/edges.hpp"
 #include "node/facility_thread.hpp"
 #include "node/host_journal.hpp"
+#include "node/journal_watch.hpp"
 #include "node/latency_tables.hpp"
 #include "node/market_data_side.hpp"
 #include "node/matching_host.hpp"
@@ -139,6 +140,7 @@ class exchange final : private gateway::command_taker, private gateway::operator
     std::unique_ptr<facility_thread> thread_;  ///< when split
     matching_host host_;
     std::unique_ptr<host_journal> journal_;
+    std::unique_ptr<journal_watch> disk_watch_;  ///< with a journal
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with a journal
     answer_marks marks_;                         ///< inline
     std::uint64_t taken_count_ = 0;              ///< inline

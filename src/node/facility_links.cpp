@@ -146,6 +146,7 @@ void facility_role::welcome(gateway_link& link) {
         link.channel.put(link_message::answers, rest.first(piece));
         rest = rest.subspan(piece);
     }
+    if (failure() != nullptr) link.channel.put(link_message::journal_failed, {});
     link.channel.put(link_message::answers_end, {});
     link.waiting_bytes_max = link.channel.waiting_bytes() + link_backlog_bytes_max;
     link.hears = true;
@@ -263,6 +264,7 @@ void facility_role::pass_on(std::size_t gateway, const domain::command& command,
     }
     domain::command sequenced = command;
     const bool taken = host_.execute(sequenced);
+    if (!taken && journal_ != nullptr) journal_->note_failure();
     executed(executed_command(sequenced, host_.emitted_count(), !taken));
 }
 

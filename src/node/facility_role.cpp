@@ -64,6 +64,7 @@ facility_role::facility_role(io::context& context, const configuration& c,
         io::context& own = thread_ != nullptr ? thread_->context() : context_;
         journal_ = std::make_unique<host_journal>(own, context_, c);
         watch_.recover(own, *journal_, parts());
+        disk_watch_ = std::make_unique<journal_watch>(context_, c, std::vector{journal_.get()}, log_.get());
         snapshots_ = std::make_unique<snapshot_maker>(context, std::make_unique<journal_snapshots>(c, *journal_),
                                                       c.snapshot_every, told_later);
     }
@@ -98,6 +99,7 @@ facility_role::~facility_role() {
 io::task<void> facility_role::run() {
     io::task_scope journaling(context_);
     io::task_scope pumping(context_);
+    if (disk_watch_ != nullptr) disk_watch_->start();
     if (thread_ != nullptr) {
         thread_->start(host_, journal_.get());
         pumping.spawn(follow_thread());
@@ -118,6 +120,7 @@ io::task<void> facility_role::run() {
         static_cast<void>(taken);  // the next start gives them again
     }
     co_await serve_links();
+    if (disk_watch_ != nullptr) disk_watch_->leave();
     feed_.close();
     co_await publishing.join();
     pumping.request_stop();
@@ -130,6 +133,7 @@ io::task<void> facility_role::run() {
     co_await journaling.join();
     saving.request_stop();
     co_await saving.join();
+    if (disk_watch_ != nullptr) disk_watch_->stop();
     if (journal_ != nullptr) co_await journal_->save_last_snapshot(parts());
     co_await watch_.end();
     say(telemetry::happening_kind::stopped);
@@ -296,6 +300,7 @@ void facility_role::executed(const executed_command& what) {
     if (from.kind != source_kind::request) return;
     ++link->taken_count;
     if (what.refused) {
+        look_at_journal();
         link->channel.put_record(link_message::turned_away, request_of(what));
     } else {
         answers_.note(request_of(what));
@@ -314,16 +319,23 @@ io::task<void> facility_role::follow_journal() {
     }
 }
 
-// As in an exchange. The gateways lose their link, and their sessions with it.
+// As in an exchange. Where the facility ends, the gateways lose their link, and their sessions with it; otherwise they
+// refuse logons and requests by the reason.
 void facility_role::look_at_journal() {
     if (failure_is_known_ || failure() == nullptr) return;
     failure_is_known_ = true;
     say(telemetry::happening_kind::journal_failed);
+    for (gateway_link* link : gateways_) {
+        if (link == nullptr || !link->hears) continue;
+        link->channel.put(link_message::journal_failed, {});
+        link->channel.flush();
+    }
     if (configuration_.ends_with_journal) close();
 }
 
 std::string facility_role::hindrance() const {
     if (failure() != nullptr) return "The journal has failed: " + *failure();
+    if (journal_ != nullptr && journal_->stalled().count() != 0) return stall_sentence(*journal_);
     return closing_ ? "The facility closes." : "";
 }
 

@@ -46,6 +46,7 @@
 #include "node/facility_thread.hpp"
 #include "node/gateway_shares.hpp"
 #include "node/host_journal.hpp"
+#include "node/journal_watch.hpp"
 #include "node/link_channel.hpp"
 #include "node/link_handshake.hpp"
 #include "node/market_data_side.hpp"
@@ -193,6 +194,7 @@ class facility_role final : private command_outlet {
     std::unique_ptr<facility_thread> thread_;  ///< when split
     matching_host host_;
     std::unique_ptr<host_journal> journal_;
+    std::unique_ptr<journal_watch> disk_watch_;  ///< with a journal
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with a journal
 
     wire::instrument_table instruments_;       ///< all, as far as they have been told

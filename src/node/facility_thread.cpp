@@ -122,6 +122,8 @@ bool facility_thread::take_batch() noexcept {
     std::size_t count = 0;
     while (count < commands_batch_max && has_room_for_command() && commands_.try_pop(command)) {
         const bool taken = host_->execute(command);
+        if (!taken && journal_ != nullptr) [[unlikely]]
+            journal_->note_failure();
         if (executed_ != nullptr) {
             static_cast<void>(executed_->try_push({command, host_->emitted_count(), !taken}));
         } else if (!taken) {
@@ -177,6 +179,9 @@ bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
     }
     domain::command refused;
     while (refused_.try_pop(refused)) {
+        if (journal_ != nullptr && journal_->failure() != nullptr) {
+            orders.refuse_logons(wire::logout_reason::journal_failed);
+        }
         orders.turn_away(refused);
         ++count;
     }

@@ -132,6 +132,7 @@ std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers)
     try {
         orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, events_log_, desk);
         orders_->set_old_cancels(old_cancels_, std::nullopt);
+        if (journal_has_failed_) orders_->refuse_logons(wire::logout_reason::journal_failed);
         orders_->open(context_, configuration_);
     } catch (const std::exception&) {
         orders_.reset();
@@ -157,6 +158,7 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
     const link_hello hello = make_link_hello();
     defined_.clear();
     old_cancels_.clear();
+    journal_has_failed_ = false;
     channel->put_record(link_message::hello, hello);
     channel->flush();
     link_frame frame;
@@ -198,6 +200,8 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
             for (std::size_t i = 0; i < frame.count<domain::instrument>(); ++i) {
                 defined_.push_back(frame.record<domain::instrument>(i));
             }
+        } else if (greeted && frame.kind == link_message::journal_failed) {
+            journal_has_failed_ = true;
         } else if (greeted && frame.kind == link_message::answers) {
             answers->insert(answers->end(), frame.payload.begin(), frame.payload.end());
         } else {
@@ -357,6 +361,7 @@ bool gateway_role::take(const link_frame& frame) {
                 orders_->answer_operator(answer);
             }
             return true;
+        case link_message::journal_failed: orders_->refuse_logons(wire::logout_reason::journal_failed); return true;
         case link_message::turned_away:
             for (std::size_t i = 0; i < frame.count<domain::command>(); ++i) {
                 orders_->turn_away(frame.record<domain::command>(i));

@@ -95,6 +95,7 @@ class gateway_role final : private gateway::operator_desk {
     link_channel* channel_ = nullptr;           ///< while sessions are served
     std::uint64_t taken_count_ = 0;             ///< commands of the queue that are put into the link
     bool broken_ = false;                       ///< the link
+    bool journal_has_failed_ = false;           ///< the facility's, before it sent the last of its answers
     bool served_ = false;                       ///< every session has ended
     link_greeting known_facility_;              ///< the last one that it was linked to
     std::uint64_t facilities_refused_ = 0;

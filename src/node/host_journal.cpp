@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gateway/nonce.hpp"
+#include "io/scope.hpp"
 #include "journal/advice.hpp"
 #include "journal/identity.hpp"
 #include "journal/manifest.hpp"
@@ -65,7 +66,8 @@ host_journal::host_journal(io::context& context, io::context& edge, const config
       sessions_reserved_(c.sessions_reserved),
       may_lose_(may_lose_commands(c)),
       faults_(c.journal_faults),
-      replay_(std::in_place, &files_, directory_, options_.venue, may_lose_) {}
+      replay_(std::in_place, &files_, directory_, options_.venue, may_lose_),
+      given_up_(context) {}
 
 void host_journal::replay_on(io::context& context, recovery_progress* progress) {
     replay_files_.emplace(context, faults_);
@@ -211,12 +213,27 @@ std::uint64_t host_journal::free_bytes() const noexcept {
     return error ? 0 : space.available;
 }
 
+void host_journal::note_failure() {
+    if (!writer_->failed() || failure() != nullptr) return;
+    failure_ = writer_->error().text;
+    has_failed_.store(true, std::memory_order_release);
+}
+
+// The watch has given up the disk. The call that hangs may never return, so the journal fails beside it.
+io::task<void> host_journal::obey_verdict() {
+    const std::error_code stopped = co_await given_up_.wait();
+    if (stopped) co_return;
+    writer_->enforce_verdict();
+    note_failure();
+}
+
 io::task<void> host_journal::run() {
+    io::task_scope obeying(co_await io::this_context());
+    obeying.spawn(obey_verdict());
     co_await writer_->run();
-    if (writer_->failed()) {
-        failure_ = writer_->error().text;
-        has_failed_.store(true, std::memory_order_release);
-    }
+    note_failure();
+    obeying.request_stop();
+    co_await obeying.join();
     ended_ = true;
     writer_->progressed().set();
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "io/context.hpp"
+#include "io/remote_event.hpp"
 #include "io/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
@@ -127,10 +128,30 @@ class host_journal {
     /// Writes until `close`, or until the journal fails; `writer().progressed()` is set a last time then. @pre
     /// Recovered.
     [[nodiscard]] io::task<void> run();
+    // For a watch (node/journal_watch.hpp); any thread.
+
+    /// Calls on the journal's files that are under way.
+    [[nodiscard]] const journal::disk_calls& disk_calls() const noexcept { return files_.calls(); }
+    /// Keeps how long the disk has not answered for; 0 when it does.
+    void note_stall(std::chrono::nanoseconds so_far) noexcept {
+        stalled_ns_.store(so_far.count(), std::memory_order_relaxed);
+    }
+    /// How long the disk has not answered for, as the watch last saw it; 0 below `disk_notice_after`.
+    [[nodiscard]] std::chrono::nanoseconds stalled() const noexcept {
+        return std::chrono::nanoseconds(stalled_ns_.load(std::memory_order_relaxed));
+    }
+    /// Takes the disk for broken: the journal fails as soon as its thread runs, and acknowledges nothing any more.
+    void give_up() noexcept {
+        writer_->give_up();
+        given_up_.set();
+    }
+
     /// What ended the journal before its time, as a sentence for the operator; nullptr while nothing has. Any thread.
     [[nodiscard]] const std::string* failure() const noexcept {
         return has_failed_.load(std::memory_order_acquire) ? &failure_ : nullptr;
     }
+    /// Makes a failure of the writer known at once: who is refused for it is to hear the reason. The host's thread.
+    void note_failure();
     /// Free room on the file system of the journal's directory; 0 when it cannot be found out.
     [[nodiscard]] std::uint64_t free_bytes() const noexcept;
     /// Whether `run` has come to its end.
@@ -152,6 +173,7 @@ class host_journal {
  private:
     void start_clock(matching_host& host, domain::time_ns not_before);
     void note_missing(const journal::manifest& manifest);
+    io::task<void> obey_verdict();
 
     journal::disk_storage files_;
     journal::disk_storage snapshot_files_;  ///< on the edge's context
@@ -176,7 +198,9 @@ class host_journal {
     std::atomic<std::uint64_t> oldest_snapshot_{0};  ///< written by the edge's thread, read by the host's
     std::uint64_t forgotten_before_ = 0;             ///< the host's thread's own
     std::string failure_;
-    std::atomic<bool> has_failed_{false};  ///< false -> true by `run`, behind `failure_`
+    std::atomic<bool> has_failed_{false};      ///< false -> true by `run`, behind `failure_`
+    io::remote_event given_up_;                ///< set by the watch
+    std::atomic<std::int64_t> stalled_ns_{0};  ///< written by the watch
     bool ended_ = false;
 };
 

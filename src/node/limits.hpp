@@ -83,6 +83,20 @@ inline constexpr std::chrono::milliseconds clock_look_interval{1'000};
 /// percent longer or shorter meanwhile.
 inline constexpr std::uint32_t clock_slew_ppm_default = 10'000;
 
+/// How often a venue that runs looks whether the calls on its journals' files return, and how long one may take before
+/// it is reported.
+inline constexpr std::chrono::milliseconds disk_look_interval{100};
+inline constexpr std::chrono::milliseconds disk_notice_after{1'000};
+
+/// How long a call on the journal's files may take before the disk is taken for broken, unless configured otherwise:
+/// longer than controllers and network file systems take for their own retries. The least that may be configured is a
+/// few looks.
+inline constexpr std::chrono::milliseconds disk_patience_default{30'000};
+inline constexpr std::chrono::milliseconds disk_patience_min{1'000};
+
+/// How long the end of a process waits for the event log, which may be on the disk that hangs.
+inline constexpr std::chrono::milliseconds log_patience{1'000};
+
 /// How often a venue that runs looks whether a snapshot is due.
 inline constexpr std::chrono::milliseconds snapshot_look_interval{50};
 

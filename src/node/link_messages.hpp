@@ -40,6 +40,7 @@ enum class link_message : std::uint32_t {
     hello = 16,        ///< link_hello; the first in both directions, the gateway's before the facility's
     stranger = 17,     ///< to the gateway: a sentence; the link ends. The gateway has not proved the secret
     read_again = 18,   ///< to the facility: link_greeting; the gateway has read its configuration again
+    journal_failed = 19,  ///< to the gateway, empty: the facility takes nothing any more
 };
 
 inline constexpr std::uint64_t link_magic = 0x4b4e'494c'4f52'5243;  // "CRROLINK"

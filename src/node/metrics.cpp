@@ -118,6 +118,10 @@ void add_journals(std::span<const labelled_journal> journals, metrics_page& page
                    each.journal->failure() == nullptr ? 1 : 0, each.labels);
     }
     for (const labelled_journal& each : journals) {
+        page.gauge("corro_journal_stalled_seconds", "How long the journal's disk has not answered for; 0 when it does.",
+                   std::chrono::duration<double>(each.journal->stalled()).count(), each.labels);
+    }
+    for (const labelled_journal& each : journals) {
         page.gauge("corro_journal_free_bytes", "Free room on the journal's file system.",
                    static_cast<double>(each.journal->free_bytes()), each.labels);
     }

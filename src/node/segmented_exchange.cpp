@@ -58,6 +58,9 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
             std::uint32_t& request = passed_[refusal.session.value].request;
             request = std::max(request, refusal.request);
         }
+        std::vector<host_journal*> journals;
+        for (const auto& s : segments_) journals.push_back(s->journal.get());
+        disk_watch_ = std::make_unique<journal_watch>(context_, c, std::move(journals), log_.get());
         snapshots_ = std::make_unique<snapshot_maker>(
             context_, std::make_unique<segment_snapshots>(c, segments_, merger_), c.snapshot_every, events_log_);
     }
@@ -95,6 +98,7 @@ segmented_exchange::~segmented_exchange() {
 io::task<void> segmented_exchange::run() {
     io::task_scope journaling(context_);
     io::task_scope pumping(context_);
+    if (disk_watch_ != nullptr) disk_watch_->start();
     io::task_scope publishing(context_);
     for (const auto& s : segments_) {
         if (s->thread != nullptr) {
@@ -114,6 +118,7 @@ io::task<void> segmented_exchange::run() {
     if (snapshots_ != nullptr) saving.spawn(make_snapshots());
     say(telemetry::happening_kind::started);
     co_await orders_.run();
+    if (disk_watch_ != nullptr) disk_watch_->leave();
     for (const auto& s : segments_) s->feed.close();
     co_await publishing.join();
     pumping.request_stop();
@@ -128,6 +133,7 @@ io::task<void> segmented_exchange::run() {
     co_await journaling.join();
     saving.request_stop();
     co_await saving.join();
+    if (disk_watch_ != nullptr) disk_watch_->stop();
     co_await save_last_snapshot();
     co_await watch_.end();
     say(telemetry::happening_kind::stopped);

@@ -29,6 +29,7 @@
 #include "io/task.hpp"
 #include "node/answer_merger.hpp"
 #include "node/configuration.hpp"
+#include "node/journal_watch.hpp"
 #include "node/order_entry_side.hpp"
 #include "node/segment.hpp"
 #include "node/segment_map.hpp"
@@ -112,6 +113,9 @@ class segmented_exchange final : private gateway::operator_desk {
     void collect(telemetry::metrics_page& page) const;
     [[nodiscard]] std::string hindrance() const {
         if (failure() != nullptr) return "A journal has failed: " + *failure();
+        for (const auto& s : segments_) {
+            if (s->journal != nullptr && s->journal->stalled().count() != 0) return stall_sentence(*s->journal);
+        }
         return closing_ || failed_ != nullptr ? "The venue closes." : "";
     }
     void say(telemetry::happening_kind what) const;
@@ -130,6 +134,7 @@ class segmented_exchange final : private gateway::operator_desk {
     std::uint64_t first_request_ = 1;            ///< the arrival of the first command of a gateway
     std::deque<domain::command> refusals_;       ///< of lost requests, not executed yet
     const segment* failed_ = nullptr;            ///< the first one whose journal has failed
+    std::unique_ptr<journal_watch> disk_watch_;  ///< with a journal
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with journals
     venue_watch watch_;                          ///< last: it looks at all of the above
 };

@@ -117,6 +117,7 @@ class event_log::writer {
     io::task<void> write_happenings(producer* from) {
         objects_.clear();
         std::size_t taken = from->happenings_.consume([this](const happening& what) { text_.append(what, objects_); });
+        const std::size_t noted = taken;
         if (const std::uint64_t lost = from->lost_count(); lost != from->lost_reported_) {
             happening said(component::venue, happening_kind::events_lost,
                            static_cast<std::int64_t>(lost - from->lost_reported_), context_.wall_now());
@@ -128,6 +129,7 @@ class event_log::writer {
         if (taken == 0) co_return;
         const bool written = co_await put(&happenings_, objects_);
         (written ? happenings_count_ : unwritten_).fetch_add(taken, std::memory_order_relaxed);
+        if (written) from->happenings_written_.fetch_add(noted, std::memory_order_release);
     }
 
     /// Writes whole lines; false when writing has failed, now or before.

@@ -46,6 +46,13 @@ class producer {
     void note(const happening& what) noexcept {
         if (!happenings_.try_push(what)) [[unlikely]]
             lose(1);
+        else
+            ++happenings_noted_;
+    }
+
+    /// Whether a happening that was noted is not in the file yet. The producer's thread.
+    [[nodiscard]] bool happenings_waiting() const noexcept {
+        return happenings_written_.load(std::memory_order_acquire) != happenings_noted_;
     }
 
     /// Events and happenings lost so far. Any thread.
@@ -59,8 +66,10 @@ class producer {
 
     base::spsc_ring<domain::event> events_;
     base::spsc_ring<happening> happenings_;
-    std::atomic<std::uint64_t> lost_{0};  ///< written by the producer alone
-    std::uint64_t lost_reported_ = 0;     ///< the writer's
+    std::uint64_t happenings_noted_ = 0;
+    std::atomic<std::uint64_t> happenings_written_{0};  ///< by the writer
+    std::atomic<std::uint64_t> lost_{0};                ///< written by the producer alone
+    std::uint64_t lost_reported_ = 0;                   ///< the writer's
 };
 
 struct event_log_options {

@@ -34,6 +34,8 @@ std::string_view to_string(happening_kind k) noexcept {
         case happening_kind::snapshot_made: return "snapshot_made";
         case happening_kind::snapshot_failed: return "snapshot_failed";
         case happening_kind::journal_failed: return "journal_failed";
+        case happening_kind::journal_stalled: return "journal_stalled";
+        case happening_kind::journal_resumed: return "journal_resumed";
     }
     return "unknown";
 }

@@ -33,6 +33,8 @@ enum class happening_kind : std::uint8_t {
     snapshot_made,       ///< while the venue runs; number: commands in it, of all segments
     snapshot_failed,     ///< number: commands that it was to hold
     journal_failed,      ///< nothing is accepted any more; number: the last command that is durable
+    journal_stalled,     ///< the disk does not answer; number: seconds so far
+    journal_resumed,     ///< it does again; number: seconds that it did not
 };
 
 struct happening {
@@ -43,7 +45,8 @@ struct happening {
     happening_kind kind = happening_kind::started;
     telemetry::component component = telemetry::component::venue;
     telemetry::severity severity = telemetry::severity::info;
-    std::array<char, 56> address{};  ///< of the peer, and its port; ends with a zero; empty: none
+    std::array<char, 56>
+        address{};  ///< of the peer, and its port, or a journal's folder; ends with a zero; empty: none
 
     void set_address(std::string_view text) noexcept { text.copy(address.data(), address.size() - 1); }
 

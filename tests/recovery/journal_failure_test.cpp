@@ -9,9 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,17 +19,19 @@
 #include "io/block_on.hpp"
 #include "io/context.hpp"
 #include "io/file_operation.hpp"
-#include "io/http/client.hpp"
 #include "io/scope.hpp"
 #include "io/test_require.hpp"
 #include "io/timer.hpp"
 #include "node/exchange.hpp"
+#include "seen_from_outside.hpp"
 
 namespace corro {
 namespace {
 
 using namespace std::chrono_literals;
 using node::threading_mode;
+using testing::get;
+using testing::logged;
 
 /// Breaks every call of one kind while it is told to.
 class breaks final : public io::file_faults {
@@ -75,20 +74,6 @@ io::task<bool> ask(client::order_session* session, domain::command c) {
     co_return answer && !answer->reject && answer->event.reason == domain::reject_reason::none;
 }
 
-io::task<std::pair<unsigned, std::string>> get(io::context* context, io::endpoint from, std::string_view path) {
-    auto connected = co_await io::tcp_stream::connect(*context, from);
-    EXPECT_TRUE(connected.has_value());
-    if (!connected) co_return std::pair<unsigned, std::string>();
-    io::http::client client(std::move(*connected), "localhost");
-    static_cast<void>(co_await client.send(io::http::method::get, path));
-    const auto head = co_await client.receive();
-    EXPECT_TRUE(head.has_value());
-    if (!head) co_return std::pair<unsigned, std::string>();
-    const unsigned status = head->status;
-    const auto body = co_await client.read_body();
-    co_return std::pair<unsigned, std::string>(status, body ? std::string(*body) : std::string());
-}
-
 node::configuration venue_in(const base::test_folder& directory, threading_mode threading, io::file_faults* faults) {
     node::configuration c = testing::small_venue(threading);
     c.journal_directory = directory.path() + "/journal";
@@ -98,16 +83,6 @@ node::configuration venue_in(const base::test_folder& directory, threading_mode 
     c.event_log.directory = directory.path() + "/log";
     c.accounts[1].is_operator = true;
     return c;
-}
-
-/// All files of the event log.
-std::string logged(const node::configuration& c) {
-    std::string all;
-    for (const auto& each : std::filesystem::directory_iterator(c.event_log.directory)) {
-        std::ifstream in(each.path());
-        all.append(std::istreambuf_iterator<char>(in), {});
-    }
-    return all;
 }
 
 class journal_failure : public ::testing::TestWithParam<threading_mode> {};

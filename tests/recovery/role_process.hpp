@@ -46,6 +46,14 @@ class role_process {
         ::kill(id_, SIGKILL);
         finish();
     }
+    /// Waits until it has ended by itself. @return Its exit code; -1 if a signal ended it.
+    [[nodiscard]] int wait_for_end() noexcept {
+        int status = 0;
+        ::waitpid(id_, &status, 0);
+        ::close(wire_);
+        id_ = -1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
     /// Lets it stand still, as a machine that hangs, and go on again.
     void stop() const noexcept { ::kill(id_, SIGSTOP); }
     void go_on() const noexcept { ::kill(id_, SIGCONT); }
@@ -79,6 +87,8 @@ class role_process {
             const auto role = make(context);
             io::block_on(context, serve_until_told(&context, role.get()));
             say(last(*role));
+            // As `corro serve`.
+            if constexpr (requires { role->journal(); }) ::_exit(role->failure() == nullptr ? 0 : 1);
             ::_exit(0);
         } catch (const std::exception& e) {
             static_cast<void>(!::write(2, e.what(), std::char_traits<char>::length(e.what())));

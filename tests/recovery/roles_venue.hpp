@@ -25,6 +25,7 @@ struct report {
     std::uint64_t state_hash = 0;
     std::uint64_t cancels_executed = 0;
     std::uint16_t port = 0;  ///< of a gateway
+    std::uint16_t metrics_port = 0;
 };
 using process = role_process<report>;
 
@@ -144,6 +145,7 @@ struct roles_venue {
         r.commands_count = role.commands_count();
         r.state_hash = role.state_hash();
         r.cancels_executed = role.cancels_executed();
+        if (const auto metrics = role.metrics_endpoint()) r.metrics_port = metrics->port();
         return r;
     }
 

@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "../system/venue_modes.hpp"
@@ -36,6 +37,7 @@
 namespace corro {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::segments_process;
 using testing::two_segments;
 
@@ -88,6 +90,28 @@ class fills_for_a_while final : public io::file_faults {
     std::uint64_t count_ = 0;
 };
 
+/// Does not return from a call of one kind, once so many have been made. The thread goes on or hangs with it.
+class hangs_later final : public io::file_faults {
+ public:
+    hangs_later(io::file_call call, std::uint64_t calls_before, bool with_thread) noexcept
+        : call_(call), left_(calls_before), with_thread_(with_thread) {}
+
+    [[nodiscard]] io::file_fault before(io::file_call what, const char*, std::uint64_t, std::size_t) noexcept override {
+        if (what != call_) return io::file_fault();
+        if (left_ != 0) {
+            --left_;
+            return io::file_fault();
+        }
+        if (!with_thread_) return io::file_fault::hanging();
+        while (true) ::pause();
+    }
+
+ private:
+    io::file_call call_;
+    std::uint64_t left_;
+    bool with_thread_;
+};
+
 /// What one answer says.
 using told = std::tuple<int, int, std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t, int>;
 
@@ -107,13 +131,19 @@ struct rememberer {
 };
 
 struct market {
-    explicit market(std::uint64_t seed) : random(seed) {}
+    explicit market(std::uint64_t seed)
+        : random(seed),
+          segments_count(static_cast<std::uint32_t>(2 + seed % 3)),
+          backend(seed % 2 == 0 ? io::backend_kind::automatic : io::backend_kind::uring_if_possible) {}
 
     io::context context;
     base::prng random;
     std::vector<rememberer> clients = std::vector<rememberer>(2);
     std::uint64_t next_name = 1;
     bool asks = true;
+    // Seeds one after the other go through all of these.
+    std::uint32_t segments_count;
+    io::backend_kind backend;
 };
 
 /// Requests that one segment does not take before a client has seen that its disk is full.
@@ -146,7 +176,7 @@ void take(rememberer& r, const client::answer& a) {
 domain::command next_request(market* m) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
-    c.instrument = domain::instrument_id{static_cast<std::uint32_t>(1 + m->random.below(2))};
+    c.instrument = domain::instrument_id{static_cast<std::uint32_t>(1 + m->random.below(m->segments_count))};
     c.side = m->random.below(2) == 0 ? domain::side::buy : domain::side::sell;
     c.client_order = domain::client_order_id{m->next_name++};
     c.price = domain::price_ticks{static_cast<std::int64_t>(9'000 + m->random.below(8))};
@@ -190,12 +220,18 @@ io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
     static_cast<void>(co_await r.session->log_out());
 }
 
-/// Lets the clients do what they do until all have ended, or until the time is over and the venue is killed.
-io::task<void> play(market* m, segments_process* venue, std::chrono::milliseconds limit) {
+/// Lets the clients do what they do until all have ended, or until the time is over; then the venue is killed, unless
+/// it is to end by itself.
+io::task<void> play(market* m, segments_process* venue, std::chrono::milliseconds limit, bool ends_by_itself = false) {
     io::task_scope clients(m->context);
     for (std::uint32_t i = 0; i < m->clients.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
-    static_cast<void>(co_await io::with_timeout(limit, clients.join()));
-    venue->kill();
+    const auto joined = co_await io::with_timeout(limit, clients.join());
+    if (ends_by_itself) EXPECT_TRUE(joined.has_value()) << "the venue goes on";
+    if (ends_by_itself && joined) {
+        EXPECT_EQ(venue->wait_for_end(), 1);
+    } else {
+        venue->kill();
+    }
     clients.request_stop();
     co_await clients.join();
 }
@@ -206,20 +242,34 @@ INSTANTIATE_TEST_SUITE_P(modes, segment_disks_in_all_modes, ::testing::ValuesIn(
 
 int rounds_wanted() {
     const char* given = std::getenv("CORRO_CRASHES");
-    return given != nullptr ? std::atoi(given) : 1;
+    return given != nullptr ? std::atoi(given) : 2;
 }
 
-void break_and_recover(const testing::venue_mode& mode, io::file_faults& faults, market& m) {
+/// How a venue with a broken disk comes to its end.
+struct ending {
+    explicit ending(std::chrono::milliseconds time, bool by_itself = false,
+                    std::chrono::milliseconds disk_patience = 0ms) noexcept
+        : limit(time), is_by_itself(by_itself), patience(disk_patience) {}
+    std::chrono::milliseconds limit;
+    bool is_by_itself;
+    std::chrono::milliseconds patience;
+};
+
+void break_and_recover(const testing::venue_mode& mode, io::file_faults& faults, market& m, ending how) {
     const base::test_folder directory;
-    const node::configuration sound = two_segments(mode.threading, directory.path(), mode.durability);
+    node::configuration sound =
+        testing::segments_of(m.segments_count, mode.threading, directory.path(), mode.durability);
+    // So that no process ends because the machine is slow.
+    sound.disk_patience = 0ms;
     node::configuration broken = sound;
-    broken.segments[m.random.below(2)].journal_faults = &faults;
+    broken.segments[m.random.below(m.segments_count)].journal_faults = &faults;
+    broken.disk_patience = how.patience;
     {
-        segments_process venue(broken);
+        segments_process venue(broken, m.backend);
         ASSERT_TRUE(venue.at_start().sound);
-        io::block_on(m.context, play(&m, &venue, std::chrono::seconds(10)));
+        io::block_on(m.context, play(&m, &venue, how.limit, how.is_by_itself));
     }
-    segments_process venue(sound);
+    segments_process venue(sound, m.backend);
     ASSERT_TRUE(venue.at_start().sound) << "a disk that works again hinders no start";
     m.asks = false;
     io::block_on(m.context, play(&m, &venue, std::chrono::seconds(10)));
@@ -231,14 +281,26 @@ void break_and_recover(const testing::venue_mode& mode, io::file_faults& faults,
     }
 }
 
-void fail_and_recover(const testing::venue_mode& mode, io::file_call call) {
+/// Plays with `make_faults(market)` in as many rounds as are wanted, each by a seed of its own.
+template <class Make>
+void break_in_rounds(const testing::venue_mode& mode, ending how, Make&& make_faults) {
     for (int i = 0; i < rounds_wanted(); ++i) {
         const std::uint64_t seed = base::test_seed() + static_cast<std::uint64_t>(i);
-        SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
         market m(seed);
-        breaks_later faults(call, 20 + m.random.below(40));
-        break_and_recover(mode, faults, m);
+        SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed << ", " << m.segments_count << " segments, "
+                                          << (m.backend == io::backend_kind::automatic ? "epoll" : "io_uring"));
+        auto faults = make_faults(m);
+        break_and_recover(mode, *faults, m, how);
+        if (::testing::Test::HasFatalFailure()) return;
+        if (std::is_same_v<typename decltype(faults)::element_type, fills_later>) {
+            EXPECT_GT(m.clients[0].rejected.size() + m.clients[1].rejected.size(), rejects_enough);
+        }
     }
+}
+
+void fail_and_recover(const testing::venue_mode& mode, io::file_call call) {
+    break_in_rounds(mode, ending(10s, true),
+                    [call](market& m) { return std::make_unique<breaks_later>(call, 20 + m.random.below(40)); });
 }
 
 TEST_P(segment_disks_in_all_modes, D9_a_failed_sync_of_one_changes_no_answer) {
@@ -250,32 +312,26 @@ TEST_P(segment_disks_in_all_modes, D9_a_failed_write_of_one_changes_no_answer) {
 }
 
 TEST_P(segment_disks_in_all_modes, D9_a_full_one_and_a_kill_leave_nothing_in_doubt) {
-    for (int i = 0; i < rounds_wanted(); ++i) {
-        const std::uint64_t seed = base::test_seed() + static_cast<std::uint64_t>(i);
-        SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
-        market m(seed);
-        fills_later faults(2 + m.random.below(3));
-        break_and_recover(GetParam(), faults, m);
-        EXPECT_GT(m.clients[0].rejected.size() + m.clients[1].rejected.size(), rejects_enough);
-    }
+    break_in_rounds(GetParam(), ending(10s),
+                    [](market& m) { return std::make_unique<fills_later>(2 + m.random.below(3)); });
+}
+
+/// A write or a sync that does not return; with the thread that called it, or without.
+std::unique_ptr<hangs_later> hangs_somewhere(market& m) {
+    const io::file_call call = m.random.below(2) == 0 ? io::file_call::write : io::file_call::sync_data;
+    const std::uint64_t calls_before = 20 + m.random.below(40);
+    return std::make_unique<hangs_later>(call, calls_before, m.random.below(2) == 0);
+}
+
+TEST_P(segment_disks_in_all_modes, D9_one_that_hangs_until_a_kill_leaves_nothing_in_doubt) {
+    break_in_rounds(GetParam(), ending(300ms), &hangs_somewhere);
+}
+
+TEST_P(segment_disks_in_all_modes, D9_one_that_hangs_ends_the_venue_and_changes_no_answer) {
+    break_in_rounds(GetParam(), ending(10s, true, 300ms), &hangs_somewhere);
 }
 
 // --- What a crash takes ----------------------------------------------------------------------------------------------
-
-/// Never comes back from a write, once so many have been made. The segment's own thread hangs with it.
-class hangs_later final : public io::file_faults {
- public:
-    explicit hangs_later(std::uint64_t writes_before) noexcept : left_(writes_before) {}
-
-    [[nodiscard]] io::file_fault before(io::file_call what, const char*, std::uint64_t, std::size_t) noexcept override {
-        while (what == io::file_call::write && left_ == 0) ::pause();
-        if (what == io::file_call::write) --left_;
-        return io::file_fault();
-    }
-
- private:
-    std::uint64_t left_;
-};
 
 constexpr std::uint32_t pairs_count = 2'500;
 
@@ -315,12 +371,14 @@ TEST(segment_disks, D9_what_a_crash_took_is_told_after_any_number_of_starts) {
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     market m(seed);
     m.clients.resize(1);
+    m.segments_count = 2;
     const base::test_folder directory;
     node::configuration sound = two_segments(node::threading_mode::split, directory.path());
     sound.snapshot_every = 50;
     node::configuration broken = sound;
-    hangs_later faults(4 + m.random.below(10));
+    hangs_later faults(io::file_call::write, 4 + m.random.below(10), true);
     broken.segments[1].journal_faults = &faults;
+    broken.disk_patience = 0ms;
     {
         segments_process venue(broken);
         ASSERT_TRUE(venue.at_start().sound);

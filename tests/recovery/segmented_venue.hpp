@@ -11,23 +11,37 @@
 
 namespace corro::testing {
 
-/// The small venue, its first instrument in one segment and its second in another. Without a directory no journal.
-[[nodiscard]] inline node::configuration two_segments(node::threading_mode threading, const std::string& directory = {},
-                                                      journal::durability durability = journal::durability::group) {
+/// The small venue with as many instruments, 2 to 4, each in a segment of its own. Without a directory no journal.
+[[nodiscard]] inline node::configuration segments_of(std::uint32_t count, node::threading_mode threading,
+                                                     const std::string& directory = {},
+                                                     journal::durability durability = journal::durability::group) {
     node::configuration c = small_venue(threading);
+    while (c.instruments.size() < count) {
+        domain::instrument i = c.instruments.back();
+        i.id = domain::instrument_id{i.id.value + 1};
+        i.name = domain::symbol{i.id.value == 3 ? "THREE" : "FOUR"};
+        c.instruments.push_back(i);
+    }
     c.durability = durability;
     c.journal_segment_bytes = 64U * 1024;
     if (!directory.empty()) c.journal_directory = directory + "/journal";
-    for (std::uint32_t k = 0; k < 2; ++k) {
+    constexpr const char* names[] = {"FIRST", "SECOND", "THIRD", "FOURTH"};
+    for (std::uint32_t k = 0; k < count; ++k) {
         c.instruments[k].product = domain::product_id{k + 1};
         node::segment_configuration s;
-        s.name = k == 0 ? "FIRST" : "SECOND";
+        s.name = names[k];
         s.products = {domain::product_id{k + 1}};
         s.orders_max = c.orders_max;
         s.feed_listen = s.snapshot_listen = "127.0.0.1:0";
         c.segments.push_back(s);
     }
     return c;
+}
+
+/// Two of them.
+[[nodiscard]] inline node::configuration two_segments(node::threading_mode threading, const std::string& directory = {},
+                                                      journal::durability durability = journal::durability::group) {
+    return segments_of(2, threading, directory, durability);
 }
 
 /// What everybody outside can see, in numbers.

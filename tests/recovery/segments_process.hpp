@@ -1,4 +1,4 @@
-// Test support: a venue of two segments in a process of its own.
+// Test support: a venue of up to four segments in a process of its own.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ namespace corro::testing {
 
 /// What the process reports of itself, at its start and at its end.
 struct segments_report {
-    std::uint64_t commands_count[2] = {0, 0};
-    std::uint64_t state_hash[2] = {0, 0};
-    std::uint64_t feed_messages[2] = {0, 0};
+    std::uint64_t commands_count[4] = {};
+    std::uint64_t state_hash[4] = {};
+    std::uint64_t feed_messages[4] = {};
     std::uint16_t order_entry_port = 0;
-    std::uint16_t snapshot_port[2] = {0, 0};
+    std::uint16_t snapshot_port[4] = {};
     bool sound = false;
 };
 
 inline segments_report segments_report_of(const node::segmented_exchange& exchange) {
     segments_report r;
-    for (std::size_t k = 0; k < 2; ++k) {
+    for (std::size_t k = 0; k < exchange.segments_count(); ++k) {
         const node::segment& s = exchange.at(k);
         r.commands_count[k] = s.host.sequence();
         r.state_hash[k] = s.host.state().state_hash();

@@ -31,14 +31,15 @@ class forked_venue {
     using report = std::invoke_result_t<decltype(describe), const Exchange&>;
     static_assert(std::is_trivially_copyable_v<report>);
 
-    explicit forked_venue(const node::configuration& configuration) {
+    explicit forked_venue(const node::configuration& configuration,
+                          io::backend_kind backend = io::backend_kind::automatic) {
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
         id_ = ::fork();
         if (id_ == 0) {
             ::dup2(ends[1], parents_wire);
             ::close_range(parents_wire + 1, ~0U, 0);
-            serve(configuration);
+            serve(configuration, backend);
         }
         ::close(ends[1]);
         wire_ = ends[0];
@@ -63,6 +64,17 @@ class forked_venue {
         ::kill(id_, SIGKILL);
         finish();
     }
+
+    /// Waits until it has ended by itself. @return Its exit code; -1 if a signal ended it.
+    [[nodiscard]] int wait_for_end() noexcept {
+        int status = 0;
+        ::waitpid(id_, &status, 0);
+        ::close(wire_);
+        id_ = -1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    /// Asks it to close, and does not wait.
+    void begin_to_close() noexcept { ::shutdown(wire_, SHUT_WR); }
 
     /// Lets it close in order. @return What it ended with.
     [[nodiscard]] report close() noexcept {
@@ -93,14 +105,15 @@ class forked_venue {
         const report r = describe(exchange);
         if (::write(parents_wire, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
     }
-    [[noreturn]] static void serve(const node::configuration& configuration) noexcept {
+    [[noreturn]] static void serve(const node::configuration& configuration, io::backend_kind backend) noexcept {
         try {
-            io::context context;
+            io::context context{io::context_options(backend)};
             Exchange exchange(context, configuration);
             say(exchange);
             io::block_on(context, serve_until_told(&context, &exchange));
             say(exchange);
-            ::_exit(0);
+            // As `corro serve`.
+            ::_exit(exchange.failure() == nullptr ? 0 : 1);
         } catch (const std::exception& e) {
             static_cast<void>(!::write(2, e.what(), std::char_traits<char>::length(e.what())));
             ::_exit(1);
@@ -119,6 +132,7 @@ struct venue_report {
     std::uint16_t order_entry_port = 0;
     std::uint16_t feed_port = 0;
     std::uint16_t snapshot_port = 0;
+    std::uint16_t metrics_port = 0;
     bool sound = false;
 };
 
@@ -130,6 +144,7 @@ inline venue_report report_of(const node::exchange& exchange) {
     r.order_entry_port = exchange.order_entry_endpoint().port();
     r.feed_port = exchange.feed_endpoint().port();
     r.snapshot_port = exchange.snapshot_endpoint().port();
+    if (const auto metrics = exchange.metrics_endpoint()) r.metrics_port = metrics->port();
     r.sound = true;
     return r;
 }

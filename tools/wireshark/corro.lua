@@ -230,6 +230,7 @@ local session_reject_reason_names = {
     [10] = "overloaded",
     [11] = "not_an_operator",
     [12] = "not_known_here",
+    [13] = "journal_failed",
 }
 
 local journal_state_names = {

@@ -83,6 +83,7 @@ std::string_view to_string(session_reject_reason value) noexcept {
         case session_reject_reason::overloaded: return "overloaded";
         case session_reject_reason::not_an_operator: return "not_an_operator";
         case session_reject_reason::not_known_here: return "not_known_here";
+        case session_reject_reason::journal_failed: return "journal_failed";
     }
     return "unknown";
 }

@@ -434,6 +434,8 @@ enum class session_reject_reason : std::uint8_t {
     not_an_operator = 11,
     /// The process that serves the session cannot say what is asked.
     not_known_here = 12,
+    /// The venue's journal has failed; nothing is accepted until it has been restarted.
+    journal_failed = 13,
 };
 
 [[nodiscard]] constexpr bool is_known(session_reject_reason value) noexcept {
@@ -451,6 +453,7 @@ enum class session_reject_reason : std::uint8_t {
         case session_reject_reason::overloaded:
         case session_reject_reason::not_an_operator:
         case session_reject_reason::not_known_here:
+        case session_reject_reason::journal_failed:
             return true;
     }
     return false;
