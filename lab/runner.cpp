@@ -15,7 +15,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A run that takes this much longer than it should hangs. On a busy machine the short runs of a test may wait for minutes.
+// A run that takes this much longer than it should hangs. On a busy machine the short runs of a test may wait for
+// minutes.
 std::chrono::milliseconds limit_of(double seconds) {
     return std::chrono::milliseconds(180'000 + static_cast<std::int64_t>(seconds * 10'000));
 }
