@@ -136,6 +136,10 @@ std::uint32_t facility::open_orders_count() const noexcept {
     return machine_->engine().open_orders_count();
 }
 
+query_cost facility::last_query() const noexcept {
+    return machine_->last_query();
+}
+
 std::uint64_t facility::steps_count() const noexcept {
     return machine_->steps_count();
 }

@@ -62,6 +62,12 @@ struct book_visitor {
     ~book_visitor() = default;
 };
 
+/// What a query of all open orders has cost.
+struct query_cost {
+    std::uint32_t looks_count = 0;    ///< orders that were looked at
+    std::uint32_t answers_count = 0;  ///< orders that the session was told of
+};
+
 class facility {
  public:
     /// @param instruments  Sound by domain::validate, ids distinct; at least one. Copied.
@@ -141,6 +147,8 @@ class facility {
     /// Levels, orders and books that have been looked at since the facility was made, beside what its events speak of.
     /// What one command may cost is tested by this number.
     [[nodiscard]] std::uint64_t steps_count() const noexcept;
+    /// What the last query of all open orders has cost.
+    [[nodiscard]] query_cost last_query() const noexcept;
     /// The id that the next accepted order will get, or the one after it when one command (a quote) enters two; 0 when
     /// there is no room for it.
     [[nodiscard]] domain::order_id next_order_id(std::uint32_t ahead = 0) const noexcept;

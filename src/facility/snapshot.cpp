@@ -64,7 +64,7 @@ void facility::state_machine::transfer(base::archive& a) noexcept {
     static_assert(sizeof(state_machine) == 7 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
                                                sizeof strategies_ + sizeof implied_ + sizeof writer_ + 4 * 8 +
-                                               sizeof options_ + 8,
+                                               sizeof options_ + sizeof last_query_ + 8,
                   "what lasts is transferred; then correct the size here");
     if (options_.instruments_reserved != 0) transfer_definitions(a);
     if (a.failed()) return;

@@ -125,6 +125,7 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
 }
 
 void facility::state_machine::query_order(const command& c) noexcept {
+    last_query_ = {};
     if (c.flags == 0) {
         const auto [slot, unresolved] = resolve(c);
         if (slot == none) return refuse(c, unresolved);
@@ -152,12 +153,15 @@ void facility::state_machine::query_order(const command& c) noexcept {
     engine_.for_orders_behind(c.account.value, behind, [&](std::uint32_t slot, bool is_newest) {
         const bool is_wanted = of_account || orders_[slot].session == c.session;
         told += is_wanted ? 1 : 0;
-        const bool ends = !is_newest && (++looks == domain::query_looks_max || told == domain::query_orders_max);
+        ++looks;
+        const bool ends = !is_newest && (looks == domain::query_looks_max || told == domain::query_orders_max);
         std::uint8_t flags = ends ? domain::event_flag::more_behind : std::uint8_t{0};
         if (!is_wanted) flags |= domain::event_flag::only_a_place;
         if (is_wanted || ends) writer_.status(slot, flags);
         return !ends;
     });
+    last_query_ = {looks, told};
+    steps_ += looks;
     writer_.request_done({}, c.account);
 }
 

@@ -62,6 +62,7 @@ class facility::state_machine {
     [[nodiscard]] const trading_rules& rules() const noexcept { return rules_; }
     [[nodiscard]] std::span<const domain::defined_account> defined_accounts() const noexcept { return accounts_; }
 
+    [[nodiscard]] query_cost last_query() const noexcept { return last_query_; }
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return engine_.steps_count() + steps_; }
 
     /// The index of an instrument's book, or `none`.
@@ -284,7 +285,8 @@ class facility::state_machine {
     std::int64_t next_resume_ = expiry_queue::never;
     domain::time_ns now_{};               ///< of the running command
     domain::sequence_number sequence_{};  ///< of the running command
-    std::uint64_t steps_ = 0;             ///< books that have been looked at
+    query_cost last_query_;
+    std::uint64_t steps_ = 0;  ///< books that have been looked at
     facility_options options_;
     bool was_used_ = false;
     std::uint32_t positions_before_ = 0;  ///< pairs before the running command; a refusal takes later ones back

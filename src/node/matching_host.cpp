@@ -85,9 +85,11 @@ void matching_host::replay(const domain::command& command) noexcept {
 }
 
 void matching_host::apply(const domain::command& command) noexcept {
-    const std::uint64_t before = emitted_count_;
     facility_.apply(command);
-    throttle_.charge(command, emitted_count_ - before);
+    if (command.kind != domain::command_kind::query_order) [[likely]]
+        return;
+    const facility::query_cost cost = facility_.last_query();
+    throttle_.charge(command, cost.answers_count, cost.looks_count);
 }
 
 bool matching_host::execute(domain::command& command) noexcept {
@@ -95,7 +97,9 @@ bool matching_host::execute(domain::command& command) noexcept {
     const std::int64_t now_ns = std::max(last_ns_, time_.at(elapsed_ns()));
     command.sequence = domain::sequence_number{sequence_ + 1};
     command.time = domain::time_ns{now_ns};
-    if (command.verdict == domain::reject_reason::none) command.verdict = throttle_.judge(command);
+    // A request that the decoder has found wrong counts as well, as it will in a replay.
+    const domain::reject_reason throttled = throttle_.judge(command);
+    if (throttled != domain::reject_reason::none) command.verdict = throttled;
     if (open_orders_max_ != 0 && command.verdict == domain::reject_reason::none &&
         facility_.opens_beyond(command, open_orders_max_)) [[unlikely]]
         command.verdict = domain::reject_reason::open_orders_limit;

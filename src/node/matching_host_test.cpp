@@ -145,5 +145,74 @@ TEST(matching_host, S2_cancels_for_a_lost_connection_when_the_disk_is_full) {
     io::block_on(context, lose_connections(&disk, &host));
 }
 
+risk::throttle_options three_and_five() {
+    risk::throttle_options options;
+    options.requests_max = 3;
+    options.requests_end = 5;
+    options.window_ns = std::int64_t{1'000'000} * 1'000'000'000;
+    return options;
+}
+
+TEST(matching_host, S5_requests_that_the_decoder_has_found_wrong_are_throttled_like_others) {
+    const base::tsc_clock clock;
+    listener outlet;
+    matching_host host({}, one_instrument(), clock, outlet);
+    host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
+    host.throttle(three_and_five(), 1);
+    std::vector<domain::command> sequenced;
+    std::vector<domain::reject_reason> reasons;
+    for (std::uint32_t request = 1; request <= 6; ++request) {
+        domain::command c = order();
+        c.request = request;
+        c.verdict = domain::reject_reason::unknown_instrument;
+        ASSERT_TRUE(host.execute(c));
+        sequenced.push_back(c);
+        reasons.push_back(outlet.heard.back().reason);
+    }
+    using enum domain::reject_reason;
+    EXPECT_EQ(reasons,
+              (std::vector{unknown_instrument, unknown_instrument, unknown_instrument, throttled, throttled, flooded}));
+
+    listener again;
+    matching_host later({}, one_instrument(), clock, again);
+    later.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
+    later.throttle(three_and_five(), 1);
+    for (const domain::command& c : sequenced) later.replay(c);
+    for (matching_host* const each : {&host, &later}) {
+        domain::command c = order();
+        c.request = 7;
+        ASSERT_TRUE(each->execute(c));
+        EXPECT_EQ(c.verdict, flooded) << "a replay has counted the same";
+    }
+}
+
+TEST(matching_host, N6_a_query_is_charged_for_the_orders_that_it_only_looks_at) {
+    const base::tsc_clock clock;
+    listener outlet;
+    matching_host host({}, one_instrument(), clock, outlet);
+    host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
+    for (std::uint32_t i = 0; i < 3 * risk::looks_per_request; ++i) {
+        domain::command c = order();
+        ASSERT_TRUE(host.execute(c));
+    }
+    risk::throttle_options five = three_and_five();
+    five.requests_max = 5;
+    five.requests_end = 0;
+    host.throttle(five, 2);
+    std::vector<domain::reject_reason> verdicts;
+    for (std::uint32_t request = 1; request <= 3; ++request) {
+        domain::command query;
+        query.kind = domain::command_kind::query_order;
+        query.session = domain::session_id{2};  // another one of the account, without an order
+        query.account = domain::account_id{1};
+        query.request = request;
+        query.flags = domain::query_flag::all_of_session;
+        ASSERT_TRUE(host.execute(query));
+        verdicts.push_back(query.verdict);
+    }
+    using enum domain::reject_reason;
+    EXPECT_EQ(verdicts, (std::vector{none, none, throttled})) << "one and three for each, of five";
+}
+
 }  // namespace
 }  // namespace corro::node

@@ -5,7 +5,7 @@
 // who goes on up to the next is logged out. Cancels count, and only the second threshold refuses them: who wants to
 // carry less risk may.
 //
-// A query of all open orders is charged for its answers as well.
+// A query of all open orders is charged for its answers as well, and for the orders that were looked at for it.
 //
 // Threads: one. Cost: a few instructions per request; memory for every session at construction.
 #pragma once
@@ -51,14 +51,14 @@ class throttle {
         return domain::reject_reason::throttled;
     }
 
-    /// Counts what the answer to a command has come to, once it is known: a query of all orders counts like as many
-    /// requests as it would have taken to be told so much. It takes what the window still allows and no more: by its
-    /// answers alone nobody is logged out.
-    void charge(const domain::command& c, std::uint64_t answers_count) noexcept {
+    /// Counts what the answer to a query of all orders has cost, once it is known: the orders that it was told of and
+    /// those that were looked at for it count like the requests that would have cost as much. It takes what the window
+    /// still allows and no more: by its answers alone nobody is logged out.
+    void charge(const domain::command& c, std::uint64_t answers_count, std::uint64_t looks_count) noexcept {
         if (c.kind != domain::command_kind::query_order || c.session.value >= sessions_.size()) return;
         state& s = sessions_[c.session.value];
         if (c.request != s.request || s.count >= options_.requests_max) return;
-        const std::uint64_t more = answers_count / answers_per_request;
+        const std::uint64_t more = answers_count / answers_per_request + looks_count / looks_per_request;
         s.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(s.count + more, options_.requests_max));
     }
 

@@ -53,7 +53,7 @@ TEST(throttle, N6_a_query_of_all_counts_like_the_requests_that_its_answers_are_w
         throttle t(rated, 1);
         for (std::uint32_t r = 1; r <= pages; ++r) {
             ASSERT_EQ(t.judge(query_at(0, r)), reject_reason::none);
-            t.charge(query_at(0, r), 3 * answers_per_request + 1);
+            t.charge(query_at(0, r), 2 * answers_per_request + 1, looks_per_request);
         }
         std::uint32_t taken = 0;
         while (t.judge(at(0, 100 + taken)) == reject_reason::none) ++taken;
@@ -64,14 +64,14 @@ TEST(throttle, N6_a_query_of_all_counts_like_the_requests_that_its_answers_are_w
 TEST(throttle, N6_by_the_answers_to_its_queries_alone_no_session_is_logged_out) {
     throttle t(options, 1);
     EXPECT_EQ(t.judge(query_at(0, 1)), reject_reason::none);
-    t.charge(query_at(0, 1), 1'000'000);
+    t.charge(query_at(0, 1), 1'000'000, 1'000'000);
     EXPECT_EQ(t.judge(query_at(0, 2)), reject_reason::throttled);
-    t.charge(query_at(0, 2), 1);
+    t.charge(query_at(0, 2), 1, 1);
     EXPECT_EQ(t.judge(query_at(0, 3)), reject_reason::throttled);
     EXPECT_EQ(t.judge(query_at(0, 4)), reject_reason::flooded)
         << "the sixth request would be, and one counted as three";
     EXPECT_EQ(t.judge(query_at(1'000, 5)), reject_reason::none) << "in the next window";
-    t.charge(at(1'000, 5), 1'000'000);
+    t.charge(at(1'000, 5), 1'000'000, 1'000'000);
     EXPECT_EQ(t.judge(at(1'000, 6)), reject_reason::none) << "what an order causes is not charged";
 }
 
