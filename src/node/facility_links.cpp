@@ -34,7 +34,11 @@ io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
     const auto link = std::make_unique<gateway_link>(std::move(stream));
     io::task_scope writing(context_);
     writing.spawn(link->channel.write());
-    if (strangers_.size() == link_strangers_max) strangers_.front()->close();
+    if (strangers_.size() == link_strangers_max) {
+        // Out of the list at once: many links may come before the task of this one sees that it is closed.
+        strangers_.front()->close();
+        strangers_.erase(strangers_.begin());
+    }
     strangers_.push_back(&link->channel);
     const bool fits = co_await greet(link.get());
     std::erase(strangers_, &link->channel);

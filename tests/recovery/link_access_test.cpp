@@ -102,6 +102,12 @@ class peer {
         }
         co_return what;
     }
+    /// Whether the other end has closed, as far as is known now.
+    io::task<bool> has_ended() {
+        node::link_frame frame;
+        const auto came = co_await io::with_timeout(std::chrono::milliseconds(1), channel_.read(&frame));
+        co_return came && !*came;
+    }
     io::task<void> close() {
         channel_.close();
         co_await writing_.join();
@@ -353,6 +359,37 @@ TEST_P(link_access, S9_strangers_who_say_nothing_keep_no_gateway_out) {
     io::block_on(context, crowd(&context, &v.at_gateways[0], &greeted, &ended_count));
     EXPECT_TRUE(greeted);
     EXPECT_EQ(ended_count, node::link_strangers_max);
+}
+
+// They come while the facility stands still, and are accepted in one go.
+io::task<void> burst(io::context* context, venue* v, std::size_t count, bool* greeted, std::size_t* ended_count) {
+    const node::configuration* const c = &v->at_gateways[0];
+    std::vector<std::unique_ptr<peer>> strangers;
+    v->facility->stop();
+    for (std::size_t i = 0; i < count; ++i) {
+        strangers.push_back(co_await peer::connect(context, c));
+        CORRO_ASSERT(strangers.back() != nullptr);
+    }
+    v->facility->go_on();
+    auto p = co_await peer::connect(context, c);
+    CORRO_ASSERT(p != nullptr);
+    *greeted = co_await p->greet();
+    for (const auto& each : strangers) *ended_count += co_await each->has_ended() ? 1 : 0;
+    for (const auto& each : strangers) co_await each->close();
+    co_await p->close();
+}
+
+TEST_P(link_access, S9_strangers_who_come_all_at_once_have_no_more_places) {
+    const base::test_folder directory;
+    venue v(directory.path(), address());
+    v.start_facility();
+    io::context context;
+    bool greeted = false;
+    std::size_t ended_count = 0;
+    constexpr std::size_t count = 100;
+    io::block_on(context, burst(&context, &v, count, &greeted, &ended_count));
+    EXPECT_TRUE(greeted);
+    EXPECT_GE(ended_count, count - node::link_strangers_max);
 }
 
 constexpr uid_t another_user = 65'534;
