@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""D5: a venue that was killed starts on a full disk, refuses orders while it is full, and goes on by itself.
+
+usage: full_disk_start_test.py CORRO SOURCE_FOLDER
+"""
+
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+from running_exchange import TIME_LIMIT_S, Exchange, run
+
+SEGMENT_BYTES = 65_536
+
+
+def fill(path):
+    """Takes all room of a file system."""
+    with open(path, "wb", buffering=0) as ballast:
+        for size in (65_536, 4_096):
+            while True:
+                try:
+                    ballast.write(bytes(size))
+                except OSError:
+                    break
+
+
+class FullDisk(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.disk = f"{self.folder}/disk"
+        os.mkdir(self.disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", self.disk], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(lambda: subprocess.run(["umount", self.disk], check=True))
+        self.more = f'\n[facility]\njournal = "{self.disk}/journal"\njournal_segment_bytes = {SEGMENT_BYTES}\n'
+
+    def load(self, exchange, messages=200):
+        return run("load", "--config", exchange.config, "--venue", exchange.addresses["order entry"], "--clients", "2",
+                   "--messages", str(messages))
+
+    def kill_on_a_full_disk(self):
+        with Exchange(self.folder, more=self.more) as exchange:
+            self.assertEqual(self.load(exchange, 1_500).returncode, 0)
+            exchange.process.kill()
+            exchange.process.wait()
+        # Others take what the venue had in reserve, and leave less room than a segment needs.
+        spare = f"{self.disk}/journal/spare"
+        if os.path.exists(spare):
+            os.remove(spare)
+        ballast = f"{self.disk}/ballast"
+        fill(ballast)
+        os.truncate(ballast, os.path.getsize(ballast) - 6 * 4_096)
+
+    def test_a_start_serves_what_can_be_served_and_goes_on_by_itself(self):
+        self.kill_on_a_full_disk()
+        with Exchange(self.folder, more=self.more) as exchange:
+            self.assertRegex(self.load(exchange, 1_500).stdout, "answered once 1500, lost 0, fills 0, refused [1-9]")
+            self.assertIsNone(exchange.process.poll(), "the venue runs")
+            os.remove(f"{self.disk}/ballast")
+            end = time.monotonic() + TIME_LIMIT_S
+            last = self.load(exchange)
+            while " refused 0\n" not in last.stdout and time.monotonic() < end:
+                last = self.load(exchange)
+            self.assertRegex(last.stdout, "answered once 200, lost 0, fills [1-9][0-9]*, refused 0\n", last.stderr)
+            output = exchange.close()
+            self.assertNotIn("has failed", output)
+        verified = run("journal", "verify", f"{self.disk}/journal")
+        self.assertEqual(verified.returncode, 0, verified.stderr)
+
+    def test_without_any_room_it_ends_with_a_sentence_that_is_true(self):
+        self.kill_on_a_full_disk()
+        # Nothing of the last segment is left to give back either.
+        journal = f"{self.disk}/journal"
+        with Exchange(self.folder, more=self.more) as exchange:
+            exchange.process.kill()
+            exchange.process.wait()
+        last = f"{journal}/{max(each for each in os.listdir(journal) if each.endswith('.segment'))}"
+        os.truncate(last, 512)
+        if os.path.exists(f"{journal}/spare"):
+            os.remove(f"{journal}/spare")
+        fill(f"{self.disk}/more_ballast")
+        refused = run("serve", "--config", f"{self.folder}/corro.toml")
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertIn("not even for one of 8192 bytes; make room, then start again", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[__file__], verbosity=2)
