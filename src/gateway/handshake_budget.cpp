@@ -1,6 +1,7 @@
 #include "gateway/handshake_budget.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "io/timer.hpp"
 
@@ -33,11 +34,9 @@ io::task<void> handshake_budget::run() {
             if (stopped) co_return;
             continue;
         }
-        line& next = first_.waiting != 0 ? first_ : others_;
-        --next.waiting;
         ++window_steps_;
         ++steps_count_;
-        next.turns.release();
+        take_next()->set();
         // The step is computed now. A yield would not do: tasks that take turns in the ready queue keep the loop from
         // looking for events. A timer makes it look, and its time counts from the end of the step.
         const std::error_code stopped = co_await io::sleep_for(apart_);
@@ -45,12 +44,27 @@ io::task<void> handshake_budget::run() {
     }
 }
 
-io::task<std::error_code> handshake_budget::wait_for_turn(bool goes_first) {
-    line& mine = goes_first ? first_ : others_;
-    ++mine.waiting;
+// Takes the next turn out of its line. @pre Somebody waits.
+io::auto_event* handshake_budget::take_next() noexcept {
+    constexpr std::array order{handshake_rank::proven, handshake_rank::begun, handshake_rank::proven,
+                               handshake_rank::newcomer};
+    while (lines_[std::to_underlying(order[round_])].empty()) round_ = (round_ + 1) % order.size();
+    const handshake_rank rank = order[round_];
+    round_ = (round_ + 1) % order.size();
+    line& from = lines_[std::to_underlying(rank)];
+    const bool newest_first = rank == handshake_rank::newcomer;
+    io::auto_event* const next = newest_first ? from.back() : from.front();
+    newest_first ? from.pop_back() : from.pop_front();
+    return next;
+}
+
+io::task<std::error_code> handshake_budget::wait_for_turn(handshake_rank rank) {
+    io::auto_event turn;
+    lines_[std::to_underlying(rank)].push_back(&turn);
     arrived_.set();
-    const std::error_code stopped = co_await mine.turns.acquire();
-    if (stopped) --mine.waiting;
+    const std::error_code stopped = co_await turn.wait();
+    // It is in its line no more if it was given a turn at the moment of the stop.
+    if (stopped) std::erase(lines_[std::to_underlying(rank)], &turn);
     co_return stopped;
 }
 

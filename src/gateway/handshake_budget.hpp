@@ -2,20 +2,26 @@
 //
 // A step of a handshake is a public-key operation, a thousand times as expensive as an order, and every client that can
 // connect can ask for one. So there is a limit of them in a window of time, and between any two the loop serves
-// everybody else for a while: a session waits for one step at most. The others wait in two lines: clients whose address
-// has proven a key before go first.
+// everybody else for a while: a session waits for one step at most.
+//
+// Handshakes wait in three lines (`handshake_rank`). Where all three wait, clients whose address has proven a key get
+// every second step, and the other two lines every fourth, so that none of them can keep the others out. Newcomers are
+// served the newest first: when more come than there are steps for, an old one would be turned out or time out before
+// it is done, and each step for it would be lost.
 //
 // Threads: one context. Limits: handshake_budget_options. Cost: nothing for sessions that have shaken hands.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <system_error>
 
 #include "gateway/limits.hpp"
 #include "io/context.hpp"
 #include "io/event.hpp"
-#include "io/semaphore.hpp"
 #include "io/task.hpp"
 
 namespace corro::gateway {
@@ -28,6 +34,14 @@ struct handshake_budget_options {
     std::chrono::nanoseconds apart = handshake_apart;  ///< from the end of a step; less where the window needs it
 };
 
+/// Which line a handshake waits in.
+enum class handshake_rank : std::uint8_t {
+    proven,    ///< its address has proven a key before
+    begun,     ///< it has had a step already
+    newcomer,  ///< everybody else
+};
+inline constexpr std::size_t handshake_ranks_count = 3;
+
 class handshake_budget {
  public:
     /// @pre At least one step in a window.
@@ -39,23 +53,25 @@ class handshake_budget {
     /// Waits for the turn to compute one step.
     /// @error   operation_canceled on stop.
     /// @suspend Until `run` says so.
-    [[nodiscard]] io::task<std::error_code> wait_for_turn(bool goes_first);
+    [[nodiscard]] io::task<std::error_code> wait_for_turn(handshake_rank rank);
 
     /// Turns that were handed out.
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return steps_count_; }
-    [[nodiscard]] std::uint64_t waiting_count() const noexcept { return first_.waiting + others_.waiting; }
+    [[nodiscard]] std::size_t waiting_count() const noexcept {
+        return lines_[0].size() + lines_[1].size() + lines_[2].size();
+    }
 
  private:
-    struct line {
-        io::semaphore turns{0};
-        std::uint64_t waiting = 0;
-    };
+    /// The turns of those that wait; a handshake that is stopped leaves its line itself.
+    using line = std::deque<io::auto_event*>;
+
+    [[nodiscard]] io::auto_event* take_next() noexcept;
 
     io::context& context_;
     handshake_budget_options options_;
     std::chrono::nanoseconds apart_;
-    line first_;
-    line others_;
+    std::array<line, handshake_ranks_count> lines_;  ///< by rank
+    std::uint32_t round_ = 0;                        ///< whose turn it is, when several lines wait
     io::auto_event arrived_;
     io::steady_time window_begin_{};
     std::uint32_t window_steps_ = 0;

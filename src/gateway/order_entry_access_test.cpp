@@ -174,6 +174,47 @@ TEST(order_entry_access, keys_change_while_the_venue_runs_and_those_of_withdrawn
     });
 }
 
+TEST(order_entry_access, a_logon_that_will_be_refused_takes_no_session_over) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        const client_pointer first = co_await v->log_on(logon(1));
+        CORRO_REQUIRE(first != nullptr);
+        logon ahead = taking_over(1);
+        ahead.next_sequence = 1'000;  // an answer that was never given
+        CORRO_REQUIRE(co_await is_refused(v, ahead, wire::logout_reason::sequence_unknown));
+        EXPECT_EQ(v->statistics().taken_over, 0U);
+        first->queue_request(testing::order(domain::side::buy, 100, 1, 1));
+        CORRO_REQUIRE(co_await first->flush());
+        EXPECT_EQ((co_await first->answer()).size(), 1U) << "the owner goes on undisturbed";
+    });
+}
+
+TEST(order_entry_access, a_key_that_is_withdrawn_while_its_logon_waits_for_the_session_opens_none) {
+    test_venue venue;
+    venue.run([](test_venue* v) -> io::task<> {
+        logon reader(1);
+        reader.key = testing::second_key_of(1);
+        const client_pointer first = co_await v->log_on(reader);
+        CORRO_REQUIRE(first != nullptr);
+        v->hold();
+        first->queue_request(testing::order(domain::side::buy, 100, 1, 1));
+        first->queue(wire::logout{});
+        CORRO_REQUIRE(co_await first->flush());
+        // The old connection is kept until its request is answered, and the logon waits for it.
+        const client_pointer thief = co_await v->connect();
+        CORRO_REQUIRE(thief != nullptr);
+        CORRO_REQUIRE(co_await thief->say_hello(taking_over(1)));
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().taken_over == 1; }));
+        std::vector<account> changed = v->accounts().accounts();
+        changed[0].key = testing::second_key_of(1);
+        changed[0].more_keys = {};
+        EXPECT_EQ(v->change_keys(changed), "");
+        v->release();
+        EXPECT_TRUE(co_await thief->is_logged_out(wire::logout_reason::authentication_failed));
+        EXPECT_EQ(v->statistics().logons, 1U);
+    });
+}
+
 /// Sends a wrong proof and notes when it is answered.
 io::task<void> guess(test_venue* v, int number, std::vector<int>* order) {
     logon who(1);

@@ -26,6 +26,7 @@ io::admission_options door_of(const gateway_options& options) {
     door.guests_max = options.strangers_max;
     door.per_address_max = std::min(options.strangers_per_address_max, options.strangers_max);
     door.reserved_for_proven = std::min(options.strangers_reserved, options.strangers_max / 4);
+    door.reserved_for_unproven = door.reserved_for_proven;
     door.proven_addresses_max = proven_addresses_max;
     return door;
 }

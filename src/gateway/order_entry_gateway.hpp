@@ -214,7 +214,10 @@ class order_entry_gateway {
     io::task<void> wait_until_given_up(domain::session_id id, const connection* by);
     [[nodiscard]] std::chrono::milliseconds wait_after_wrong_proof(const connection& c) noexcept;
     [[nodiscard]] std::unique_ptr<std::byte[]> take_buffers();
-    [[nodiscard]] bool may_log_on(session_state& session) const noexcept;
+    [[nodiscard]] bool may_log_on(const session_state& session) const noexcept;
+    void count_logon(session_state& session) const noexcept;
+    [[nodiscard]] std::optional<wire::logout_reason> refusal_of(const wire::hello& hello,
+                                                                const account& a) const noexcept;
     void open(connection& c, const wire::hello& hello, const account& a);
     void buffer_kept(connection& c);
     std::vector<std::byte> welcome(const connection& c) const;

@@ -46,7 +46,7 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
     wire::hello hello;
     const account* const proven = co_await verify(c, frame, &hello);
     if (proven != nullptr) co_await free_session(proven, &hello);
-    if (proven != nullptr && !c->ended) open(*c, hello, *proven);
+    if (proven != nullptr && !c->ended) open(*c, hello, *accounts_.find(hello.account));
     if (c->session != nullptr) co_return;
     ++statistics_.logons_refused;
     if (c->ended) ++statistics_.logons_refused_by[static_cast<std::size_t>(*c->ended) % 32];
@@ -99,6 +99,7 @@ io::task<void> order_entry_gateway::free_session(const account* a, const wire::h
     const domain::session_id id{a->first_session.value + hello->session_number - 1};
     connection* const old = sessions_[id.value].active;
     if (old == nullptr || (hello->hello_flags & wire::hello_flag::take_over) == 0) co_return;
+    if (refusal_of(*hello, *a)) co_return;  // `open` gives the reason, and the old connection goes on
     ++statistics_.taken_over;
     end(*old, wire::logout_reason::taken_over);
     static_cast<void>(co_await io::with_timeout(options_.logon_timeout, wait_until_given_up(id, old)));
@@ -122,31 +123,43 @@ std::unique_ptr<std::byte[]> order_entry_gateway::take_buffers() {
     return taken;
 }
 
-// Whether a session has not logged on too often of late; counts it. Each logon costs the others a welcome.
-bool order_entry_gateway::may_log_on(session_state& session) const noexcept {
+// Whether a session has not logged on too often of late: each logon costs the others a welcome.
+bool order_entry_gateway::may_log_on(const session_state& session) const noexcept {
+    if (session.window_logons < options_.logons_max) return true;
+    return context_.now() - session.window_begin >= options_.logons_window;
+}
+
+void order_entry_gateway::count_logon(session_state& session) const noexcept {
     const auto now = context_.now();
     if (session.window_logons == 0 || now - session.window_begin >= options_.logons_window) {
         session.window_begin = now;
         session.window_logons = 0;
     }
-    if (session.window_logons >= options_.logons_max) return false;
     ++session.window_logons;
-    return true;
+}
+
+// Why a client that has proved its key cannot log on, even when nobody has the session.
+std::optional<wire::logout_reason> order_entry_gateway::refusal_of(const wire::hello& hello,
+                                                                   const account& a) const noexcept {
+    const domain::session_id id{a.first_session.value + hello.session_number - 1};
+    if (no_logons_) return no_logons_;
+    if (!may_log_on(sessions_[id.value])) return wire::logout_reason::throttled;
+    if (hello.next_sequence.value > answers_.next_answer(id)) return wire::logout_reason::sequence_unknown;
+    return std::nullopt;
 }
 
 // Opens the session of a client that has proved its key, unless it is in use or the numbers do not fit.
 void order_entry_gateway::open(connection& c, const wire::hello& hello, const account& a) {
     const domain::session_id id{a.first_session.value + hello.session_number - 1};
     session_state& session = sessions_[id.value];
-    if (no_logons_) return end(c, *no_logons_);
+    const std::optional<wire::logout_reason> refusal = refusal_of(hello, a);
+    if (refusal == wire::logout_reason::throttled) ++statistics_.logons_throttled;
+    if (refusal) return end(c, *refusal);
+    if (!has_key(a, c.key_id)) return end(c, wire::logout_reason::authentication_failed);  // withdrawn meanwhile
     if (session.active != nullptr) return end(c, wire::logout_reason::already_logged_on);
-    if (!may_log_on(session)) {
-        ++statistics_.logons_throttled;
-        return end(c, wire::logout_reason::throttled);
-    }
+    count_logon(session);
     const std::uint64_t next = answers_.next_answer(id);
     c.asked_answer = hello.next_sequence.value;
-    if (c.asked_answer > next) return end(c, wire::logout_reason::sequence_unknown);
     c.first_answer = c.asked_answer == 0 ? next : std::max(c.asked_answer, answers_.first_kept(id));
     c.next_resent = c.first_answer;
     c.resending = c.first_answer != next;

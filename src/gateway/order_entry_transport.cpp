@@ -19,14 +19,15 @@ namespace {
 /// One handshake: it has a place among those under way, which a newer one may take, and waits for its turns.
 class handshake final : public io::handshake_pace, public io::admission::guest {
  public:
-    handshake(handshake_budget& budget, bool goes_first, io::task_scope& scope) noexcept
-        : budget_(budget), scope_(scope), goes_first_(goes_first) {}
+    handshake(handshake_budget& budget, bool is_proven, io::task_scope& scope) noexcept
+        : budget_(budget), scope_(scope), is_proven_(is_proven) {}
 
     io::task<std::error_code> next_step() override {
         if (++steps_ > handshake_steps_of_one_max) {
             co_return io::make_error_code(io::tls_errc::protocol_violation);
         }
-        co_return co_await budget_.wait_for_turn(goes_first_);
+        const handshake_rank others = steps_ == 1 ? handshake_rank::newcomer : handshake_rank::begun;
+        co_return co_await budget_.wait_for_turn(is_proven_ ? handshake_rank::proven : others);
     }
     void turn_out() noexcept override { scope_.request_stop(); }
 
@@ -34,7 +35,7 @@ class handshake final : public io::handshake_pace, public io::admission::guest {
     handshake_budget& budget_;
     io::task_scope& scope_;
     std::uint32_t steps_ = 0;
-    bool goes_first_;
+    bool is_proven_;
 };
 
 /// The server's half of the TLS handshake. `secured` stays closed when it fails.
@@ -211,6 +212,13 @@ io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listene
     who->greeting = &greeting;
     who->is_asked = true;
     greeting.spawn(serve_pages(&pages, std::move(stream), &greeting));
+    // All requests before the one that opens the WebSocket have this time together.
+    const auto end_without_conversation = [](std::chrono::milliseconds patience, const stranger* of,
+                                             io::task_scope* scope) -> io::task<void> {
+        const std::error_code stopped = co_await io::sleep_for(patience);
+        if (!stopped && of->conversation == nullptr) scope->request_stop();
+    };
+    greeting.spawn(end_without_conversation(options_.logon_timeout, who, &greeting));
     if (who->turned_out) who->end_greeting();
     co_await greeting.join();
     who->greeting = nullptr;

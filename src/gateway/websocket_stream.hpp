@@ -30,8 +30,10 @@ class websocket_stream {
     [[nodiscard]] io::task<io::io_result> write_some(std::span<const std::byte> from);
     /// Sends a close frame and waits, within a limit, for the peer's.
     [[nodiscard]] io::task<std::error_code> shutdown();
-    /// Gives the connection up. @pre No operation is under way.
-    void close() noexcept { peer_.reset(); }
+    /// Closes the stream beneath at once; operations that are under way end with operation_canceled.
+    void close() noexcept {
+        if (peer_ != nullptr) peer_->abort();
+    }
 
  private:
     std::unique_ptr<io::websocket::connection> peer_;

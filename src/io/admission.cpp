@@ -11,6 +11,8 @@ namespace corro::io {
 
 admission::admission(const admission_options& options) : options_(options) {
     CORRO_ASSERT(options_.guests_max > options_.reserved_for_proven && options_.per_address_max != 0);
+    CORRO_ASSERT(options_.guests_max >= options_.reserved_for_proven + options_.reserved_for_unproven);
+    CORRO_ASSERT(proven_max() != 0);
 }
 
 admission::~admission() {
@@ -18,17 +20,18 @@ admission::~admission() {
 }
 
 std::uint64_t admission::key_of(const std::optional<endpoint>& from) noexcept {
-    // No address of IPv6 begins with these bits but loopback and IPv4 in disguise, which is taken for what it is.
+    // Addresses of IPv6 that begin with these bits are reserved (RFC 4291, section 4), except loopback and mapped IPv4
+    // addresses, which are read as what they mean.
     constexpr std::uint64_t of_ipv4 = std::uint64_t{1} << 32U;
     constexpr std::uint64_t of_this_machine = 2 * of_ipv4;
     if (!from) return of_this_machine;
     const std::byte* const bytes = reinterpret_cast<const std::byte*>(from->address().data());
-    if (from->family() == address_family::ipv4) return of_ipv4 | base::load_le<std::uint32_t>(bytes);
+    if (from->family() == address_family::ipv4) return of_ipv4 | base::load_be<std::uint32_t>(bytes);
     constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     if (std::memcmp(bytes, mapped.data(), mapped.size()) == 0) {
-        return of_ipv4 | base::load_le<std::uint32_t>(bytes + mapped.size());
+        return of_ipv4 | base::load_be<std::uint32_t>(bytes + mapped.size());
     }
-    const auto prefix = base::load_le<std::uint64_t>(bytes);
+    const auto prefix = base::load_be<std::uint64_t>(bytes);
     return prefix == 0 ? of_this_machine : prefix;
 }
 
@@ -61,7 +64,15 @@ bool admission::make_room(origin& from) {
         if (unproven_.alone()) return false;
         turn_out(static_cast<guest&>(static_cast<age_link&>(*unproven_.next)));
     }
+    if (from.proof != 0 && guests_count_ - unproven_count_ >= proven_max()) {
+        if (proven_.alone()) return false;
+        turn_out(static_cast<guest&>(static_cast<age_link&>(*proven_.next)));
+    }
     return guests_count_ < options_.guests_max || turn_out_oldest();
+}
+
+std::size_t admission::proven_max() const noexcept {
+    return options_.guests_max - options_.reserved_for_unproven;
 }
 
 bool admission::turn_out_oldest() {
@@ -100,8 +111,10 @@ void admission::settle(guest& known) noexcept {
 void admission::prove(guest& known) {
     if (known.where_ == nullptr) return;
     const origins::iterator from = known.from_;
-    remember(from);
+    ++from->second.count;  // the address is not forgotten meanwhile
     leave(known);
+    remember(from);
+    forget(from);
 }
 
 // The address has proven something: its guests stay when others must go. They are no more than one address may have.
@@ -116,6 +129,10 @@ void admission::remember(origins::iterator from) {
             static_cast<age_link&>(one).link_before(proven_);
             if (std::exchange(one.is_unproven_, false)) --unproven_count_;
         }
+    }
+    // With those the kind may have more places than it may have.
+    while (guests_count_ - unproven_count_ > proven_max() && !proven_.alone()) {
+        turn_out(static_cast<guest&>(static_cast<age_link&>(*proven_.next)));
     }
     mine.proof = ++proofs_count_;
     proofs_.emplace(mine.proof, from);

@@ -5,9 +5,9 @@
 // a key needs no more luck than the time that its logon takes. Which one is the oldest:
 //
 // - of an address that has as many as one may have, the oldest of that address;
-// - otherwise the oldest from an address that has not proven anything, while these have more than their part, or while
-//   there are any at all;
-// - otherwise the oldest of all.
+// - of those from addresses that have not proven anything, or of those from addresses that have, the oldest, when its
+//   kind has all the places that it may have and the newcomer is of the same kind;
+// - otherwise the oldest from an address that has not proven anything, or, without any, the oldest of all.
 //
 // An address has proven something once a guest from there was `prove`d; the newest of such addresses are remembered.
 // An address is an IPv4 address, the first 64 bits of an IPv6 address, or this machine for local sockets.
@@ -30,6 +30,8 @@ struct admission_options {
     std::size_t per_address_max = 1'000;
     /// Of `guests_max`, kept for addresses from which something was proven.
     std::size_t reserved_for_proven = 1'000;
+    /// Of `guests_max`, kept for addresses from which nothing was proven: one key does not open all places.
+    std::size_t reserved_for_unproven = 0;
     std::size_t proven_addresses_max = 4'096;
 };
 
@@ -90,6 +92,7 @@ class admission {
     [[nodiscard]] static std::uint64_t key_of(const std::optional<endpoint>& from) noexcept;
     [[nodiscard]] bool make_room(origin& from);
     void turn_out(guest& oldest);
+    [[nodiscard]] std::size_t proven_max() const noexcept;
     void forget(origins::iterator from) noexcept;
     void remember(origins::iterator from);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <list>
@@ -85,6 +86,24 @@ TEST(admission, keeps_its_reserve_for_addresses_that_have_proven_something) {
     EXPECT_EQ(who_is_in(guests), (std::vector{2, 10, 11, 12}));
 }
 
+TEST(admission, keeps_a_part_for_addresses_that_have_proven_nothing) {
+    admission_options options = limits(4, 4, 1);
+    options.reserved_for_unproven = 2;
+    admission door(options);
+    std::list<test_guest> guests;
+    // A crowd from an address that proves a key then: it keeps two places, also of those that it had before.
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(door.enter(guests.emplace_back(i), address(1)));
+    door.prove(guests.front());
+    EXPECT_FALSE(guests.front().was_turned_out) << "the one that logs on never makes room for the others";
+    EXPECT_EQ(who_is_in(guests), (std::vector{1, 2}));
+    for (int i = 4; i < 8; ++i) EXPECT_TRUE(door.enter(guests.emplace_back(i), address(1)));
+    EXPECT_EQ(who_is_in(guests), (std::vector{6, 7}));
+    EXPECT_TRUE(door.enter(guests.emplace_back(8), address(2)));
+    EXPECT_TRUE(door.enter(guests.emplace_back(9), address(3)));
+    for (int i = 10; i < 14; ++i) EXPECT_TRUE(door.enter(guests.emplace_back(i), address(1)));
+    EXPECT_EQ(who_is_in(guests), (std::vector{8, 9, 12, 13})) << "the crowd has taken the places of its own";
+}
+
 TEST(admission, counts_who_has_settled_and_turns_nobody_out_then) {
     admission door(limits(3, 2));
     std::list<test_guest> guests;
@@ -116,7 +135,10 @@ TEST(admission, takes_addresses_of_one_network_for_one) {
         door.enter(guests.emplace_back(4), endpoint::ipv6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1}, 1)));
     EXPECT_TRUE(door.enter(guests.emplace_back(5), std::nullopt));
     EXPECT_TRUE(door.enter(guests.emplace_back(6), endpoint::loopback_ipv6(1)));
-    EXPECT_EQ(who_is_in(guests), (std::vector{1, 2, 4, 6}));
+    // Its first 64 bits, read from the wrong end, would look like those of 32.1.13.184.
+    EXPECT_TRUE(door.enter(guests.emplace_back(7), endpoint::ipv6({0x20, 0x01, 0x0d, 0xb8, 0x01}, 1)));
+    EXPECT_TRUE(door.enter(guests.emplace_back(8), endpoint::ipv4({32, 1, 13, 184}, 1)));
+    EXPECT_EQ(who_is_in(guests), (std::vector{1, 2, 4, 6, 7, 8}));
 }
 
 // Whatever comes and goes: the bounds hold, a newcomer is refused only where all have settled, and whoever is turned
@@ -128,6 +150,8 @@ TEST(admission, keeps_its_bounds_over_random_comings_and_goings) {
         base::prng random(seed);
         admission_options options = limits(2 + random.below(20), 1 + random.below(8));
         options.reserved_for_proven = random.below(options.guests_max);
+        const std::size_t left = options.guests_max - options.reserved_for_proven;
+        options.reserved_for_unproven = random.below(std::min(left + 1, options.guests_max));
         options.proven_addresses_max = 1 + random.below(4);
         admission door(options);
         std::list<test_guest> guests;
@@ -159,6 +183,7 @@ TEST(admission, keeps_its_bounds_over_random_comings_and_goings) {
             for (const std::size_t count : per_address) ASSERT_LE(count, options.per_address_max);
             for (test_guest& each : guests) {
                 const std::uint64_t dice = random.below(60);
+                if (!each.is_in()) continue;  // turned out a moment ago
                 if (dice == 0) door.prove(each);
                 if (dice == 1 && settled.insert(each.name).second) door.settle(each);
                 if (dice < 4 && dice > 1) door.leave(each);

@@ -308,6 +308,11 @@ task<std::error_code> connection::close(close_code code, std::string_view reason
     co_return error;
 }
 
+void connection::abort() noexcept {
+    broken_ = true;
+    stream_->close();
+}
+
 task<std::expected<std::unique_ptr<connection>, std::error_code>> accept(http::exchange* on,
                                                                          connection_options options) {
     using result = std::expected<std::unique_ptr<connection>, std::error_code>;

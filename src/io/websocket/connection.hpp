@@ -126,6 +126,9 @@ class connection {
     /// @cancel        Observes the task's stop token.
     [[nodiscard]] task<std::error_code> close(close_code code = close_code::normal, std::string_view reason = {});
 
+    /// Closes the stream beneath at once, without a close frame. Operations that are under way end with an error.
+    void abort() noexcept;
+
     /// The code and the reason of the peer's close frame; `abnormal` while there is none.
     [[nodiscard]] close_code peer_code() const noexcept { return peer_code_; }
     [[nodiscard]] std::string_view peer_reason() const noexcept { return peer_reason_; }
