@@ -135,13 +135,19 @@ io::task<void> come_back_and_wait(io::endpoint where, std::vector<std::unique_pt
     static_cast<void>(co_await watching->log_out());
 }
 
+/// What is open once the session that came back and asked again has been cancelled for too.
+order_names all_but_gone_and_back() {
+    order_names names = all_but_gone();
+    std::erase(names, back);
+    std::erase(names, back + 10);
+    return names;
+}
+
 /// In the last life everybody has gone whose cancel is still wanted.
 io::task<void> wait_for_the_other(io::endpoint where) {
     auto watching = co_await log_on(where, observer, false);
     CORRO_REQUIRE(watching != nullptr);
-    order_names wanted = all_but_gone();
-    std::erase(wanted, back);
-    std::erase(wanted, back + 10);
+    const order_names wanted = all_but_gone_and_back();
     order_names open = co_await open_orders(watching.get());
     EXPECT_EQ(open, all_but_gone());
     for (int i = 0; i < 300 && open != wanted; ++i) {
@@ -149,6 +155,18 @@ io::task<void> wait_for_the_other(io::endpoint where) {
         open = co_await open_orders(watching.get());
     }
     EXPECT_EQ(open, wanted) << "who came back and asked again was killed too";
+    static_cast<void>(co_await watching->log_out());
+}
+
+io::task<void> wait_until_both_are_gone(io::endpoint where) {
+    auto watching = co_await log_on(where, observer, false);
+    CORRO_REQUIRE(watching != nullptr);
+    order_names open = co_await open_orders(watching.get());
+    for (int i = 0; i < 300 && open != all_but_gone_and_back(); ++i) {
+        static_cast<void>(co_await io::sleep_for(50ms));
+        open = co_await open_orders(watching.get());
+    }
+    EXPECT_EQ(open, all_but_gone_and_back());
     static_cast<void>(co_await watching->log_out());
 }
 
@@ -234,6 +252,10 @@ void kill_roles(threading_mode threading, bool gateway_too) {
     io::context context;
     io::block_on(context, come_back_and_wait(v.order_entry(), &sessions));
     forget(sessions);
+    v.gateways[0]->kill();
+    // The facility may be told to close before it sees that the link is gone; it has seen it when the orders are.
+    v.start_gateway();
+    io::block_on(context, wait_until_both_are_gone(v.order_entry()));
     v.gateways[0]->kill();
     EXPECT_EQ(v.facility->close().cancels_executed, 2U) << "once each: who has gone, and who lost the gateway";
 }
