@@ -406,7 +406,7 @@ TEST(segment_disks, D9_what_a_crash_took_is_told_when_a_full_disk_has_room_again
     const base::test_folder directory;
     const node::configuration sound = two_segments(node::threading_mode::split, directory.path());
     node::configuration broken = sound;
-    hangs_later hangs(4 + m.random.below(10));
+    hangs_later hangs(io::file_call::write, 4 + m.random.below(10), true);
     broken.segments[1].journal_faults = &hangs;
     {
         segments_process venue(broken);
