@@ -46,7 +46,7 @@ void lost_requests::replayed(std::size_t segment, const domain::command& c) {
     if (!is_refusal(c)) last_arrivals_[segment] = last_arrival_;
     const std::uint32_t id = c.session.value;
     if (c.request == 0 || id >= sessions_.size()) return;
-    session& s = sessions_[id];
+    session_past& s = sessions_[id];
     if (is_refusal(c)) {
         // A start before this one has refused it.
         take_out(id, c.request);
@@ -107,7 +107,7 @@ void lost_requests::forget_rejected() {
 
 std::deque<domain::command> lost_requests::refusals(std::size_t most) {
     for (std::uint32_t id = 0; id < sessions_.size(); ++id) {
-        session& s = sessions_[id];
+        session_past& s = sessions_[id];
         if (s.has_more) add(id, s.account, s.last, s.last, std::numeric_limits<std::uint64_t>::max());
         s.has_more = false;
     }

@@ -52,7 +52,7 @@ class lost_requests final : public replay_witness {
         domain::account_id account{};
         std::uint64_t before = 0;  ///< the arrival of the session's next command that is there, or of its own copies
     };
-    struct session {
+    struct session_past {
         std::uint32_t last = 0;   ///< request
         std::uint32_t legs = 0;   ///< commands of it that are there
         bool is_counted = false;  ///< whether all of them were replayed, and none is in the state before
@@ -66,7 +66,7 @@ class lost_requests final : public replay_witness {
     void forget_rejected();
     [[nodiscard]] std::uint64_t complete() const noexcept;
 
-    std::vector<session> sessions_;
+    std::vector<session_past> sessions_;
     std::vector<std::uint64_t> last_arrivals_;  ///< by segment
     std::uint64_t last_arrival_;                ///< in any journal
     std::uint64_t passed_over_count_ = 0;

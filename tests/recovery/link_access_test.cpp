@@ -374,7 +374,10 @@ io::task<void> burst(io::context* context, venue* v, std::size_t count, bool* gr
     auto p = co_await peer::connect(context, c);
     CORRO_ASSERT(p != nullptr);
     *greeted = co_await p->greet();
-    for (const auto& each : strangers) *ended_count += co_await each->has_ended() ? 1 : 0;
+    for (const auto& each : strangers) {
+        const bool ended = co_await each->has_ended();
+        *ended_count += ended ? 1U : 0U;
+    }
     for (const auto& each : strangers) co_await each->close();
     co_await p->close();
 }

@@ -226,7 +226,9 @@ io::task<void> play(market* m, segments_process* venue, std::chrono::millisecond
     io::task_scope clients(m->context);
     for (std::uint32_t i = 0; i < m->clients.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
     const auto joined = co_await io::with_timeout(limit, clients.join());
-    if (ends_by_itself) EXPECT_TRUE(joined.has_value()) << "the venue goes on";
+    if (ends_by_itself) {
+        EXPECT_TRUE(joined.has_value()) << "the venue goes on";
+    }
     if (ends_by_itself && joined) {
         EXPECT_EQ(venue->wait_for_end(), 1);
     } else {
