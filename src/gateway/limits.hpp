@@ -111,6 +111,11 @@ inline constexpr std::size_t command_queue_capacity = 1U << 16U;
 inline constexpr std::chrono::milliseconds farewell_timeout{1'000};
 
 static_assert(handshake_steps_max * handshake_apart < handshake_window);
+/// How often a gateway looks whether a crowd has left, and how many connections are one: after it, the memory that
+/// nobody uses goes back to the system.
+inline constexpr std::chrono::milliseconds crowd_look_interval{1'000};
+inline constexpr std::uint32_t crowd_connections_min = 256;
+
 static_assert(handshakes_per_address_max < handshakes_max && handshakes_max <= strangers_max);
 static_assert(strangers_per_address_max <= strangers_max - strangers_reserved, "one address is not all");
 static_assert(strangers_max < connections_max, "strangers leave room for sessions");

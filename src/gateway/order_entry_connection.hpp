@@ -1,6 +1,7 @@
 // What the gateway keeps of a connection and of a session. Not part of its interface.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -39,6 +40,7 @@ struct order_entry_gateway::session_state {
 struct order_entry_gateway::stranger final : io::admission::guest {
     stranger(order_entry_gateway& at, const std::optional<io::endpoint>& peer) noexcept : gateway(at), from(peer) {
         ++gateway.statistics_.connections_now;
+        gateway.connections_peak_ = std::max(gateway.connections_peak_, gateway.statistics_.connections_now);
     }
     ~stranger() {
         --gateway.statistics_.connections_now;

@@ -132,6 +132,30 @@ TEST_F(order_entry_crowds_websocket, N6_crowds_of_unfinished_requests_leave_noth
     expect_that_crowds_leave_nothing_behind(200, "GET / HTTP/1.1\r\nHost: venue\r\nUpgrade: websocket\r\n", 32U * 1024);
 }
 
+// The pages of what has been freed are the system's again: the memory of the process is measured, not the allocator's.
+TEST_F(order_entry_crowds_tls, N6_a_gateway_gives_the_memory_of_a_crowd_of_handshakes_back) {
+#if defined(CORRO_SANITIZED)
+    GTEST_SKIP() << "sanitizers have an allocator of their own";
+#endif
+    gateway_options options = patient();
+    options.handshakes.steps_max = UINT32_MAX;
+    options.crowd_look_interval = 5ms;
+    test_venue venue(options);
+    venue.run([](test_venue* v) -> io::task<> {
+        const std::string words = first_words_of_tls();
+        std::size_t bytes_each = 0;
+        co_await come_and_go(v, 300, words, &bytes_each);  // from here on the pools are warm
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().crowds_left == 1; }));
+        const std::size_t before = base::resident_bytes();
+        for (std::uint64_t crowd = 2; crowd <= 4; ++crowd) {
+            co_await come_and_go(v, 300, words, &bytes_each);
+            CORRO_REQUIRE(
+                co_await v->until([crowd](const test_venue& t) { return t.statistics().crowds_left == crowd; }));
+        }
+        EXPECT_LT(base::resident_bytes(), before + before / 10);
+    });
+}
+
 TEST(order_entry_crowds, uses_the_buffers_of_a_session_that_has_left_for_the_next) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {

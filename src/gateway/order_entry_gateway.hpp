@@ -77,6 +77,7 @@ struct gateway_options {
     std::uint32_t answers_per_turn_max = gateway::answers_per_turn_max;
     std::uint32_t logons_max = gateway::logons_max;
     std::chrono::milliseconds logons_window = gateway::logons_window;
+    std::chrono::milliseconds crowd_look_interval = gateway::crowd_look_interval;
     std::uint32_t timing_sample_every = 0;      ///< stamp one request of so many; 0: none
     telemetry::producer* log = nullptr;         ///< of the gateway's thread; outlives the gateway; nullptr: no log
     operator_desk* desk = nullptr;              ///< outlives the gateway; nullptr: nobody knows how the venue is
@@ -109,6 +110,7 @@ struct gateway_statistics {
     std::uint64_t throttled_cut = 0;  ///< sessions ended because they sent far more than they may
     std::uint64_t cancels_on_disconnect = 0;
     std::uint64_t cancels_after_start = 0;  ///< for sessions that a restart disconnected and that did not come back
+    std::uint64_t crowds_left = 0;          ///< after which idle memory was given back
     std::uint32_t sessions_now = 0;
     std::uint32_t connections_now = 0;
 };
@@ -186,6 +188,7 @@ class order_entry_gateway {
     struct stranger;
     using admitted = std::unique_ptr<stranger>;
 
+    io::task<void> tidy_after_crowds();
     io::task<void> accept_all(listener* from, io::task_scope* conversations);
     io::task<void> receive(accepted_stream accepted, const listener* from, admitted who);
     io::task<void> greet(io::tcp_stream accepted, const listener* from, stranger* who);
@@ -269,7 +272,8 @@ class order_entry_gateway {
     std::optional<wire::logout_reason> no_logons_;
     io::mutex past_;  ///< of the session whose turn it is to be sent its past
     std::uint32_t sample_countdown_ = 0;
-    std::uint32_t farewells_now_ = 0;  ///< connections without a place that are being told why
+    std::uint32_t connections_peak_ = 0;  ///< since a crowd has left
+    std::uint32_t farewells_now_ = 0;     ///< connections without a place that are being told why
     bool closing_ = false;
 };
 

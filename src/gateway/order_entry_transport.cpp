@@ -8,6 +8,7 @@
 #include "gateway/order_entry_connection.hpp"
 #include "gateway/websocket_stream.hpp"
 #include "io/http/server.hpp"
+#include "io/idle_memory.hpp"
 #include "io/timer.hpp"
 #include "io/tls_stream.hpp"
 #include "io/websocket/connection.hpp"
@@ -75,6 +76,7 @@ io::task<void> order_entry_gateway::serve(std::vector<listener> listeners) {
     io::task_scope accepting(context_);
     io::task_scope pacing(context_);
     pacing.spawn(handshakes_.run());
+    pacing.spawn(tidy_after_crowds());
     for (listener& each : listeners_) accepting.spawn(accept_all(&each, &conversations));
     co_await accepting.join();
     co_await conversations.join();
@@ -83,6 +85,18 @@ io::task<void> order_entry_gateway::serve(std::vector<listener> listeners) {
     pacing.request_stop();
     co_await pacing.join();
     listeners_.clear();
+}
+
+// What a crowd had in memory lies among what is still in use, and the allocator keeps it.
+io::task<void> order_entry_gateway::tidy_after_crowds() {
+    while (true) {
+        const std::error_code stopped = co_await io::sleep_for(options_.crowd_look_interval);
+        if (stopped) co_return;
+        if (connections_peak_ < crowd_connections_min || statistics_.connections_now > connections_peak_ / 4) continue;
+        connections_peak_ = statistics_.connections_now;
+        co_await io::give_idle_memory_back();
+        ++statistics_.crowds_left;
+    }
 }
 
 io::task<void> order_entry_gateway::accept_all(listener* from, io::task_scope* conversations) {
