@@ -118,8 +118,10 @@ class KillsAndCuts(unittest.TestCase):
                     load = subprocess.Popen([CORRO, "load", "--config", venue.config, "--clients", str(CLIENTS), "--outstanding", "4",
                                              "--messages", "100000000", "--seconds", "1000000"], stdout=said,
                                             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-                there = True
-                for _ in range(cuts):
+                # The load needs all of its clients once; from then on they come back.
+                syncs = disk.syncs_count
+                there = wait_for(lambda: disk.syncs_count > syncs + 20, load)
+                for _ in range(cuts if there else 0):
                     for _ in range(1 + dice.randrange(3)):
                         # At any moment: of a start, of a life that nobody has found yet, or under load.
                         if dice.random() < 0.7:
