@@ -828,7 +828,8 @@ TEST_F(journal_faults, d5_a_start_on_a_full_disk_serves_what_can_be_served_and_g
         test_disk disk;
         io::block_on(ctx, write_journal(&disk, "j", small_options(durability::group, 64 * 1024), 700));
         std::uint64_t used = 0;
-        for (const std::string& name : *disk.list("j")) used += disk.bytes_of("j/" + name).size();
+        const auto names = disk.list("j");
+        for (const std::string& name : *names) used += disk.bytes_of("j/" + name).size();
         disk.capacity_bytes = used + room_left * 1024;
         io::block_on(ctx, start_on_a_full_disk(&disk, expected));
         const reading after = read_from(disk);

@@ -36,12 +36,14 @@ io::task<> live_once(storage* files, std::uint64_t count, bool closes) {
 
 directory files_of(test_disk& disk) {
     directory all;
-    for (const std::string& name : *disk.list("j")) all["j/" + name] = disk.bytes_of("j/" + name);
+    const auto names = disk.list("j");
+    for (const std::string& name : *names) all["j/" + name] = disk.bytes_of("j/" + name);
     return all;
 }
 
 void put_back(test_disk& disk, const directory& all) {
-    for (const std::string& name : *disk.list("j")) disk.take_away("j/" + name);
+    const auto names = disk.list("j");
+    for (const std::string& name : *names) disk.take_away("j/" + name);
     for (const auto& [path, bytes] : all) disk.put(path, bytes);
 }
 

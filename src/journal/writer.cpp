@@ -339,11 +339,13 @@ void writer::enforce_verdict() {
 }
 
 void writer::fail(std::error_code code, std::string_view what, std::string path) {
-    fail(problem(code,
-                 fmt::format("{}: offset {}: {}: {}. Nothing is accepted any more; the journal holds everything up to "
-                             "sequence number {} and goes on there after a restart",
-                             path, offset_, what, code.message(), durable_sequence()),
-                 std::move(path), offset_));
+    // Before the path is given away: the arguments of one call have no order.
+    std::string text = fmt::format(
+        "{}: offset {}: {}: {}. Nothing is accepted any more; the journal holds everything up to sequence number {} "
+        "and "
+        "goes on there after a restart",
+        path, offset_, what, code.message(), durable_sequence());
+    fail(problem(code, std::move(text), std::move(path), offset_));
 }
 
 void writer::fail(problem what) {
