@@ -90,8 +90,8 @@ TEST(order_entry_crowds, N6_a_stranger_costs_a_few_kilobytes_and_a_crowd_leaves_
             EXPECT_LT(bytes_each, 16U * 1024) << count << " strangers";
         }
         const base::heap_use after = base::heap_in_use();
-        EXPECT_LT(after.given_bytes, before.given_bytes + before.given_bytes / 10);
-        EXPECT_LT(after.taken_bytes, before.taken_bytes + before.taken_bytes / 10);
+        EXPECT_LE(after.given_bytes, before.given_bytes + before.given_bytes / 10);
+        EXPECT_LE(after.taken_bytes, before.taken_bytes + before.taken_bytes / 10);
         EXPECT_EQ(v->gateway.spare_buffers_count(), 0U) << "buffers of sessions are for sessions";
     });
 }
@@ -110,8 +110,9 @@ void expect_that_crowds_leave_nothing_behind(std::uint32_t count, const std::str
             for (int crowd = 2; crowd <= 5; ++crowd) co_await come_and_go(at, size, first_words, &bytes_each);
             const base::heap_use after = base::heap_in_use();
             EXPECT_LT(bytes_each, most);
-            EXPECT_LT(after.given_bytes, before.given_bytes + before.given_bytes / 10);
-            EXPECT_LT(after.taken_bytes, before.taken_bytes + before.taken_bytes / 10);
+            // Under sanitizers, which have an allocator of their own, both are zero.
+            EXPECT_LE(after.given_bytes, before.given_bytes + before.given_bytes / 10);
+            EXPECT_LE(after.taken_bytes, before.taken_bytes + before.taken_bytes / 10);
         }(v, count, words, bytes_max);
     });
 }
