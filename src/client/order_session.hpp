@@ -98,9 +98,8 @@ class order_session {
     /// Queues a request. Its kind, instrument, side and so on are taken from `command`; session and account are the
     /// session's own.
     ///
-    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full (flush first) or the
-    /// session's
-    ///          numbers have ended.
+    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full (flush first) or
+    ///          when the session's numbers have ended.
     /// @pre     The command's instrument is one of `instruments()`, or it names none, or it defines one (asserted).
     [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
 

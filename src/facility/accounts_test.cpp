@@ -87,7 +87,7 @@ TEST_F(configured_accounts, have_their_limits_at_once) {
     apply(limit(2, domain::side::buy, 10, 5, 2));
     apply(limit(2, domain::side::buy, 10, 5, 3));
     EXPECT_EQ(both.venue().open_orders_count(), 1U);
-    // None are limits too, and the configuration's, not nobody's.
+    // Limits of zero come from the configuration too: the account counts as configured.
     apply(limits(2, 0, 0));
     EXPECT_TRUE(both.venue().was_given_limits(domain::account_id{2}));
     apply(limit(2, domain::side::buy, 10, 6, 4));

@@ -387,7 +387,7 @@ class facility_reference {
     std::vector<std::pair<domain::account_id, domain::session_id>> tripped_;
     std::uint64_t trades_count_ = 0;
     std::vector<std::array<std::uint32_t, 3>> accounts_;  ///< defined: number, first session, sessions
-    std::map<std::uint32_t, limits> limits_;              ///< by account; whoever is not there has none
+    std::map<std::uint32_t, limits> limits_;              ///< by account; an account without an entry has none
     std::set<std::uint32_t> killed_accounts_, killed_firms_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> killed_sessions_;
     std::uint64_t expiring_count_ = 0;

@@ -1,7 +1,7 @@
 // Accounts and limits that the configuration gives while the venue runs. See docs/spec/journal.md.
 //
-// These commands are the venue's own: nobody waits for an answer, so they cause no event, and one that makes no sense
-// has no effect.
+// These commands are the venue's own. No client waits for an answer, so they cause no event. An invalid one has no
+// effect.
 
 #include "base/archive.hpp"
 #include "facility/state_machine.hpp"

@@ -61,9 +61,9 @@ class account_directory {
     /// Without room for their sessions later accounts are refused. Returns what is wrong as a sentence, or nothing.
     [[nodiscard]] std::string reserve(std::uint32_t sessions);
 
-    /// What keeps `changed` from being taken while the venue runs, a sentence each: it has to have the same accounts in
-    /// the same order, with the same rights and sessions, and may have others behind them, which copy nobody and for
-    /// whom there is room.
+    /// What keeps `changed` from being taken while the venue runs, a sentence each. It must list the same accounts in
+    /// the same order, with the same rights and sessions. New accounts may follow if they are no drop copies and there
+    /// is room for their sessions.
     [[nodiscard]] std::vector<std::string> problems_of(std::span<const account> changed) const;
 
     /// Takes keys and limits from `changed`, and the accounts that it has more.
