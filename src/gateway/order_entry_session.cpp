@@ -9,6 +9,19 @@
 #include "io/with_timeout.hpp"
 
 namespace corro::gateway {
+namespace {
+
+/// Until a push would succeed. False: stopped before there was room.
+io::task<bool> wait_for_room(command_queue* commands) {
+    while (!commands->has_room()) {
+        commands->room().reset();
+        const std::error_code stopped = co_await commands->room().wait();
+        if (stopped) co_return false;
+    }
+    co_return true;
+}
+
+}  // namespace
 
 // Puts into the journal what the session wants, before its first request: whoever finds it there when all of this has
 // died cancels. A session that wants nothing, and of which nothing is noted, costs no command.
@@ -28,17 +41,18 @@ io::task<void> order_entry_gateway::execute_old_cancels() {
     const std::error_code stopped = co_await io::sleep_for(grace_);
     if (stopped) co_return;
     for (std::uint32_t id = 1; id < sessions_.size(); ++id) {
+        if (sessions_[id].old_cancel.value == 0) continue;
+        bool room = co_await wait_for_room(&commands_);
+        if (!room) co_return;
+        // Nothing is waited for from here to the push: the orders of a session that comes back are not to be cancelled.
         const domain::account_id account = std::exchange(sessions_[id].old_cancel, domain::account_id{});
         if (account.value == 0 || sessions_[id].active != nullptr) continue;
         const domain::session_id session{id};
-        bool taken = co_await submit(cancel_of_session(session, account), 0, 0);
-        if (!taken) co_return;
+        bool taken = commands_.try_push(cancel_of_session(session, account));
+        CORRO_ASSERT(taken, "there was room a moment ago");
         ++statistics_.cancels_after_start;
-        while (!commands_.has_room()) {
-            commands_.room().reset();
-            const std::error_code closed = co_await commands_.room().wait();
-            if (closed) co_return;
-        }
+        room = co_await wait_for_room(&commands_);
+        if (!room) co_return;
         // Somebody who has logged on meanwhile notes it again.
         if (sessions_[id].active != nullptr) continue;
         taken = commands_.try_push(note_of_cancel(session, account, domain::switch_state::off));

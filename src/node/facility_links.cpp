@@ -314,7 +314,11 @@ io::task<void> facility_role::execute_old_cancels() {
     if (old_cancels_.empty()) co_return;
     const std::error_code stopped = co_await io::sleep_for(configuration_.cancel_grace);
     if (stopped) co_return;
-    while (!old_cancels_.empty()) {
+    while (true) {
+        const bool room = co_await wait_for_room();
+        // Nothing is waited for from here to the cancel: what a session has entered that came back is not to be
+        // cancelled.
+        if (!room || old_cancels_.empty()) co_return;
         const auto [session, account] = *old_cancels_.begin();
         old_cancels_.erase(old_cancels_.begin());
         const std::size_t gateway = shares_.gateway_of(domain::session_id{session});
