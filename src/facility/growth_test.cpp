@@ -155,6 +155,7 @@ TEST(growth, N6_an_order_in_an_auction_takes_the_same_steps_however_many_cross) 
     constexpr std::uint64_t bound = 64;
     for (const bool had_iceberg : {false, true}) {
         for (const std::uint32_t n : {1U, 2U, 4U}) {
+            EXPECT_LE(steps_in_auction(n * 1'000, 1, had_iceberg), bound) << n << ", at one price";
             EXPECT_LE(steps_in_auction(n * 1'000, 100, had_iceberg), bound) << n << ", orders grow";
             EXPECT_LE(steps_in_auction(n * 1'000, n * 100, had_iceberg), bound) << n << ", prices grow";
             EXPECT_LE(steps_in_auction(n * 1'000, n * 600, had_iceberg), bound) << n << ", beyond the limit of levels";
