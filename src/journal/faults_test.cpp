@@ -396,14 +396,15 @@ TEST_F(journal_faults, D9_what_stands_behind_a_failed_sync_survives_a_power_cut)
 /// How a start that is killed ends: the process is gone, or the machine.
 enum class end_of_start : std::uint8_t { kill, power_cut };
 
-// Two starts in a row, each killed at any of its calls. Neither has written a command, so the journal is sound.
+// Two starts in a row, each killed at any of its calls, with every third pair of the two. Neither has written a
+// command, so the journal is sound.
 TEST_F(journal_faults, D9_starts_that_are_killed_at_any_call_leave_a_journal_that_starts) {
     const std::uint64_t seed = base::test_seed();
     const writer_options options = small_options(durability::group, segment_bytes_min);
     std::uint64_t killed_count = 0;
     for (const bool has_past : {true, false}) {
         for (std::uint64_t first = 1; first < 40; ++first) {
-            for (std::uint64_t second = 1; second < 40; ++second) {
+            for (std::uint64_t second = 1 + first % 3; second < 40; second += 3) {
                 for (const end_of_start last : {end_of_start::kill, end_of_start::power_cut}) {
                     test_disk disk;
                     if (has_past) {
@@ -426,7 +427,7 @@ TEST_F(journal_faults, D9_starts_that_are_killed_at_any_call_leave_a_journal_tha
             }
         }
     }
-    EXPECT_GT(killed_count, 4'000U);
+    EXPECT_GT(killed_count, 1'300U);
 }
 
 /// Appends commands and notes a snapshot of each that is durable, so that segments go as soon as they may.
