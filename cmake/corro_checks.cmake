@@ -23,6 +23,7 @@ corro_check(no_condition_awaits_where_gcc_forgets_it "${CORRO_PYTHON}" tools/che
 corro_check(coroutine_check_catches_each_violation "${CORRO_PYTHON}" tools/check_coroutines.py --self-test)
 corro_check(sources_are_formatted tools/check_format)
 corro_check(what_pages_refer_to_is_there "${CORRO_PYTHON}" tools/check_texts.py)
+corro_check(text_check_catches_each_violation "${CORRO_PYTHON}" tools/check_texts.py --self-test)
 corro_check(promises_name_tests_that_exist "${CORRO_PYTHON}" tools/check_promises.py docs/spec/promises.md "${PROJECT_BINARY_DIR}")
 corro_check(promises_check_catches_each_violation "${CORRO_PYTHON}" tools/check_promises.py --self-test)
 corro_check(summary_counts_every_outcome "${CORRO_PYTHON}" tools/test_summary_test.py)
