@@ -154,6 +154,8 @@ struct market {
 constexpr std::size_t rejects_enough = 50;
 
 void take(rememberer& r, const client::answer& a) {
+    if (a.gap)
+        return;  // more than the venue keeps; those before it were heard earlier, or the count at the end is short
     if (a.reject) {
         const auto request = static_cast<std::uint32_t>(a.reject->refused_sequence.value);
         r.rejected.insert(request);
