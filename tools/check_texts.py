@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Checks that what the pages and the sources refer to is there, that no merge left its marks, and that pages are in plain English.
 
-    check_texts.py [ROOT]        every relative link of every Markdown page, every `docs/....md` that any text names, and every habit
-                                 of the lists below: those of PAGES in the prose of pages, those of EVERYWHERE in sources as well
+    check_texts.py [ROOT]        checks the tree below ROOT (default: the project)
     check_texts.py --self-test   proves on small trees that each rule catches its violation
 
-Code is not prose: blocks, words in backticks and targets of links are left out. The lists hold the worst habits only; the rest is in
-CONTRIBUTING.md and in the words of docs/spec/glossary.md.
+References: every relative link of every Markdown page, and every `docs/....md` that any text names, is there. So is every file that a
+page names in backticks (`src/io/task.hpp`, with * for any characters), and every `layer::name`: some source of that layer has the name.
+
+English: the lists below have the worst habits: PAGES for the prose of pages, EVERYWHERE for sources as well. Code is not prose: blocks,
+words in backticks and targets of links are left out. The rest is in CONTRIBUTING.md and in the words of docs/spec/glossary.md.
 """
 
 import pathlib
@@ -19,6 +21,9 @@ PAGE = re.compile(r"(?<![\w/.])docs/[\w/]+\.md\b")
 SUFFIXES = {".md", ".hpp", ".cpp", ".py", ".cmake", ".txt", ".toml", ".xml", ".in", ".lua", ".sh"}
 MERGE_MARK = re.compile(r"^(<{7}|={7}|>{7})( .*)?$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+IN_BACKTICKS = re.compile(r"`([^`\n]+)`")
+NAMED_FILE = re.compile(r"(?:src|apps|examples|lab|tests|tools|docs|schema|cmake|config)/[\w./*-]*[\w*]")
+NAMED_THING = re.compile(r"(?:corro::)?(\w+)::(?:\w+::)*?(\w+)(?:::\w+)*(?:\(\))?")
 NOT_PROSE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->", re.DOTALL)
 
 # A line's end within a sentence, with the mark of the next line's comment.
@@ -72,9 +77,9 @@ def main(root: pathlib.Path) -> int:
     tops = ["src", "apps", "examples", "lab", "tests", "tools", "docs", "schema", "cmake", "config"]
     files = [*sorted(root.glob("*.md")), *(root / name for name in ("CMakeLists.txt", "run", "test", ".ci/run"))]
     files += [file for top in tops for file in sorted((root / top).rglob("*")) if file.suffix in SUFFIXES or file.suffix == ""]
-    references, broken = 0, []
+    references, broken, words_of = 0, [], words_of_layers(root)
     for file in files:
-        if not file.is_file() or file.resolve() == pathlib.Path(__file__).resolve():
+        if not file.is_file() or file == root / "tools/check_texts.py":
             continue
         text = file.read_text(encoding="utf-8", errors="replace")
         for match in MERGE_MARK.finditer(text):
@@ -85,6 +90,8 @@ def main(root: pathlib.Path) -> int:
         if file.suffix == ".md":
             prose = FENCE.sub(blank, text)
             targets += [(prose, match, file.parent / match.group(1)) for match in LINK.finditer(prose)]
+            for line, named in stale_names(prose, root, words_of):
+                broken.append(f"{file.relative_to(root)}:{line}: the page names {named}, which is not there")
             searched_for, prose = in_pages, NOT_PROSE.sub(blank, prose)
         for line, words, instead in habits_in(prose, searched_for):
             if file.name not in NOT_YET:
@@ -103,6 +110,27 @@ def main(root: pathlib.Path) -> int:
     return 1 if broken else 0
 
 
+def stale_names(prose: str, root: pathlib.Path, words_of: dict[str, set[str]]) -> list[tuple[int, str]]:
+    """Line and words of each file and each name of a layer that a page has in backticks and that is not there."""
+    found = []
+    for match in IN_BACKTICKS.finditer(prose):
+        named = match[1]
+        if NAMED_FILE.fullmatch(named) and not any(root.glob(named.rstrip("/"))):
+            found.append((prose.count("\n", 0, match.start()) + 1, named))
+        if thing := NAMED_THING.fullmatch(named):
+            words = words_of.get(thing[1])
+            if words is not None and not words >= set(re.findall(r"\w+", named)) - {"corro", thing[1]}:
+                found.append((prose.count("\n", 0, match.start()) + 1, named))
+    return found
+
+
+def words_of_layers(root: pathlib.Path) -> dict[str, set[str]]:
+    """The words of each layer's headers and sources."""
+    layers = [folder for folder in sorted((root / "src").glob("*")) if folder.is_dir()]
+    return {folder.name: {word for file in folder.rglob("*.[hc]pp") for word in re.findall(r"\w+", file.read_text(encoding="utf-8"))}
+            for folder in layers}
+
+
 def self_test() -> int:
     """Each rule on a tree with one violation, and each on one that is right."""
 
@@ -110,7 +138,8 @@ def self_test() -> int:
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             (root / "docs").mkdir()
-            (root / "src").mkdir()
+            (root / "src/io").mkdir(parents=True)
+            (root / "src/io/task.hpp").write_text("struct task { void join(); };\n", encoding="utf-8")
             (root / "docs/there.md").write_text("[itself](there.md)\n", encoding="utf-8")
             (root / name).write_text(text, encoding="utf-8")
             return main(root)
@@ -120,6 +149,10 @@ def self_test() -> int:
         ("src/a.cpp", "// see docs/gone.md\n"),
         ("src/a.cpp", "<" * 7 + " HEAD\n"),
         ("src/a.cpp", "// Nobody\n// but the owner.\n"),
+        ("docs/a.md", "See `src/io/gone.hpp`.\n"),
+        ("docs/a.md", "See `src/io/gone_*.hpp`.\n"),
+        ("docs/a.md", "Made by `io::gone`.\n"),
+        ("docs/a.md", "Made by `corro::io::task::gone`.\n"),
         ("docs/a.md", "A task is made anew.\n"),
         ("docs/a.md", "One request of so\nmany is timed.\n"),
         ("docs/a.md", "The address is none of this machine's.\n"),
@@ -129,6 +162,7 @@ def self_test() -> int:
     ]
     accepted = [
         ("docs/a.md", "[there](there.md), and there is none. `whoever`\n```\nanew\n```\n[x](whoever.md#anew)\n".replace("whoever.md", "there.md")),
+        ("docs/a.md", "[there](there.md): `src/io/task.hpp`, `src/io/t*.hpp`, `src/io`, `io::task::join`, `std::gone`\n"),
         ("src/a.cpp", "// whoever reads docs/there.md\n"),
         ("docs/a.md", "This history, the others, hence.\n"),
     ]
