@@ -46,13 +46,12 @@ class role_process {
         ::kill(id_, SIGKILL);
         finish();
     }
-    /// Waits until it has ended by itself. @return Its exit code; -1 if a signal ended it.
+    /// As `wait_for_exit`.
     [[nodiscard]] int wait_for_end() noexcept {
-        int status = 0;
-        ::waitpid(id_, &status, 0);
+        const int code = wait_for_exit(id_);
         ::close(wire_);
         id_ = -1;
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return code;
     }
     /// Lets it stand still, as a machine that hangs, and go on again.
     void stop() const noexcept { ::kill(id_, SIGSTOP); }

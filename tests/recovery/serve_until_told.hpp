@@ -1,6 +1,9 @@
-// Test support: what a forked process of a test does: serve until its parent closes the wire between them.
+// Test support: what a forked process of a test does: serve until its parent closes the wire between them; and what its
+// parent does: wait for its end.
 #pragma once
 
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,6 +19,19 @@ namespace corro::testing {
 
 /// Where a forked process has its end of the wire.
 inline constexpr int parents_wire = 3;
+
+/// Waits until a child has ended by itself; one that goes on for a minute is killed.
+/// @return  Its exit code; -1 if a signal ended it.
+[[nodiscard]] inline int wait_for_exit(pid_t id) noexcept {
+    constexpr useconds_t pause_us = 5'000;
+    constexpr int pauses_max = 12'000;
+    int status = 0;
+    for (int i = 0; ::waitpid(id, &status, WNOHANG) == 0; ++i) {
+        if (i == pauses_max) ::kill(id, SIGKILL);
+        ::usleep(pause_us);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
 
 template <class Served>
 io::task<void> close_when_told(Served* served, io::unix_stream* wire) {

@@ -65,13 +65,12 @@ class forked_venue {
         finish();
     }
 
-    /// Waits until it has ended by itself. @return Its exit code; -1 if a signal ended it.
+    /// As `wait_for_exit`.
     [[nodiscard]] int wait_for_end() noexcept {
-        int status = 0;
-        ::waitpid(id_, &status, 0);
+        const int code = wait_for_exit(id_);
         ::close(wire_);
         id_ = -1;
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return code;
     }
     /// Asks it to close, and does not wait.
     void begin_to_close() noexcept { ::shutdown(wire_, SHUT_WR); }
