@@ -481,6 +481,13 @@ secret = "0011223344556677889900112233445566778899001122334455667788990011"
     EXPECT_TRUE(error_of(with(said, "directory = \"log\"\n", "") + sound).ends_with("event_log.directory: is missing"));
 }
 
+TEST(configuration, N6_gives_every_facility_a_hash_key_by_chance) {
+    const configuration c = parse_configuration(sound, "corro.toml");
+    const std::uint64_t given = facility_options_of(c).hash_key;
+    EXPECT_NE(given, facility_options_of(c).hash_key) << "who has the program would know a constant";
+    EXPECT_NE(given, facility::facility_options().hash_key);
+}
+
 TEST(configuration, says_that_a_file_cannot_be_opened) {
     EXPECT_THROW(static_cast<void>(load_configuration("/does/not/exist.toml")), configuration_error);
 }
