@@ -1,7 +1,7 @@
 // Golden files: bytes that a version of Corro wrote, which this and every later one reads (F4).
 //
 // A file that is there is never changed. `tools/golden` makes those that are missing: of a new version of a format, as
-// part of a release.
+// part of a release, and of what is added to a version that has a file.
 #pragma once
 
 #include <gtest/gtest.h>

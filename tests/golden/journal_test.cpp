@@ -56,12 +56,57 @@ domain::command golden_command(std::uint64_t n) {
     return c;
 }
 
-/// A closed journal of all commands in one block.
-io::task<> write_golden_journal(journal::storage* files) {
+/// Commands of the kinds that were added to version 2: what they mean is what their bytes mean.
+constexpr std::uint64_t added_count = 5;
+domain::command added_command(std::uint64_t n) {
+    const auto small = static_cast<std::uint32_t>(n);
+    domain::command c;
+    c.sequence = domain::sequence_number{n};
+    c.time = domain::time_ns{1'700'000'000'000'000'000 + static_cast<std::int64_t>(n)};
+    switch (n) {
+        case 1:
+        case 5:
+            c.kind = domain::command_kind::cancel_on_disconnect;
+            c.state = n == 1 ? domain::switch_state::on : domain::switch_state::off;
+            c.session = domain::session_id{101};
+            c.account = domain::account_id{1};
+            break;
+        case 2:
+            c.kind = domain::command_kind::new_trading_day;
+            c.is_operator = 1;
+            c.instrument = domain::instrument_id{2};
+            c.request = 800 + small;
+            break;
+        case 3:
+            c.kind = domain::command_kind::define_account;
+            c.is_operator = 1;
+            c.other_account = domain::account_id{5};
+            c.other_session = domain::session_id{31};
+            c.quantity = domain::quantity_lots{4};
+            break;
+        default:
+            c.kind = domain::command_kind::set_account_limits;
+            c.is_operator = 1;
+            c.other_account = domain::account_id{5};
+            c.firm = 6;
+            c.quantity = domain::quantity_lots{700};
+            c.position_max = domain::quantity_lots{800};
+            c.open_orders_max = 900;
+            c.notional_max = 1'000'000;
+            break;
+    }
+    return c;
+}
+
+using command_maker = domain::command (*)(std::uint64_t);
+
+/// A closed journal of these commands in one block.
+io::task<> write_golden_journal(journal::storage* files, command_maker make = &golden_command,
+                                std::uint64_t count = commands_count) {
     auto options = journal::small_options(journal::durability::group, journal::segment_bytes_min);
     auto log = co_await journal::open_writer(files, "j", std::move(options));
     CORRO_REQUIRE(log.has_value());
-    for (std::uint64_t n = 1; n <= commands_count; ++n) EXPECT_TRUE((*log)->append(golden_command(n)));
+    for (std::uint64_t n = 1; n <= count; ++n) EXPECT_TRUE((*log)->append(make(n)));
     io::context& on = co_await io::this_context();
     io::task_scope scope(on);
     scope.spawn((*log)->run());
@@ -69,8 +114,9 @@ io::task<> write_golden_journal(journal::storage* files) {
     co_await scope.join();
 }
 
-/// How many of the golden commands the journal holds, in their order and as they were; and what is wrong with it.
-io::task<std::uint64_t> count_golden_commands(journal::storage* files, std::string* problem) {
+/// How many of these commands the journal holds, in their order and as they were; and what is wrong with it.
+io::task<std::uint64_t> count_golden_commands(journal::storage* files, std::string* problem,
+                                              command_maker make = &golden_command) {
     std::uint64_t count = 0;
     const journal::reader_options options = journal::from(1);
     auto opened = co_await journal::reader::open(files, "j", options);
@@ -79,7 +125,7 @@ io::task<std::uint64_t> count_golden_commands(journal::storage* files, std::stri
         if (!commands) *problem = commands.error().text;
         if (!commands || commands->empty()) break;
         for (const domain::command& c : *commands) {
-            const domain::command expected = golden_command(count + 1);
+            const domain::command expected = make(count + 1);
             if (std::memcmp(&c, &expected, sizeof c) != 0) co_return count;
             ++count;
         }
@@ -111,6 +157,20 @@ TEST_F(golden_journal, F4_the_journal_is_written_with_the_same_bytes) {
     const auto file = testing::current_golden(name, disk.bytes_of(segment_path));
     if (!file) GTEST_SKIP() << "this version of the format has no golden file yet";
     EXPECT_EQ(disk.bytes_of(segment_path), *file);
+}
+
+// A file of its own: that of the version was there before these kinds.
+TEST_F(golden_journal, F4_kinds_of_commands_that_were_added_are_read_and_written_with_the_same_bytes) {
+    io::block_on(ctx, write_golden_journal(&disk, &added_command, added_count));
+    const auto current = testing::current_golden("kinds.v2.segment", disk.bytes_of(segment_path));
+    ASSERT_TRUE(current);
+    if (journal::format_version == 2) {
+        EXPECT_EQ(disk.bytes_of(segment_path), *current);
+    }
+    disk.put(segment_path, *current);
+    std::string problem;
+    EXPECT_EQ(io::block_on(ctx, count_golden_commands(&disk, &problem, &added_command)), added_count);
+    EXPECT_EQ(problem, "");
 }
 
 // The control: a journal in which one command differs in any byte, and is otherwise sound, is noticed.
@@ -311,6 +371,33 @@ TEST(golden_state, F4_a_defined_instrument_is_read_from_what_every_version_wrote
         EXPECT_EQ(loaded.state.top_of(nine.id).bid_quantity.value, 7U);
         EXPECT_EQ(loaded.saved(), file) << "version " << version;
     }
+}
+
+// The numbers of the kinds, and what the commands do, are those of the golden journal.
+TEST(golden_state, F4_commands_that_were_added_do_what_they_did) {
+    EXPECT_EQ(static_cast<int>(added_command(1).kind), 25);
+    EXPECT_EQ(static_cast<int>(added_command(2).kind), 26);
+    EXPECT_EQ(static_cast<int>(added_command(3).kind), 27);
+    EXPECT_EQ(static_cast<int>(added_command(4).kind), 28);
+    golden_facility venue;
+    venue.trade();
+    EXPECT_NE(venue.state.volumes_of(domain::instrument_id{2}).volume.value, 0U);
+    for (std::uint64_t n = 1; n <= added_count; ++n) {
+        domain::command c = added_command(n);
+        c.sequence = domain::sequence_number{300 + n};
+        venue.state.apply(c);
+    }
+    EXPECT_EQ(venue.state.volumes_of(domain::instrument_id{2}).volume.value, 0U);
+    EXPECT_NE(venue.state.volumes_of(domain::instrument_id{1}).volume.value, 0U);
+    ASSERT_EQ(venue.state.defined_accounts().size(), 1U);
+    EXPECT_EQ(venue.state.defined_accounts()[0],
+              (domain::defined_account{domain::account_id{5}, domain::session_id{31}, 4}));
+    const domain::account_limits limits = venue.state.limits_of(domain::account_id{5});
+    EXPECT_EQ(limits.firm, 6U);
+    EXPECT_EQ(limits.order_quantity_max, 700U);
+    EXPECT_EQ(limits.position_max, 800U);
+    EXPECT_EQ(limits.open_orders_max, 900U);
+    EXPECT_EQ(limits.notional_max, 1'000'000);
 }
 
 // Every segment and snapshot carries it: were it computed in another way, no venue would find its own journal again.

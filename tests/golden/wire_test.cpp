@@ -24,11 +24,8 @@ struct golden_message {
     golden_bytes bytes;
 };
 
-std::vector<golden_message> messages_of(std::uint32_t version) {
-    std::vector<golden_message> messages;
-    const auto file = testing::read_golden("wire.v" + std::to_string(version) + ".txt");
-    if (!file) return messages;
-    std::istringstream lines(std::string(reinterpret_cast<const char*>(file->data()), file->size()));
+void append_messages(std::vector<golden_message>& messages, const golden_bytes& file) {
+    std::istringstream lines(std::string(reinterpret_cast<const char*>(file.data()), file.size()));
     golden_message next;
     std::string digits;
     while (lines >> next.name >> digits) {
@@ -40,7 +37,28 @@ std::vector<golden_message> messages_of(std::uint32_t version) {
         }
         messages.push_back(next);
     }
+}
+
+/// Those that were added to a version after its first file, by the number of the addition.
+std::vector<golden_message> added_to(std::uint32_t version, std::uint32_t addition) {
+    std::vector<golden_message> messages;
+    const auto file =
+        testing::read_golden("wire.v" + std::to_string(version) + "." + std::to_string(addition) + ".txt");
+    if (file) append_messages(messages, *file);
     return messages;
+}
+
+/// All of a version, what was added to it included.
+std::vector<golden_message> messages_of(std::uint32_t version) {
+    std::vector<golden_message> messages;
+    const auto file = testing::read_golden("wire.v" + std::to_string(version) + ".txt");
+    if (!file) return messages;
+    append_messages(messages, *file);
+    for (std::uint32_t addition = 1;; ++addition) {
+        const auto added = added_to(version, addition);
+        if (added.empty()) return messages;
+        messages.insert(messages.end(), added.begin(), added.end());
+    }
 }
 
 const wire::instrument_table& instruments() {
@@ -167,6 +185,54 @@ TEST(golden_wire, F4_an_order_means_what_it_meant) {
             EXPECT_EQ(static_cast<domain::side>(block[28]), c.side);
         }
         EXPECT_EQ(orders_count, 1U);
+    }
+}
+
+// Names and numbers of what was added to version 2 belong together: here the numbers are those of the specification.
+TEST(golden_wire, F4_what_was_added_to_version_2_means_what_it_meant) {
+    const auto messages = added_to(2, 1);
+    ASSERT_EQ(messages.size(), 11U);
+    const auto byte_at = [&messages](std::size_t message, std::size_t offset) {
+        return std::to_integer<int>(messages[message].bytes[wire::header_bytes + offset]);
+    };
+    EXPECT_EQ(byte_at(0, 12), 13);
+    EXPECT_EQ(wire::session_reject_reason::journal_failed, static_cast<wire::session_reject_reason>(13));
+    EXPECT_EQ(byte_at(1, 0), 14);
+    EXPECT_EQ(wire::logout_reason::taken_over, static_cast<wire::logout_reason>(14));
+    EXPECT_EQ(byte_at(2, 0), 15);
+    EXPECT_EQ(wire::logout_reason::journal_failed, static_cast<wire::logout_reason>(15));
+    const auto hello = frame_of(messages[3].bytes);
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(byte_at(3, 22), 1 | 2);
+    EXPECT_EQ(wire::hello_flag::take_over, 2);
+    EXPECT_EQ(base::load_be<std::uint64_t>(messages[3].bytes.data() + wire::header_bytes + 24), 0x0123'4567'89AB'CDEFU);
+    EXPECT_EQ(wire::hello_view(*hello).key_id(), 0x0123'4567'89AB'CDEFU);
+    domain::command c;
+    for (const std::size_t query_or_day : {4U, 5U, 6U}) {
+        const auto frame = frame_of(messages[query_or_day].bytes);
+        ASSERT_TRUE(frame && !wire::decode_command(*frame, instruments(), c));
+        if (query_or_day == 4) {
+            EXPECT_EQ(byte_at(4, 20), 2 | 4);
+            EXPECT_EQ(c.flags, domain::query_flag::all_of_account | domain::query_flag::behind);
+            EXPECT_EQ(c.order.value, 13U);
+            continue;
+        }
+        EXPECT_EQ(messages[query_or_day].bytes[3], std::byte{22});
+        EXPECT_EQ(c.kind, domain::command_kind::new_trading_day);
+        EXPECT_EQ(c.instrument.value, query_or_day == 5 ? 1U : 0U);
+        EXPECT_EQ(c.product.value, query_or_day == 5 ? 0U : 3U);
+    }
+    const std::array<domain::reject_reason, 2> reasons{domain::reject_reason::count_limit,
+                                                       domain::reject_reason::request_lost};
+    const std::array<std::uint8_t, 2> flags{domain::event_flag::more_behind, domain::event_flag::only_a_place};
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto frame = frame_of(messages[7 + i].bytes);
+        domain::event e;
+        ASSERT_TRUE(frame && !wire::decode_event(*frame, instruments(), e));
+        EXPECT_EQ(e.order.order.value, 2'001 + i);
+        EXPECT_EQ(e.kind, i < 2 ? domain::event_kind::order_rejected : domain::event_kind::order_status);
+        EXPECT_EQ(e.reason, i < 2 ? reasons[i] : domain::reject_reason::none);
+        EXPECT_EQ(e.flags, domain::event_flag::last_of_request | (i < 2 ? 0 : flags[i - 2]));
     }
 }
 

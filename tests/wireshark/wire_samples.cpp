@@ -4,7 +4,8 @@
 //   corro_wire_samples stream COUNT SEED   COUNT of every message, one after the other, to standard output
 //   corro_wire_samples corpus FOLDER       one file per message, named after it, into an existing folder
 //   corro_wire_samples golden              a line per message, its name and its bytes; for tests/golden
-//   corro_wire_samples version             of the schema
+//   corro_wire_samples golden N            the same of the Nth addition to the current version, from 1; none: exit code
+//   1 corro_wire_samples version             of the schema
 //
 // The committed corpus comes from `corro_wire_samples corpus src/wire/fuzz_corpus/wire_binary`.
 
@@ -229,6 +230,93 @@ std::vector<sample> odd_ones(const sample& order) {
     };
 }
 
+// --- Messages and values that came after the first golden file of the current version
+// ---------------------------------
+
+class addition {
+ public:
+    template <class Message>
+    void add(const Message& message, std::uint64_t sequence = 0) {
+        std::vector<std::byte> bytes(Message::frame_bytes);
+        store(message, sequence, bytes.data());
+        all_.push_back({std::string{to_string(Message::message_id)}, std::move(bytes)});
+    }
+    void add(const domain::event& event) {
+        std::array<std::byte, wire::message_bytes_max> buffer;
+        const std::size_t size =
+            wire::encode(event, instruments_.find_or_nameless(event.instrument), all_.size() + 1, buffer);
+        all_.push_back({std::string{to_string(wire::message_of(event.kind))}, {buffer.begin(), buffer.begin() + size}});
+    }
+    [[nodiscard]] std::vector<sample> all() && { return std::move(all_); }
+
+ private:
+    wire::instrument_table instruments_ = wire::made_instruments();
+    std::vector<sample> all_;
+};
+
+domain::event answer(domain::event_kind kind, std::uint32_t number) {
+    domain::event e;
+    e.kind = kind;
+    e.command = domain::sequence_number{1'000 + number};
+    e.time = domain::time_ns{1'700'000'000'000'000'000 + number};
+    e.instrument = domain::instrument_id{1};
+    e.order = {.order = domain::order_id{2'000 + number},
+               .client_order = domain::client_order_id{3'000 + number},
+               .account = domain::account_id{4'000 + number},
+               .session = domain::session_id{5'000 + number},
+               .request = 6'000 + number};
+    return e;
+}
+
+/// Failed journals, keys, taking over, pages of a query, trading days, and what is refused because of a bound.
+std::vector<sample> first_addition() {
+    addition a;
+    a.add(wire::reject{.refused_sequence = domain::sequence_number{11},
+                       .refused_template = 16,
+                       .session_reject_reason = wire::session_reject_reason::journal_failed});
+    a.add(wire::logout{.logout_reason = wire::logout_reason::taken_over});
+    a.add(wire::logout{.logout_reason = wire::logout_reason::journal_failed});
+    a.add(wire::hello{.account = domain::account_id{7},
+                      .session_number = 2,
+                      .next_sequence = domain::sequence_number{12},
+                      .heartbeat_interval_ms = 1'000,
+                      .protocol_version = 2,
+                      .hello_flags = wire::hello_flag::cancel_on_disconnect | wire::hello_flag::take_over,
+                      .key_id = 0x0123'4567'89AB'CDEF});
+    a.add(wire::query_order{.order = domain::order_id{13},
+                            .query_flags = wire::query_flag::all_of_account | wire::query_flag::behind},
+          14);
+    a.add(wire::new_trading_day{.instrument = domain::instrument_id{1}}, 15);
+    a.add(wire::new_trading_day{.product = domain::product_id{3}}, 16);
+    std::uint32_t number = 0;
+    for (const domain::reject_reason reason :
+         {domain::reject_reason::count_limit, domain::reject_reason::request_lost}) {
+        domain::event refused = answer(domain::event_kind::order_rejected, ++number);
+        refused.reason = reason;
+        refused.flags = domain::event_flag::last_of_request;
+        a.add(refused);
+    }
+    for (const std::uint8_t flag : {domain::event_flag::more_behind, domain::event_flag::only_a_place}) {
+        domain::event status = answer(domain::event_kind::order_status, ++number);
+        status.flags = static_cast<std::uint8_t>(domain::event_flag::last_of_request | flag);
+        a.add(status);
+    }
+    return std::move(a).all();
+}
+
+std::vector<sample> addition_of(std::uint64_t number) {
+    return number == 1 ? first_addition() : std::vector<sample>();
+}
+
+int print(const std::vector<sample>& samples) {
+    for (const sample& each : samples) {
+        std::printf("%s ", each.name.c_str());
+        for (const std::byte b : each.bytes) std::printf("%02x", static_cast<unsigned>(b));
+        std::printf("\n");
+    }
+    return std::fflush(stdout) == 0 && !samples.empty() ? 0 : 1;
+}
+
 bool write(const sample& each, const std::string& folder) {
     std::ofstream out(folder + "/" + each.name, std::ios::binary);
     std::vector<char> characters(each.bytes.size());
@@ -268,15 +356,9 @@ int main(int argc, char** argv) {
         }
         return 0;
     }
-    if (argc == 2 && arguments[1] == "golden") {
-        for (const sample& each : sampler{1}.round()) {
-            std::printf("%s ", each.name.c_str());
-            for (const std::byte b : each.bytes) std::printf("%02x", static_cast<unsigned>(b));
-            std::printf("\n");
-        }
-        return std::fflush(stdout) == 0 ? 0 : 1;
-    }
+    if (argc == 2 && arguments[1] == "golden") return print(sampler{1}.round());
+    if (argc == 3 && arguments[1] == "golden") return print(addition_of(number(arguments[2])));
     if (argc == 2 && arguments[1] == "version") return std::printf("%u\n", unsigned{wire::schema_version}) > 0 ? 0 : 1;
-    std::fprintf(stderr, "usage: corro_wire_samples stream COUNT SEED | corpus FOLDER | golden | version\n");
+    std::fprintf(stderr, "usage: corro_wire_samples stream COUNT SEED | corpus FOLDER | golden [N] | version\n");
     return 2;
 }
