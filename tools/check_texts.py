@@ -6,6 +6,7 @@
 
 References: every relative link of every Markdown page, and every `docs/....md` that any text names, is there. So is every file that a
 page names in backticks (`src/io/task.hpp`, with * for any characters), and every `layer::name`: some source of that layer has the name.
+The picture in ARCHITECTURE.md has the layers of cmake/corro_layers.cmake, in their order.
 
 English: the lists below have the worst habits: PAGES for the prose of pages, EVERYWHERE for sources as well. Code is not prose: blocks,
 words in backticks and targets of links are left out. The rest is in CONTRIBUTING.md and in the words of docs/spec/glossary.md.
@@ -24,6 +25,7 @@ FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 IN_BACKTICKS = re.compile(r"`([^`\n]+)`")
 NAMED_FILE = re.compile(r"(?:src|apps|examples|lab|tests|tools|docs|schema|cmake|config)/[\w./*-]*[\w*]")
 NAMED_THING = re.compile(r"(?:corro::)?(\w+)::(?:\w+::)*?(\w+)(?:::\w+)*(?:\(\))?")
+DRAWN_LAYER = re.compile(r"^  (?:top |edge|core|    ) +([a-z]\w+) {2,}\S", re.MULTILINE)
 NOT_PROSE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->", re.DOTALL)
 
 # A line's end within a sentence, with the mark of the next line's comment.
@@ -101,6 +103,7 @@ def main(root: pathlib.Path) -> int:
             if not target.exists():
                 line = searched.count("\n", 0, match.start()) + 1
                 broken.append(f"{file.relative_to(root)}:{line}: {match.group()} is not there")
+    broken += [f"ARCHITECTURE.md: {what}" for what in misdrawn_layers(root)]
     for finding in broken:
         print(finding)
     if references == 0:
@@ -124,6 +127,23 @@ def stale_names(prose: str, root: pathlib.Path, words_of: dict[str, set[str]]) -
     return found
 
 
+def misdrawn_layers(root: pathlib.Path) -> list[str]:
+    """What is wrong with the layers in the picture of ARCHITECTURE.md: top to bottom, the build's order backwards."""
+    build, page = root / "cmake/corro_layers.cmake", root / "ARCHITECTURE.md"
+    if not build.is_file() or not page.is_file():
+        return []
+    order = re.search(r"^set\(CORRO_LAYERS ([^)]*)\)", build.read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+    picture = FENCE.search(page.read_text(encoding="utf-8"))
+    drawn = DRAWN_LAYER.findall(picture.group()) if picture else []
+    if not drawn:
+        return ["the picture has no layers"]
+    wrong = [f"the picture has the layer {name}, which the build does not have" for name in drawn if name not in order]
+    known = [name for name in drawn if name in order]
+    if known != sorted(known, key=order.index, reverse=True):
+        wrong.append("the picture has the layers in another order than the build")
+    return wrong
+
+
 def words_of_layers(root: pathlib.Path) -> dict[str, set[str]]:
     """The words of each layer's headers and sources."""
     layers = [folder for folder in sorted((root / "src").glob("*")) if folder.is_dir()]
@@ -141,14 +161,22 @@ def self_test() -> int:
             (root / "src/io").mkdir(parents=True)
             (root / "src/io/task.hpp").write_text("struct task { void join(); };\n", encoding="utf-8")
             (root / "docs/there.md").write_text("[itself](there.md)\n", encoding="utf-8")
+            (root / "cmake").mkdir()
+            (root / "cmake/corro_layers.cmake").write_text("set(CORRO_LAYERS base wire io)\n", encoding="utf-8")
             (root / name).write_text(text, encoding="utf-8")
             return main(root)
+
+    def picture(*layers: str) -> str:
+        return "[page](docs/there.md)\n```\n" + "".join(f"  edge    {layer}    what it is for\n" for layer in layers) + "```\n"
 
     refused = [
         ("docs/a.md", "[gone](gone.md)\n"),
         ("src/a.cpp", "// see docs/gone.md\n"),
         ("src/a.cpp", "<" * 7 + " HEAD\n"),
         ("src/a.cpp", "// Nobody\n// but the owner.\n"),
+        ("ARCHITECTURE.md", picture("io", "gone", "base")),
+        ("ARCHITECTURE.md", picture("io", "base", "wire")),
+        ("ARCHITECTURE.md", picture()),
         ("docs/a.md", "See `src/io/gone.hpp`.\n"),
         ("docs/a.md", "See `src/io/gone_*.hpp`.\n"),
         ("docs/a.md", "Made by `io::gone`.\n"),
@@ -161,6 +189,7 @@ def self_test() -> int:
                         "what has come of", "lets go", "he", "his", "him")),
     ]
     accepted = [
+        ("ARCHITECTURE.md", picture("io", "wire", "base")),
         ("docs/a.md", "[there](there.md), and there is none. `whoever`\n```\nanew\n```\n[x](whoever.md#anew)\n".replace("whoever.md", "there.md")),
         ("docs/a.md", "[there](there.md): `src/io/task.hpp`, `src/io/t*.hpp`, `src/io`, `io::task::join`, `std::gone`\n"),
         ("src/a.cpp", "// whoever reads docs/there.md\n"),
