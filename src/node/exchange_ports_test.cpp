@@ -9,25 +9,15 @@
 #include "io/tcp.hpp"
 #include "node/exchange.hpp"
 #include "node/segmented_exchange.hpp"
+#include "node/test_configuration.hpp"
 
 namespace corro::node {
 namespace {
 
 configuration small(const std::string& directory) {
-    configuration c;
+    configuration c = testing::smallest_configuration();
     c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     c.order_entry_unix_listen = directory + "/orders";
-    c.orders_max = 100;
-    domain::instrument i;
-    i.id = domain::instrument_id{1};
-    i.name = domain::symbol{"ONE"};
-    i.tick_size = domain::price_nano{1'000'000'000};
-    i.price_high = domain::price_ticks{20'000};
-    c.instruments.push_back(i);
-    gateway::account a;
-    a.id = domain::account_id{1};
-    a.key.fill(std::byte{1});
-    c.accounts.push_back(a);
     return c;
 }
 
@@ -49,12 +39,7 @@ TEST(exchange_ports, order_entry_opens_after_all_others) {
 TEST(exchange_ports, order_entry_of_segments_opens_after_all_others) {
     const base::test_folder directory;
     configuration c = small(directory.path());
-    segment_configuration s;
-    s.name = "ONLY";
-    s.instruments = {domain::instrument_id{1}};
-    s.orders_max = 100;
-    s.feed_listen = s.snapshot_listen = "127.0.0.1:0";
-    c.segments.push_back(s);
+    testing::add_only_segment(c);
     expect_order_entry_closed<segmented_exchange>(c);
 }
 

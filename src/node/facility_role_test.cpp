@@ -15,28 +15,18 @@
 #include "io/tcp.hpp"
 #include "io/test_require.hpp"
 #include "node/configuration.hpp"
+#include "node/test_configuration.hpp"
 
 namespace corro::node {
 namespace {
 
 configuration small(const std::string& directory) {
-    configuration c;
+    configuration c = testing::smallest_configuration();
     c.feed_listen = c.snapshot_listen = c.metrics_listen = "127.0.0.1:0";
     c.link_listen = directory + "/link";
     c.link_secret.fill(std::byte{1});
     c.journal_directory = directory + "/journal";
     c.event_log.directory = directory + "/log";
-    c.orders_max = 100;
-    domain::instrument i;
-    i.id = domain::instrument_id{1};
-    i.name = domain::symbol{"ONE"};
-    i.tick_size = domain::price_nano{1'000'000'000};
-    i.price_high = domain::price_ticks{20'000};
-    c.instruments.push_back(i);
-    gateway::account a;
-    a.id = domain::account_id{1};
-    a.key.fill(std::byte{1});
-    c.accounts.push_back(a);
     return c;
 }
 

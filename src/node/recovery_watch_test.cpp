@@ -26,6 +26,7 @@
 #include "node/facility_role.hpp"
 #include "node/host_journal.hpp"
 #include "node/segmented_exchange.hpp"
+#include "node/test_configuration.hpp"
 
 namespace corro::node {
 namespace {
@@ -62,7 +63,7 @@ std::string free_address() {
 }
 
 configuration small(const std::string& directory) {
-    configuration c;
+    configuration c = testing::smallest_configuration();
     c.order_entry_listen = free_address();
     c.feed_listen = free_address();
     c.snapshot_listen = free_address();
@@ -72,17 +73,6 @@ configuration small(const std::string& directory) {
     c.journal_directory = directory + "/journal";
     c.journal_segment_bytes = std::uint64_t{1} << 20;
     c.durability = journal::durability::async;
-    c.orders_max = 100;
-    domain::instrument i;
-    i.id = domain::instrument_id{1};
-    i.name = domain::symbol{"ONE"};
-    i.tick_size = domain::price_nano{1'000'000'000};
-    i.price_high = domain::price_ticks{20'000};
-    c.instruments.push_back(i);
-    gateway::account a;
-    a.id = domain::account_id{1};
-    a.key.fill(std::byte{1});
-    c.accounts.push_back(a);
     return c;
 }
 

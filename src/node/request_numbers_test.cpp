@@ -19,6 +19,7 @@
 #include "node/host_journal.hpp"
 #include "node/segment_store.hpp"
 #include "node/segmented_exchange.hpp"
+#include "node/test_configuration.hpp"
 
 namespace corro::node {
 namespace {
@@ -26,26 +27,10 @@ namespace {
 using namespace std::chrono_literals;
 
 configuration small(const std::string& directory) {
-    configuration c;
+    configuration c = testing::smallest_configuration();
     c.order_entry_listen = "127.0.0.1:0";
     c.journal_directory = directory + "/journal";
-    c.orders_max = 100;
-    domain::instrument i;
-    i.id = domain::instrument_id{1};
-    i.name = domain::symbol{"ONE"};
-    i.tick_size = domain::price_nano{1'000'000'000};
-    i.price_high = domain::price_ticks{20'000};
-    c.instruments.push_back(i);
-    gateway::account a;
-    a.id = domain::account_id{1};
-    a.key.fill(std::byte{1});
-    c.accounts.push_back(a);
-    segment_configuration s;
-    s.name = "ONLY";
-    s.instruments = {domain::instrument_id{1}};
-    s.orders_max = 100;
-    s.feed_listen = s.snapshot_listen = "127.0.0.1:0";
-    c.segments.push_back(s);
+    testing::add_only_segment(c);
     return c;
 }
 
