@@ -10,22 +10,19 @@ begin; without --long once for each of a few venues
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
-
 LONG = "--long" in sys.argv
 sys.argv = [each for each in sys.argv if each != "--long"]
 
-from running_exchange import CORRO, TIME_LIMIT_S, change_text, demo_configuration
+from cut_venue import SEED, end_load, run_tests, start_load, start_venue, wait_for
+from running_exchange import CORRO, change_text, demo_configuration
 from tearing_disk import TearingDisk
 
-SEED = int(os.environ.get("CORRO_SEED", "20240229"))
 # Segments, what the sockets stand on, durability.
 VENUES = [(1, "epoll", "group"), (2, "uring", "group"), (3, "epoll", "each"), (4, "uring", "group"), (1, "uring", "each"),
           (2, "epoll", "group")]
@@ -35,18 +32,17 @@ HAS_URING = "uring" in subprocess.run([CORRO, "serve", "--help"], capture_output
 
 
 class Venue:
-    """`corro serve` with its journal on a disk whose power fails, and `corro load`, whose clients keep count."""
+    """`corro serve` with its journal on a disk whose power fails."""
 
     def __init__(self, folder, dice, segments, backend, durability):
-        self.folder, self.dice, self.backend = folder, dice, backend
+        self.backend = backend
         self.config = demo_configuration(folder)
         facility = (f'[facility]\njournal = "{folder}/disk/journal"\ndurability = "{durability}"\n'
                     f'journal_segment_bytes = {dice.choice((65_536, 131_072, 524_288))}\nsnapshot_every = 2_000\n')
         change_text(self.config, ("[venue]\n", facility + "[venue]\n"))
         if segments > 1:
             self.divide(segments)
-        self.process = None
-        self.lives = 0
+        self.program = None
 
     def divide(self, segments):
         """Gives each of the first instruments a segment of its own, and the last one all others."""
@@ -65,37 +61,10 @@ class Venue:
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text)
 
-    def words(self):
-        with open(os.path.join(self.folder, "venue.said"), encoding="utf-8") as file:
-            return file.read()
-
     def start(self):
         """@return Whether it listens, where it did before."""
-        with open(os.path.join(self.folder, "venue.said"), "w", encoding="utf-8") as said:
-            self.process = subprocess.Popen([CORRO, "serve", "--config", self.config, "--io", self.backend], stdout=said,
-                                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        if not wait_for(lambda: "Ctrl-C closes it" in self.words(), self.process):
-            return False
-        self.lives += 1
-        address = re.search(r"order entry +(\S+)", self.words())[1]
-        with open(self.config, encoding="utf-8") as file:
-            text = file.read()
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write(re.sub(r'^listen = ".*"$', f'listen = "{address}"', text, flags=re.MULTILINE))
-        return True
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-
-def wait_for(what, program):
-    end = time.monotonic() + TIME_LIMIT_S
-    while not what():
-        if program.poll() is not None or time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
+        self.program, listens = start_venue(self.config, "--io", self.backend)
+        return listens
 
 
 class KillsAndCuts(unittest.TestCase):
@@ -107,28 +76,20 @@ class KillsAndCuts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, \
                 TearingDisk(os.path.join(folder, "disk"), dice.random(), ignores_syncs) as disk:
             venue = Venue(folder, dice, segments, backend, durability)
-            path = os.path.join(folder, "load.said")
-
-            def words():
-                with open(path, encoding="utf-8") as file:
-                    return file.read()
             try:
-                self.assertTrue(venue.start(), venue.words())
-                with open(path, "w", encoding="utf-8") as said:
-                    load = subprocess.Popen([CORRO, "load", "--config", venue.config, "--clients", str(CLIENTS), "--outstanding", "4",
-                                             "--messages", "100000000", "--seconds", "1000000"], stdout=said,
-                                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+                self.assertTrue(venue.start(), venue.program.words())
+                load = start_load(venue.config, CLIENTS)
                 # The load needs all of its clients once; from then on they come back.
                 syncs = disk.syncs_count
-                there = wait_for(lambda: disk.syncs_count > syncs + 20, load)
+                there = wait_for(lambda: disk.syncs_count > syncs + 20, load.process)
                 for _ in range(cuts if there else 0):
                     for _ in range(1 + dice.randrange(3)):
                         # At any moment: of a start, of a life that nobody has found yet, or under load.
                         if dice.random() < 0.7:
                             syncs = disk.syncs_count
-                            wait_for(lambda: disk.syncs_count > syncs + 10, load)
+                            wait_for(lambda: disk.syncs_count > syncs + 10, load.process)
                         time.sleep(dice.random() * 0.1)
-                        venue.kill()
+                        venue.program.kill()
                         kills += 1
                         there = venue.start()
                         if not there:
@@ -136,10 +97,10 @@ class KillsAndCuts(unittest.TestCase):
                     if not there:
                         break
                     syncs = disk.syncs_count
-                    going_on = wait_for(lambda: disk.syncs_count > syncs + dice.randrange(40), load)
+                    going_on = wait_for(lambda: disk.syncs_count > syncs + dice.randrange(40), load.process)
                     time.sleep(dice.random() * 0.05)
                     disk.switch_off()
-                    venue.kill()
+                    venue.program.kill()
                     if not going_on:
                         break
                     disk.cut_power()
@@ -149,17 +110,12 @@ class KillsAndCuts(unittest.TestCase):
                 if there:
                     # Everybody comes back before the end.
                     syncs = disk.syncs_count
-                    wait_for(lambda: disk.syncs_count > syncs + 60, load)
-                for _ in range(1 if there else 2):
-                    if load.poll() is None:
-                        load.send_signal(signal.SIGINT)
-                load.wait(timeout=TIME_LIMIT_S)
-                return load.returncode, words() + venue.words(), kills, disk.lost_count
+                    wait_for(lambda: disk.syncs_count > syncs + 60, load.process)
+                return end_load(load, there), load.words() + venue.program.words(), kills, disk.lost_count
             finally:
-                for program in (load, venue.process):
-                    if program is not None and program.poll() is None:
+                for program in (load, venue.program):
+                    if program is not None:
                         program.kill()
-                        program.wait()
 
     def test_nothing_acknowledged_is_lost(self):
         each_round = 4 if LONG else 1
@@ -186,11 +142,4 @@ class KillsAndCuts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    try:
-        with tempfile.TemporaryDirectory() as probe, TearingDisk(probe, 0):
-            pass
-    except OSError as error:
-        print(f"skipped: no file system can be mounted here: {error}")
-        sys.exit(77)
-    print(f"CORRO_SEED={SEED}")
-    unittest.main(argv=[__file__], verbosity=2)
+    run_tests()
