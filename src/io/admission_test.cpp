@@ -86,6 +86,18 @@ TEST(admission, keeps_its_reserve_for_addresses_that_have_proven_something) {
     EXPECT_EQ(who_is_in(guests), (std::vector{2, 10, 11, 12}));
 }
 
+TEST(admission, leaves_its_reserve_empty_until_somebody_has_proven_something) {
+    admission door(limits(4, 4, 2));
+    std::list<test_guest> guests;
+    for (int i = 0; i < 9; ++i) {
+        EXPECT_TRUE(door.enter(guests.emplace_back(i), address(static_cast<std::uint32_t>(i))));
+    }
+    EXPECT_EQ(who_is_in(guests), (std::vector{7, 8}));
+    door.prove(guests.back());
+    for (int i = 9; i < 11; ++i) EXPECT_TRUE(door.enter(guests.emplace_back(i), address(8)));
+    EXPECT_EQ(who_is_in(guests), (std::vector{7, 9, 10})) << "nobody had to go for them";
+}
+
 TEST(admission, keeps_a_part_for_addresses_that_have_proven_nothing) {
     admission_options options = limits(4, 4, 1);
     options.reserved_for_unproven = 2;
