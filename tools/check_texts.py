@@ -4,7 +4,7 @@
     check_texts.py [ROOT]        checks the tree below ROOT (default: the project)
     check_texts.py --self-test   proves on small trees that each rule catches its violation
 
-References: every relative link of every Markdown page, and every `docs/....md` that any text names, is there. So is every file that a
+References: every relative link of every Markdown page with its heading (#...), and every `docs/....md` that any text names, is there. So is every file that a
 page names in backticks (`src/io/task.hpp`, with * for any characters), and every `layer::name`: some source of that layer has the name.
 The picture in ARCHITECTURE.md has the layers of cmake/corro_layers.cmake, in their order.
 
@@ -25,6 +25,8 @@ FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 IN_BACKTICKS = re.compile(r"`([^`\n]+)`")
 NAMED_FILE = re.compile(r"(?:src|apps|examples|lab|tests|tools|docs|schema|cmake|config)/[\w./*-]*[\w*]")
 NAMED_THING = re.compile(r"(?:corro::)?(\w+)::(?:\w+::)*?(\w+)(?:::\w+)*(?:\(\))?")
+TO_HEADING = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)")
+HEADING = re.compile(r"^#{1,6} (.*)$", re.MULTILINE)
 DRAWN_LAYER = re.compile(r"^  (?:top |edge|core|    ) +([a-z]\w+) {2,}\S", re.MULTILINE)
 NOT_PROSE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->", re.DOTALL)
 
@@ -76,7 +78,7 @@ def main(root: pathlib.Path) -> int:
     tops = ["src", "apps", "examples", "lab", "tests", "tools", "docs", "schema", "cmake", "config"]
     files = [*sorted(root.glob("*.md")), *(root / name for name in ("CMakeLists.txt", "run", "test", ".ci/run"))]
     files += [file for top in tops for file in sorted((root / top).rglob("*")) if file.suffix in SUFFIXES or file.suffix == ""]
-    references, broken, words_of = 0, [], words_of_layers(root)
+    references, broken, words_of, anchors = 0, [], words_of_layers(root), {}
     for file in files:
         if not file.is_file() or file == root / "tools/check_texts.py":
             continue
@@ -89,6 +91,11 @@ def main(root: pathlib.Path) -> int:
         if file.suffix == ".md":
             prose = FENCE.sub(blank, text)
             targets += [(prose, match, file.parent / match.group(1)) for match in LINK.finditer(prose)]
+            for match in TO_HEADING.finditer(prose):
+                page = (file.parent / match.group(1)).resolve() if match.group(1) else file.resolve()
+                if page.suffix == ".md" and page.exists() and match.group(2) not in anchors_of(page, anchors):
+                    line = prose.count("\n", 0, match.start()) + 1
+                    broken.append(f"{file.relative_to(root)}:{line}: {match.group()}: the page has no such heading")
             for line, named in stale_names(prose, root, words_of):
                 broken.append(f"{file.relative_to(root)}:{line}: the page names {named}, which is not there")
             searched_for, prose = in_pages, NOT_PROSE.sub(blank, prose)
@@ -121,6 +128,17 @@ def stale_names(prose: str, root: pathlib.Path, words_of: dict[str, set[str]]) -
             if words is not None and not words >= set(re.findall(r"\w+", named)) - {"corro", thing[1]}:
                 found.append((prose.count("\n", 0, match.start()) + 1, named))
     return found
+
+
+def anchors_of(page: pathlib.Path, known: dict[pathlib.Path, set[str]]) -> set[str]:
+    """What a link into the page may name: its headings, as GitHub turns them into anchors, and its own anchors."""
+    if page not in known:
+        prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+        known[page] = set(re.findall(r'<a id="([^"]+)"', prose))
+        for heading in HEADING.findall(prose):
+            text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+            known[page].add(re.sub(r"[^\w\- ]", "", text).replace(" ", "-"))
+    return known[page]
 
 
 def misdrawn_layers(root: pathlib.Path) -> list[str]:
@@ -156,7 +174,7 @@ def self_test() -> int:
             (root / "docs").mkdir()
             (root / "src/io").mkdir(parents=True)
             (root / "src/io/task.hpp").write_text("struct task { void join(); };\n", encoding="utf-8")
-            (root / "docs/there.md").write_text("[itself](there.md)\n", encoding="utf-8")
+            (root / "docs/there.md").write_text("# First part\n[itself](there.md)\n", encoding="utf-8")
             (root / "cmake").mkdir()
             (root / "cmake/corro_layers.cmake").write_text("set(CORRO_LAYERS base wire io)\n", encoding="utf-8")
             (root / name).write_text(text, encoding="utf-8")
@@ -173,6 +191,8 @@ def self_test() -> int:
         ("ARCHITECTURE.md", picture("io", "gone", "base")),
         ("ARCHITECTURE.md", picture("io", "base", "wire")),
         ("ARCHITECTURE.md", picture()),
+        ("docs/a.md", "[there](there.md#gone)\n"),
+        ("docs/a.md", "# Here\n[up](#there)\n"),
         ("docs/a.md", "See `src/io/gone.hpp`.\n"),
         ("docs/a.md", "See `src/io/gone_*.hpp`.\n"),
         ("docs/a.md", "Made by `io::gone`.\n"),
@@ -186,7 +206,8 @@ def self_test() -> int:
     ]
     accepted = [
         ("ARCHITECTURE.md", picture("io", "wire", "base")),
-        ("docs/a.md", "[there](there.md), and there is none. `whoever`\n```\nanew\n```\n[x](whoever.md#anew)\n".replace("whoever.md", "there.md")),
+        ("docs/a.md", "[there](there.md), and there is none. `whoever`\n```\nanew\n```\n[x](there.md#first-part)\n"),
+        ("docs/a.md", "# It is `here`, [too](there.md)\n[up](#it-is-here-too), [there](there.md#first-part)\n"),
         ("docs/a.md", "[there](there.md): `src/io/task.hpp`, `src/io/t*.hpp`, `src/io`, `io::task::join`, `std::gone`\n"),
         ("src/a.cpp", "// whoever reads docs/there.md\n"),
         ("docs/a.md", "This history, the others, hence.\n"),
