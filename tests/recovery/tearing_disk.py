@@ -9,6 +9,7 @@ import ctypes
 import errno
 import os
 import random
+import select
 import stat
 import struct
 import threading
@@ -57,13 +58,17 @@ class TearingDisk:
         if LIBC.mount(b"corro_test", self.path.encode(), b"fuse", 0, options.encode()) != 0:
             os.close(self.device)
             raise OSError(ctypes.get_errno(), "mounting through FUSE")
+        self.ended, self.end = os.pipe()
         self.server = threading.Thread(target=self.serve, args=(self.device,))
         self.server.start()
         return self
 
     def __exit__(self, *unused):
         LIBC.umount2(self.path.encode(), 2)  # MNT_DETACH
+        # Another mount namespace, such as a container's, may hold the mount for as long as it lives; a closed device ends it there too.
+        os.close(self.end)
         self.server.join()
+        os.close(self.ended)
         os.close(self.device)
 
     def switch_off(self):
@@ -92,7 +97,13 @@ class TearingDisk:
     # --- The protocol ---
 
     def serve(self, device):
+        waiting = select.poll()
+        waiting.register(device, select.POLLIN)
+        waiting.register(self.ended, select.POLLIN)
         while True:
+            ready = [number for number, _ in waiting.poll()]
+            if self.ended in ready and device not in ready:
+                return
             try:
                 request = os.read(device, WRITE_MAX + 65536)
             except OSError as error:
