@@ -62,6 +62,7 @@ std::string_view name_of(command_kind kind) {
         case command_kind::cancel_on_disconnect: return "cancel_on_disconnect";
         case command_kind::define_account: return "define_account";
         case command_kind::set_account_limits: return "set_account_limits";
+        case command_kind::reset_session_numbers: return "reset_session_numbers";
         default: return "other";
     }
 }

@@ -155,6 +155,9 @@ io::task<std::error_code> trading_desk::connect() {
     if (error) co_return error;
     const std::uint32_t untaken = session_->untaken_count();
     say_(fmt::format("connected again; answers go on from number {}", session_->next_answer()));
+    if (session_->began_again()) {
+        say_("a new day of the session: its numbers begin again, and what you missed of the day before does not come");
+    }
     if (untaken != 0) {
         const bool again = session_->resend_untaken();
         say_(fmt::format("{} requests had not arrived and {}", untaken, again ? "are sent again" : "are given up"));

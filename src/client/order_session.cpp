@@ -74,6 +74,7 @@ io::task<std::error_code> order_session::prove_and_welcome() {
     hello.next_sequence = domain::sequence_number{who_.next_answer};
     hello.heartbeat_interval_ms = static_cast<std::uint32_t>(who_.heartbeat.count());
     hello.protocol_version = wire::protocol_version;
+    hello.session_day = who_.session_day;
     hello.key_id = wire::key_id_of(who_.key);
     hello.hello_flags = who_.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
     if (who_.take_over) hello.hello_flags |= wire::hello_flag::take_over;
@@ -93,10 +94,10 @@ io::task<std::error_code> order_session::prove_and_welcome() {
     session_ = ack.session;
     requests_per_second_max_ = ack.requests_per_second_max;
     who_.heartbeat = std::chrono::milliseconds(ack.heartbeat_interval_ms);
-    if (ack.next_sequence.value < who_.next_answer) co_return make_error_code(session_errc::sequence_gap);
-    next_request_ = ack.next_request.value;
-    sent_end_ = std::max(sent_end_, next_request_);
-    next_answer_ = ack.next_sequence.value;
+    const bool goes_back = ack.next_sequence.value < who_.next_answer;
+    const bool is_another_day = who_.session_day != 0 ? ack.session_day != who_.session_day : goes_back;
+    const bool begins_again = ack.session_day != 0 && is_another_day;
+    if (goes_back && !begins_again) co_return make_error_code(session_errc::sequence_gap);
     for (std::uint32_t i = 0; i < ack.instruments_count; ++i) {
         frame = co_await next_frame();
         if (!frame) co_return frame.error();
@@ -109,6 +110,16 @@ io::task<std::error_code> order_session::prove_and_welcome() {
             if (const std::error_code error = wire::decode_leg(*frame, instruments_)) co_return error;
         }
     }
+    // Only now: a welcome that breaks off is repeated, and begins again then.
+    began_again_ = begins_again;
+    who_.session_day = ack.session_day;
+    if (begins_again) {
+        sent_ = sent_requests();
+        sent_end_ = 1;
+    }
+    next_request_ = ack.next_request.value;
+    sent_end_ = std::max(sent_end_, next_request_);
+    next_answer_ = ack.next_sequence.value;
     co_return std::error_code();
 }
 

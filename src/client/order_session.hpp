@@ -7,6 +7,9 @@
 // A session outlives its connections. When one breaks, `reconnect` opens the next: the venue sends what was missed, and
 // says which requests it never took; `resend_untaken` sends those again. What was sent twice counts once.
 //
+// A venue may reset a session's numbers every day. It answers all requests and logs the session out for that
+// (session_day_ended). After the next `reconnect` requests and answers count from 1, and `began_again()` is true.
+//
 // Threads: one context. Limits: the output buffer's size; requests that do not fit are refused, not lost.
 // Cost: no allocation per message.
 // Source: docs/spec/corro_binary.md.
@@ -48,6 +51,8 @@ struct credentials {
     bool take_over = false;  ///< of another connection that has the session; otherwise the logon is refused
     /// The first answer that is wanted, for a client that remembers its `next_answer`; 0: none but new ones.
     std::uint64_t next_answer = 0;
+    /// The `session_day` of the session that had this `next_answer`; 0 when it is not known.
+    std::uint8_t session_day = 0;
 };
 
 /// What the venue tells an operator about itself.
@@ -85,6 +90,14 @@ class order_session {
     /// @overlap Nothing else may run on the session, keep_alive included.
     /// @suspend Until the welcome is complete. @cancel Ends with operation_canceled.
     [[nodiscard]] io::task<std::error_code> reconnect(io::endpoint venue);
+
+    /// Whether the session's numbers were reset since the connection before this one, or since
+    /// `credentials::session_day`. Missed answers of an earlier day do not come any more, and its requests are neither
+    /// untaken nor sent again: a query of all orders returns what is open. `target_request` names no order of an
+    /// earlier day.
+    [[nodiscard]] bool began_again() const noexcept { return began_again_; }
+    /// Which numbering of the session this is, for a client that remembers `next_answer`.
+    [[nodiscard]] std::uint8_t session_day() const noexcept { return who_.session_day; }
 
     /// After `reconnect`: requests that were sent and that the venue never took.
     [[nodiscard]] std::uint32_t untaken_count() const noexcept {
@@ -200,6 +213,7 @@ class order_session {
     bool flushing_ = false;
     bool said_ = false;  ///< something was sent since keep_alive looked
     bool acknowledged_ = false;
+    bool began_again_ = false;
 };
 
 }  // namespace corro::client

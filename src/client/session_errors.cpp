@@ -41,6 +41,7 @@ bool may_come_back(const std::error_code& error) noexcept {
     return error.category() == std::system_category() || error.category() == std::generic_category() ||
            error == io::condition::end_of_stream || error == io::condition::timed_out ||
            error == logged_out(wire::logout_reason::shutting_down) ||
+           error == logged_out(wire::logout_reason::session_day_ended) ||
            error == logged_out(wire::logout_reason::already_logged_on);
 }
 

@@ -33,8 +33,8 @@ enum class session_errc {
 }
 
 /// Whether a session that ended with this goes on by `reconnect` or `resume`, now or a little later: the connection
-/// broke or could not be made, the venue is on its way out, or has not noticed yet that the old connection is gone.
-/// Anything else, a stop of the task among it, will not change by trying again.
+/// broke or could not be made, the session's numbers begin again, the venue is on its way out, or has not noticed yet
+/// that the old connection is gone. Anything else, a stop of the task among it, will not change by trying again.
 [[nodiscard]] bool may_come_back(const std::error_code& error) noexcept;
 
 }  // namespace corro::client

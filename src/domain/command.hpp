@@ -41,6 +41,9 @@ enum class command_kind : std::uint8_t {
     define_account = 27,
     /// The venue's own, when its configuration has other limits for an account: like `set_limits`, without an event.
     set_account_limits = 28,
+    /// The gateway's, between two connections of a session: its requests and answers are numbered from 1 again, and its
+    /// open orders lose the names that they had by request. `day_begin` is the moment of the schedule that asks for it.
+    reset_session_numbers = 29,
 };
 
 enum class order_type : std::uint8_t {
@@ -201,6 +204,7 @@ struct command {
         time_ns expire_time{};      ///< enter: of a gtd order, the last instant at which it is good
         time_ns resume_time;        ///< change_phase: when the phase ends by itself, if it is one that can; 0 for never
         std::int64_t notional_max;  ///< set_limits: price times quantity of one order, in currency; 0 for no limit
+        time_ns day_begin;          ///< reset_session_numbers
     };
     union {
         std::uint32_t self_match_group{};  ///< enter: prevents by this group of the firm instead of by account; 0: no

@@ -35,7 +35,9 @@ enum class event_kind : std::uint8_t {
     /// it cancels came before.
     request_done = 12,
     order_status = 13,  ///< an open order as it stands, for who asked
-    leg_capture = 15,   ///< one side's record of what a trade of a strategy did in one leg
+    /// reset_session_numbers: the session's next answer has number 1. For the venue; no client is sent it.
+    session_numbers_reset = 14,
+    leg_capture = 15,  ///< one side's record of what a trade of a strategy did in one leg
 
     // Public: market data.
     order_added = 16,         ///< L3
@@ -153,6 +155,16 @@ struct protection {
     std::array<std::byte, 4> reserved{};
 };
 
+/// session_numbers_reset.
+struct numbers_reset {
+    time_ns day_begin{};  ///< as in the command
+    account_id account{};
+    session_id session{};
+    /// Not 0: some segments of the venue have not executed the command. The numbers go on until all have.
+    std::uint8_t is_partial = 0;
+    std::array<std::byte, 23> reserved{};
+};
+
 /// order_added, order_reduced, order_deleted.
 struct public_order {
     order_id order{};
@@ -268,6 +280,7 @@ struct event {
         domain::leg_fill leg_fill;
         private_quote quote;
         domain::protection protection;
+        domain::numbers_reset numbers_reset;
         public_order book;
         domain::level level;
         domain::top top;
@@ -291,6 +304,7 @@ static_assert(std::is_trivially_copyable_v<event>);
 static_assert(sizeof(private_order) == 40 && sizeof(execution) == 40 && sizeof(capture) == 40);
 static_assert(sizeof(leg_fill) == 40);
 static_assert(sizeof(private_quote) == 40 && sizeof(protection) == 40);
+static_assert(sizeof(numbers_reset) == 40);
 static_assert(sizeof(public_order) == 40 && sizeof(level) == 40 && sizeof(top) == 40);
 static_assert(sizeof(phase_state) == 40 && sizeof(auction_state) == 40 && sizeof(settlement) == 40);
 static_assert(sizeof(instrument_terms_said) == 40 && sizeof(instrument_legs_said) == 40 &&

@@ -18,6 +18,7 @@ namespace corro::domain {
         case event_kind::leg_capture: return e.leg_fill.session;
         case event_kind::quote_entered: return e.quote.session;
         case event_kind::protection_changed: return e.protection.session;
+        case event_kind::session_numbers_reset: return e.numbers_reset.session;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.session;
     }
 }
@@ -30,6 +31,7 @@ namespace corro::domain {
         case event_kind::leg_capture: return e.leg_fill.account;
         case event_kind::quote_entered: return e.quote.account;
         case event_kind::protection_changed: return e.protection.account;
+        case event_kind::session_numbers_reset: return e.numbers_reset.account;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.account;
     }
 }
@@ -40,7 +42,8 @@ namespace corro::domain {
     switch (e.kind) {
         case event_kind::order_executed:
         case event_kind::trade_capture:
-        case event_kind::leg_capture: return 0;
+        case event_kind::leg_capture:
+        case event_kind::session_numbers_reset: return 0;
         case event_kind::quote_entered: return e.quote.request;
         case event_kind::protection_changed: return e.protection.request;
         default: CORRO_ASSERT(!is_public(e.kind)); return e.order.request;

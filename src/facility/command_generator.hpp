@@ -42,7 +42,8 @@ class command_generator {
         : random_(seed),
           definitions_(seed ^ 0xdef1'7e5eULL),
           days_(seed ^ 0xda75ULL),
-          accounts_(seed ^ 0xacc0'0175ULL) {
+          accounts_(seed ^ 0xacc0'0175ULL),
+          resets_(seed ^ 0x5e55'da75ULL) {
         constexpr std::array<std::int64_t, 8> spreads{1, 3, 10, 100, 300, 5'000, 200'000, 500'000'000};
         constexpr std::array<std::uint32_t, 5> capacities{3, 20, 100, 300, 600};
         constexpr std::array<std::uint32_t, 4> windows{6, 7, 8, 10};
@@ -109,6 +110,7 @@ class command_generator {
         if (profile_.defines && definitions_.below(50) == 0) return definition_for(c);
         if (profile_.operates && days_.below(200) == 0) return new_day(c);
         if (profile_.operates && accounts_.below(200) == 0) return of_configuration(c);
+        if (resets_.below(100) == 0) return new_numbers(c);
         if (profile_.auctions && one_in(40)) {
             c.is_operator = 1;
             change_phase(c);
@@ -349,6 +351,15 @@ class command_generator {
         if (one_of(3)) c.notional_max = one_of(10) ? -1 : 1 + std::int64_t{up_to(1'000)} * profile_.quantity_max;
         return c;
     }
+    /// A session's requests are numbered from 1 again.
+    [[nodiscard]] static domain::command new_numbers(domain::command c) {
+        c.kind = domain::command_kind::reset_session_numbers;
+        c.request = 0;
+        c.instrument = {};
+        c.is_operator = 0;
+        c.day_begin = c.time;
+        return c;
+    }
     /// A definition, most often a sound one, or the opening of what was defined, which begins closed.
     [[nodiscard]] domain::command definition_for(domain::command c) {
         const auto one_of = [this](std::uint64_t n) { return definitions_.below(n) == 0; };
@@ -548,6 +559,7 @@ class command_generator {
     base::prng definitions_;
     base::prng days_;
     base::prng accounts_;
+    base::prng resets_;
     std::vector<domain::instrument_id> ids_;  ///< of all instruments so far
     run_profile profile_;
     std::uint64_t sequence_ = 0;

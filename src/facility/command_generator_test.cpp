@@ -45,6 +45,7 @@ TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
                             event_kind::order_executed, event_kind::order_reduced, event_kind::top_of_book}) {
         EXPECT_GT(kinds[kind], 1'000U) << name_of(kind);
     }
+    EXPECT_GT(kinds[event_kind::session_numbers_reset], 100U);
     for (const auto kind :
          {event_kind::instrument_terms, event_kind::instrument_legs, event_kind::instrument_defined}) {
         EXPECT_GT(kinds[kind], 5U) << name_of(kind);

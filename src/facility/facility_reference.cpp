@@ -59,6 +59,8 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
         define_account();
     } else if (c.kind == domain::command_kind::set_account_limits) {
         set_account_limits();
+    } else if (c.kind == domain::command_kind::reset_session_numbers) {
+        reset_session_numbers();
     } else if (c.kind == domain::command_kind::cancel_on_disconnect) {
         // Of the rules nothing depends on it.
     } else {

@@ -341,6 +341,8 @@ class facility_reference {
     reject_reason check_limits(const order& o, std::uint32_t total, std::uint32_t added, domain::price_ticks price,
                                std::size_t opened);
     void set_limits();
+    void reset_session_numbers();
+    void forget_request(order& o);
     void define_account();
     void set_account_limits();
     void hash_accounts(state_hasher& hasher) const;

@@ -1,4 +1,5 @@
-// The reference: accounts and limits of the configuration. Neither causes an event.
+// The reference: accounts and limits of the configuration, neither of which causes an event; and sessions whose numbers
+// begin again.
 #include <algorithm>
 
 #include "facility/facility_reference.hpp"
@@ -24,6 +25,21 @@ void facility_reference::set_account_limits() {
     if (c.notional_max < 0 || mistake_ == defect::configured_limits_are_ignored) return;
     limits_[c.other_account.value] = {c.notional_max, c.quantity.value, c.position_max.value, c.open_orders_max,
                                       c.firm};
+}
+
+void facility_reference::reset_session_numbers() {
+    for (const domain::order_id id : by_account_[command_.account.value]) {
+        order& o = open_.at(id);
+        const bool is_forgotten = o.session == command_.session && mistake_ != defect::requests_name_orders_for_ever;
+        if (is_forgotten && !o.is_quote) forget_request(o);
+    }
+    domain::numbers_reset& reset =
+        say(event_kind::session_numbers_reset, 0, side::buy, reject_reason::none, domain::event_flag::last_of_request)
+            .numbers_reset;
+    reset = {};
+    reset.day_begin = command_.day_begin;
+    reset.account = command_.account;
+    reset.session = command_.session;
 }
 
 void facility_reference::hash_accounts(state_hasher& hasher) const {

@@ -129,6 +129,7 @@ void facility_reference::amend_order() {
     if (amended.account != o.account) {
         by_account_[o.account.value].remove(o.id);
         by_account_[amended.account.value].push_back(o.id);
+        forget_request(o);
         if (o.client_order.value != 0) {
             by_name_.erase({o.account.value, o.client_order.value});
             by_name_[{amended.account.value, o.client_order.value}] = o.id;

@@ -312,9 +312,14 @@ void facility_reference::forget(order& o) {
     unqueue(o);
     by_account_[o.account.value].remove(o.id);
     if (o.client_order.value != 0 && !o.is_quote) by_name_.erase({o.account.value, o.client_order.value});
+    forget_request(o);
+    open_.erase(o.id);
+}
+
+void facility_reference::forget_request(order& o) {
     const auto request = by_request_.find({o.session.value, o.request});
     if (request != by_request_.end() && request->second == o.id) by_request_.erase(request);
-    open_.erase(o.id);
+    if (!o.is_quote) o.request = 0;
 }
 
 void facility_reference::take_out(order& o) {

@@ -28,6 +28,17 @@ void message_writer::request_done(domain::instrument_id instrument, domain::acco
         .order = {{}, {}, domain::no_price, {}, account, command_->session, command_->request};
 }
 
+void message_writer::numbers_reset(domain::time_ns day_begin) noexcept {
+    domain::numbers_reset reset;
+    reset.day_begin = day_begin;
+    reset.account = command_->account;
+    reset.session = command_->session;
+    buffer_
+        .append(domain::event_kind::session_numbers_reset, {}, domain::side::buy, domain::reject_reason::none,
+                domain::event_flag::last_of_request)
+        .numbers_reset = reset;
+}
+
 void message_writer::phase_changed(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                                    domain::reject_reason reason) noexcept {
     buffer_.append(domain::event_kind::phase_changed, ids_[book], domain::side::buy, reason).phase = {

@@ -111,6 +111,7 @@ class message_writer {
     }
     /// What an operator asked for is done.
     void request_done(domain::instrument_id instrument, domain::account_id account) noexcept;
+    void numbers_reset(domain::time_ns day_begin) noexcept;
     void phase_changed(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                        domain::reject_reason reason) noexcept;
     void auction(domain::event_kind kind, std::uint32_t book, const matching::equilibrium& e) noexcept;

@@ -157,9 +157,19 @@ class order_directory {
         if (r.request != 0) by_request_.erase(hash(r.session, r.request), slot);
     }
 
-    /// From now on the order is another account's, which has no open order of its name.
+    /// From now on no request number names the order. Nothing for a side of a quote.
+    void forget_request(std::uint32_t slot) noexcept {
+        order_record& r = records_[slot];
+        if (r.request == 0 || (r.flags & quote_mark) != 0) return;
+        by_request_.erase(hash(r.session, r.request), slot);
+        r.request = 0;
+    }
+
+    /// From now on the order is another account's, which has no open order of its name. No request number names it any
+    /// more: when its session's numbers begin again, it is not among the orders of the session's account.
     void move(std::uint32_t slot, domain::account_id account, std::uint32_t position) noexcept {
         order_record& r = records_[slot];
+        forget_request(slot);
         if (r.client_order.value != 0) {
             by_client_order_.erase(hash(r.account, r.client_order), slot);
             by_client_order_.insert(hash(account, r.client_order), slot);

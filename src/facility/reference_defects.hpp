@@ -80,6 +80,7 @@ enum class defect : std::uint8_t {
     volume_outlasts_the_day,
     high_outlasts_the_day,
     configured_limits_are_ignored,
+    requests_name_orders_for_ever,
     count_,
 };
 

@@ -43,6 +43,7 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::new_trading_day: begin_day(c); break;
             case command_kind::define_account: define_account(c); break;
             case command_kind::set_account_limits: set_account_limits(c); break;
+            case command_kind::reset_session_numbers: reset_session_numbers(c); break;
             default: refuse(c, reject_reason::unknown_command); break;
         }
     }
@@ -122,6 +123,16 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
     }
     writer_.answer_with(last);
     engine_.cancel_account(account.value, is_covered, writer_);
+}
+
+// What the session has open goes on. A request of the new day has a number that an order may have been entered under.
+void facility::state_machine::reset_session_numbers(const command& c) noexcept {
+    engine_.for_orders_behind(c.account.value, matching::engine::from_the_oldest, [&](std::uint32_t slot, bool) {
+        if (orders_[slot].session == c.session) orders_.forget_request(slot);
+        ++steps_;
+        return true;
+    });
+    writer_.numbers_reset(c.day_begin);
 }
 
 void facility::state_machine::query_order(const command& c) noexcept {

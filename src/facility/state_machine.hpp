@@ -96,6 +96,7 @@ class facility::state_machine {
     void cancel_order(const domain::command& c) noexcept;
     void cancel_orders(const domain::command& c) noexcept;
     void query_order(const domain::command& c) noexcept;
+    void reset_session_numbers(const domain::command& c) noexcept;
 
     // Quotes: state_machine_quotes.cpp.
     void enter_quote(const domain::command& c) noexcept;

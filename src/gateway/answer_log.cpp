@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
@@ -18,15 +19,30 @@ namespace {
 // | offset | size | meaning |
 // |--------|------|---------|
 // | 0      | 8    | "CORROANS" |
-// | 8      | 4    | version of this form: 1 |
+// | 8      | 4    | version of this form: 2 |
 // | 12     | 4    | number of sessions n |
-// | 16     | 24 n | of each session from 1: next request, next answer, first answer kept, 8 bytes each |
+// | 16     | 48 n | of each session from 1: see below |
 // |        | 64 m | the answers that are kept, session by session, oldest first; domain::event as it stands in memory |
 // | end-4  | 4    | CRC-32C of everything before |
+//
+// Of a session:
+//
+// | offset | size | meaning |
+// |--------|------|---------|
+// | 0      | 8    | next request |
+// | 8      | 8    | next answer |
+// | 16     | 8    | first answer kept |
+// | 24     | 8    | time of answer 1 |
+// | 32     | 8    | day_begin of the last reset |
+// | 40     | 4    | resets, and one |
+// | 44     | 4    | 1 if a reset is not in all segments |
+//
+// In version 1 a session has the first 24 bytes only.
 constexpr std::array<char, 8> magic{'C', 'O', 'R', 'R', 'O', 'A', 'N', 'S'};
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr std::size_t head_bytes = 16;
-constexpr std::size_t session_bytes = 24;
+constexpr std::size_t session_bytes = 48;
+constexpr std::size_t session_bytes_of_version_1 = 24;
 constexpr std::size_t checksum_bytes = 4;
 
 template <class T>
@@ -72,6 +88,10 @@ void answer_log::note(const domain::command& command) noexcept {
 std::uint64_t answer_log::append(const domain::event& event) noexcept {
     const domain::session_id id = domain::session_of(event);
     CORRO_ASSERT(id.value != 0 && id.value < sessions_.size());
+    if (event.kind == domain::event_kind::session_numbers_reset) [[unlikely]] {
+        begin_again(sessions_[id.value], event.numbers_reset);
+        return 0;
+    }
     for (const domain::session_id copy : copies_of(domain::account_of(event))) {
         if (copy != id) append(sessions_[copy.value], event);
     }
@@ -86,6 +106,7 @@ void answer_log::copy(domain::account_id account, domain::session_id to) {
 
 std::uint64_t answer_log::append(session& s, const domain::event& event) noexcept {
     const std::uint64_t number = s.next_answer;
+    if (number == 1) s.begun = event.time;
     if ((number - 1) % answers_per_block == 0 || s.last_block == no_block) {
         const std::uint32_t block = free_block_for(s);
         next_block_[block] = no_block;
@@ -103,9 +124,27 @@ std::uint64_t answer_log::append(session& s, const domain::event& event) noexcep
     return number;
 }
 
+// After a partial reset the session's requests count from 1 in some segments and go on in the others. A whole reset
+// follows before the session is used.
+void answer_log::begin_again(session& s, const domain::numbers_reset& reset) noexcept {
+    if (reset.is_partial != 0) {
+        s.is_partly_reset = true;
+        return;
+    }
+    if (s.last_block != no_block) {
+        next_block_[s.last_block] = free_block_;
+        free_block_ = s.first_block;
+    }
+    const std::uint32_t days_count = s.days_count + 1;
+    s = session();
+    s.days_count = days_count;
+    s.day_begin = reset.day_begin;
+}
+
 // A block that nobody has used, or else the oldest one of a session that has more than it is entitled to.
 std::uint32_t answer_log::free_block_for(session& wanting) noexcept {
     if (wanting.blocks_count >= session_blocks_max_) return give_up_oldest(wanting);
+    if (free_block_ != no_block) return std::exchange(free_block_, next_block_[free_block_]);
     if (blocks_used_ < blocks_count_) return blocks_used_++;
     if (wanting.blocks_count != 0 && wanting.blocks_count >= equal_share_) return give_up_oldest(wanting);
     // All blocks are in use and this session has less than its share, so another one has more.
@@ -164,6 +203,7 @@ const domain::event* answer_log::find(domain::session_id id, std::uint64_t numbe
 void answer_log::clear() noexcept {
     std::fill(sessions_.begin(), sessions_.end(), session());
     blocks_used_ = 0;
+    free_block_ = no_block;
     steal_from_ = 1;
 }
 
@@ -180,6 +220,10 @@ void answer_log::save(std::vector<std::byte>& into, const std::vector<bool>& cho
         put<std::uint64_t>(into, s.next_request);
         put<std::uint64_t>(into, s.next_answer);
         put<std::uint64_t>(into, s.first_kept);
+        put<std::int64_t>(into, s.begun.value);
+        put<std::int64_t>(into, s.day_begin.value);
+        put<std::uint32_t>(into, s.days_count);
+        put<std::uint32_t>(into, s.is_partly_reset ? 1 : 0);
     }
     for (std::size_t id = 1; id < sessions_.size(); ++id) {
         if (!is_chosen(id)) continue;
@@ -202,19 +246,27 @@ std::string answer_log::load(std::span<const std::byte> saved) {
     if (base::load_le<std::uint32_t>(saved.data() + body.size()) != base::crc32c(body)) {
         return "the checksum is wrong";
     }
-    if (base::load_le<std::uint32_t>(body.data() + 8) != version) return "they have a version that is not known";
+    const std::uint32_t form = base::load_le<std::uint32_t>(body.data() + 8);
+    if (form == 0 || form > version) return "they have a version that is not known";
+    const std::size_t record_bytes = form == 1 ? session_bytes_of_version_1 : session_bytes;
     const std::size_t count = base::load_le<std::uint32_t>(body.data() + 12);
-    if (body.size() < head_bytes + count * session_bytes) return "they end too early";
+    if (body.size() < head_bytes + count * record_bytes) return "they end too early";
 
     std::vector<session> sessions(std::max(sessions_.size(), count + 1));
     std::size_t answers = 0;
-    const std::size_t answers_there = (body.size() - head_bytes - count * session_bytes) / sizeof(domain::event);
+    const std::size_t answers_there = (body.size() - head_bytes - count * record_bytes) / sizeof(domain::event);
     for (std::size_t i = 0; i < count; ++i) {
-        const std::byte* const from = body.data() + head_bytes + i * session_bytes;
+        const std::byte* const from = body.data() + head_bytes + i * record_bytes;
         session& s = sessions[i + 1];
         s.next_request = base::load_le<std::uint64_t>(from);
         s.next_answer = base::load_le<std::uint64_t>(from + 8);
         s.first_kept = base::load_le<std::uint64_t>(from + 16);
+        if (form != 1) {
+            s.begun.value = base::load_le<std::int64_t>(from + 24);
+            s.day_begin.value = base::load_le<std::int64_t>(from + 32);
+            s.days_count = base::load_le<std::uint32_t>(from + 40);
+            s.is_partly_reset = base::load_le<std::uint32_t>(from + 44) != 0;
+        }
         if (s.next_request == 0 || s.first_kept == 0 || s.first_kept > s.next_answer ||
             s.next_answer - s.first_kept > answers_there) {
             return "the numbers of a session contradict each other";
@@ -225,7 +277,7 @@ std::string answer_log::load(std::span<const std::byte> saved) {
             return "they are of more sessions than the venue has now";
         }
     }
-    const std::size_t events_begin = head_bytes + count * session_bytes;
+    const std::size_t events_begin = head_bytes + count * record_bytes;
     if (body.size() != events_begin + answers * sizeof(domain::event)) return "they end too early";
 
     clear();
@@ -234,12 +286,16 @@ std::string answer_log::load(std::span<const std::byte> saved) {
         session& s = sessions_[id];
         s.next_request = sessions[id].next_request;
         s.next_answer = s.first_kept = sessions[id].first_kept;
+        s.day_begin = sessions[id].day_begin;
+        s.days_count = sessions[id].days_count;
+        s.is_partly_reset = sessions[id].is_partly_reset;
         while (s.next_answer != sessions[id].next_answer) {
             domain::event event;
             std::memcpy(static_cast<void*>(&event), from, sizeof event);
             from += sizeof event;
             append(s, event);
         }
+        s.begun = sessions[id].begun;
     }
     return {};
 }

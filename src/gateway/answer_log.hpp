@@ -9,6 +9,9 @@
 // has more than an equal share gives up its oldest first: a session that says much cannot make the venue forget what it
 // said to one that says little.
 //
+// A session_numbers_reset starts the numbers of its session at 1 again; the answers kept of it are dropped. The log
+// keeps the time of answer 1 and the scheduled time of the last reset, so that one scheduled time causes one reset.
+//
 // Layout: answer_log.cpp has the table of what `save` writes.
 // Limits: answer_log_options. Threads: one.
 // Cost:   `append` copies 64 bytes and allocates nothing; memory is reserved when the log is made and touched then or,
@@ -62,7 +65,8 @@ class answer_log {
     }
 
     /// Keeps a private event and gives it the next answer number of its session, which is returned; and that of every
-    /// session that gets a copy, which is then the one before its `next_answer`.
+    /// session that gets a copy, which is then the one before its `next_answer`. A session_numbers_reset gets no
+    /// number, returns 0, and starts the session's numbers at 1 again unless it is partial.
     /// @pre  The event's session is one of the log's (asserted).
     std::uint64_t append(const domain::event& event) noexcept;
 
@@ -70,6 +74,15 @@ class answer_log {
     [[nodiscard]] std::uint64_t next_request(domain::session_id id) const noexcept { return at(id).next_request; }
     /// The number that the session's next answer will get; from 1.
     [[nodiscard]] std::uint64_t next_answer(domain::session_id id) const noexcept { return at(id).next_answer; }
+    /// Resets of the session's numbers, and one.
+    [[nodiscard]] std::uint32_t days_count(domain::session_id id) const noexcept { return at(id).days_count; }
+    /// Whether a reset for the scheduled time `moment` is due: the numbers were used before it, and the last reset was
+    /// for another time. Always true after a partial reset.
+    [[nodiscard]] bool is_of_before(domain::session_id id, domain::time_ns moment) const noexcept {
+        const session& s = at(id);
+        return s.is_partly_reset || (s.next_answer != 1 && s.begun < moment && s.day_begin != moment);
+    }
+    [[nodiscard]] bool is_partly_reset(domain::session_id id) const noexcept { return at(id).is_partly_reset; }
     /// The oldest answer that is kept; `next_answer` when there is none.
     [[nodiscard]] std::uint64_t first_kept(domain::session_id id) const noexcept { return at(id).first_kept; }
 
@@ -116,6 +129,10 @@ class answer_log {
         std::uint32_t first_block = no_block;
         std::uint32_t last_block = no_block;
         std::uint32_t blocks_count = 0;
+        std::uint32_t days_count = 1;
+        domain::time_ns begun{};      ///< of answer 1
+        domain::time_ns day_begin{};  ///< of the last reset
+        bool is_partly_reset = false;
     };
 
     [[nodiscard]] const session& at(domain::session_id id) const noexcept;
@@ -126,14 +143,16 @@ class answer_log {
     [[nodiscard]] std::uint32_t block_of(const session& s, std::uint64_t number) const noexcept;
     [[nodiscard]] std::uint32_t free_block_for(session& wanting) noexcept;
     [[nodiscard]] std::uint32_t give_up_oldest(session& s) noexcept;
+    void begin_again(session& s, const domain::numbers_reset& reset) noexcept;
     void clear() noexcept;
 
     std::uint32_t session_blocks_max_;
     std::uint32_t blocks_count_;
-    std::uint32_t equal_share_;      ///< blocks that each session may have whatever the others do
-    std::uint32_t blocks_used_ = 0;  ///< blocks from here on were never used
-    std::size_t steal_from_ = 1;     ///< where the search for a session with more than its share goes on
-    std::vector<session> sessions_;  ///< by id
+    std::uint32_t equal_share_;            ///< blocks that each session may have whatever the others do
+    std::uint32_t blocks_used_ = 0;        ///< blocks from here on were never used
+    std::uint32_t free_block_ = no_block;  ///< first of the list of blocks that a reset freed
+    std::size_t steal_from_ = 1;           ///< where the search for a session with more than its share goes on
+    std::vector<session> sessions_;        ///< by id
     std::vector<std::vector<domain::session_id>> copies_;  ///< by account
     std::vector<std::uint32_t> next_block_;
     std::vector<std::uint32_t> previous_block_;  ///< of all blocks of a session but its first

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_order.hpp"
+#include "base/crc32c.hpp"
 #include "base/random.hpp"
 #include "base/test_memory.hpp"
 #include "base/test_seed.hpp"
@@ -260,6 +262,141 @@ TEST(answer_log, refuses_bytes_with_any_bit_flipped_or_cut_anywhere_and_stays_as
     EXPECT_EQ(what_was_said(log, 2, 1), 9U);
     answer_log small(2);
     EXPECT_EQ(small.load(bytes), "they are of more sessions than the venue has now");
+}
+
+// --- Numbers that begin again ----------------------------------------------------------------------------------------
+
+domain::event reset_of(std::uint32_t session, std::int64_t day_begin, bool is_partial = false) {
+    domain::event e;
+    e.kind = domain::event_kind::session_numbers_reset;
+    e.numbers_reset = {};
+    e.numbers_reset.session = domain::session_id{session};
+    e.numbers_reset.day_begin = domain::time_ns{day_begin};
+    e.numbers_reset.is_partial = is_partial ? 1 : 0;
+    return e;
+}
+
+domain::event said_at(std::uint32_t session, std::uint64_t what, std::int64_t time) {
+    domain::event e = said_to(session, what);
+    e.time = domain::time_ns{time};
+    return e;
+}
+
+void take_request(answer_log& log, std::uint32_t session, std::uint32_t number) {
+    domain::command c;
+    c.session = domain::session_id{session};
+    c.request = number;
+    log.note(c);
+}
+
+/// A day of two sessions, of which the first begins again at 100 and is used; the other one only in a segment.
+answer_log two_days() {
+    answer_log log(2);
+    for (std::uint64_t i = 1; i <= 70; ++i) log.append(said_at(1, i, 50));
+    log.append(said_at(2, 9, 60));
+    take_request(log, 1, 40);
+    take_request(log, 2, 8);
+    EXPECT_EQ(log.append(reset_of(1, 100)), 0U) << "it is no answer";
+    log.append(said_at(1, 1'000, 110));
+    take_request(log, 1, 3);
+    log.append(reset_of(2, 100, true));
+    return log;
+}
+
+TEST(answer_log, numbers_of_a_session_begin_again_and_the_others_go_on) {
+    const answer_log log = two_days();
+    constexpr domain::session_id first{1};
+    EXPECT_EQ(log.next_answer(first), 2U);
+    EXPECT_EQ(log.first_kept(first), 1U);
+    EXPECT_EQ(log.next_request(first), 4U);
+    EXPECT_EQ(what_was_said(log, 1, 1), 1'000U);
+    EXPECT_EQ(what_was_said(log, 1, 2), 0U);
+    EXPECT_EQ(log.days_count(first), 2U);
+    EXPECT_EQ(log.next_request(domain::session_id{2}), 9U) << "partly is not at all";
+    EXPECT_EQ(what_was_said(log, 2, 1), 9U);
+    EXPECT_EQ(log.days_count(domain::session_id{2}), 1U);
+}
+
+TEST(answer_log, numbers_begin_again_once_for_a_moment_and_after_it_only_when_they_were_used_before) {
+    const auto is_of_before = [](const answer_log& log, std::uint32_t session, std::int64_t moment) {
+        return log.is_of_before(domain::session_id{session}, domain::time_ns{moment});
+    };
+    answer_log log(2);
+    EXPECT_FALSE(is_of_before(log, 1, 100)) << "nothing was said";
+    log.append(said_at(1, 1, 50));
+    log.append(said_at(1, 2, 120));
+    EXPECT_TRUE(is_of_before(log, 1, 100));
+    EXPECT_FALSE(is_of_before(log, 1, 50));
+    log.append(reset_of(1, 200));
+    EXPECT_FALSE(is_of_before(log, 1, 200));
+    EXPECT_FALSE(is_of_before(log, 1, 300)) << "nothing was said since";
+    log.append(said_at(1, 1, 130));
+    EXPECT_FALSE(is_of_before(log, 1, 200)) << "they began for this moment, by a clock that was ahead";
+    EXPECT_FALSE(is_of_before(log, 1, 100)) << "a clock that went back";
+    EXPECT_TRUE(is_of_before(log, 1, 300));
+    log.append(reset_of(2, 100, true));
+    EXPECT_TRUE(is_of_before(log, 2, 0)) << "whatever the schedule has";
+    log.append(reset_of(2, 100));
+    EXPECT_FALSE(is_of_before(log, 2, 0));
+}
+
+TEST(answer_log, remembers_the_days_of_sessions_in_its_bytes) {
+    std::vector<std::byte> bytes;
+    two_days().save(bytes);
+    answer_log log(2);
+    ASSERT_EQ(log.load(bytes), "");
+    for (const std::int64_t moment : {0, 50, 51, 99, 100, 101, 110, 111, 200}) {
+        for (const domain::session_id id : {domain::session_id{1}, domain::session_id{2}}) {
+            EXPECT_EQ(log.is_of_before(id, domain::time_ns{moment}),
+                      two_days().is_of_before(id, domain::time_ns{moment}))
+                << moment;
+        }
+    }
+    EXPECT_EQ(log.days_count(domain::session_id{1}), 2U);
+    std::vector<std::byte> again;
+    log.save(again);
+    EXPECT_EQ(again, bytes);
+}
+
+/// What a version without resets saved.
+std::vector<std::byte> in_version_1(std::vector<std::byte> bytes, std::size_t sessions_count) {
+    bytes.resize(bytes.size() - 4);
+    for (std::size_t i = sessions_count; i-- > 0;) {
+        const auto record = bytes.begin() + static_cast<std::ptrdiff_t>(16 + 48 * i);
+        bytes.erase(record + 24, record + 48);
+    }
+    bytes[8] = std::byte{1};
+    const std::uint32_t checksum = base::crc32c(bytes);
+    bytes.resize(bytes.size() + 4);
+    base::store_le<std::uint32_t>(bytes.data() + bytes.size() - 4, checksum);
+    return bytes;
+}
+
+TEST(answer_log, takes_what_was_saved_before_there_were_resets) {
+    std::vector<std::byte> bytes;
+    some_log().save(bytes);
+    answer_log log(3);
+    ASSERT_EQ(log.load(in_version_1(bytes, 3)), "");
+    EXPECT_EQ(log.next_answer(domain::session_id{1}), 71U);
+    EXPECT_EQ(log.next_request(domain::session_id{2}), 42U);
+    EXPECT_EQ(what_was_said(log, 3, 1), 5U);
+    EXPECT_EQ(log.days_count(domain::session_id{1}), 1U);
+    EXPECT_TRUE(log.is_of_before(domain::session_id{1}, domain::time_ns{1})) << "of an unknown time";
+}
+
+TEST(answer_log, gives_the_memory_of_a_day_that_has_ended_to_everybody) {
+    answer_log log(3, kept(6 * block, 6 * block));
+    for (std::int64_t day = 1; day <= 50; ++day) {
+        for (std::uint32_t id = 1; id <= 3; ++id) {
+            for (std::uint64_t i = 1; i <= 2 * block; ++i) log.append(said_at(id, i, day));
+            EXPECT_EQ(log.first_kept(domain::session_id{id}), 1U) << "day " << day;
+            for (std::uint64_t i = 1; i <= 2 * block; ++i) ASSERT_EQ(what_was_said(log, id, i), i);
+        }
+        for (std::uint32_t id = 1; id <= 3; ++id) log.append(reset_of(id, day));
+        for (std::uint64_t i = 1; i <= 6 * block; ++i) log.append(said_at(2, i, day));
+        EXPECT_EQ(log.first_kept(domain::session_id{2}), 1U) << "the others need nothing now";
+        log.append(reset_of(2, day));
+    }
 }
 
 TEST(answer_log, takes_its_memory_at_construction_when_it_is_asked_to) {

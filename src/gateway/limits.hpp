@@ -104,6 +104,9 @@ inline constexpr std::chrono::milliseconds logons_window{30'000};
 inline constexpr std::uint64_t request_number_max = UINT32_MAX;
 inline constexpr std::uint64_t request_numbers_for_cancels = std::uint64_t{1} << 16;
 
+/// How often a gateway compares the clock with the schedule of session days.
+inline constexpr std::chrono::milliseconds day_look_interval{1'000};
+
 /// Requests that wait between all gateways and the facility.
 inline constexpr std::size_t command_queue_capacity = 1U << 16U;
 

@@ -28,7 +28,8 @@ struct order_entry_gateway::session_state {
     /// Counts the requests that were read. The log counts those that were sequenced: they may still be in the queue, or
     /// have been refused here.
     std::uint64_t next_request = 1;
-    std::uint64_t logons = 0;  ///< ever
+    std::uint64_t logons = 0;          ///< ever
+    std::uint64_t reset_position = 0;  ///< in the queue, behind the last reset_session_numbers
     /// The facility may have a cancel on disconnect of the session.
     bool cancel_is_noted = false;
     domain::account_id old_cancel{};  ///< the account, until the session has logged on after a restart; 0: none
@@ -116,6 +117,7 @@ struct order_entry_gateway::connection {
     bool peer_logged_out = false;
     bool peer_gone = false;     ///< nothing can be sent any more
     bool overflowed = false;    ///< the output buffer was full once: nothing may be added any more
+    bool day_is_over = false;   ///< the session's numbers were reset: later answers are for its next connection
     bool pending = false;       ///< is in pending_
     bool writer_waits = false;  ///< all that was buffered is written, and the writer waits for more
     bool heard = false;         ///< something came since the last look
@@ -127,6 +129,11 @@ struct order_entry_gateway::connection {
 };
 
 static_assert(stranger_buffer_bytes >= wire::frame_bytes_max, "a whole frame fits, or a logon would wait for ever");
+
+/// Which numbering of a session it is, as the protocol has it.
+[[nodiscard]] constexpr std::uint8_t session_day_of(std::uint32_t days_count) noexcept {
+    return static_cast<std::uint8_t>((days_count - 1) % 255 + 1);
+}
 
 /// What the venue says to a client that the time is.
 [[nodiscard]] inline domain::time_ns wall_clock_now() {

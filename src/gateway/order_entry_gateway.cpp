@@ -121,6 +121,8 @@ void order_entry_gateway::turn_out(connection& c, stranger& who) noexcept {
 void order_entry_gateway::overflow(connection& c) noexcept {
     if (!c.overflowed) ++statistics_.slow_cut;
     c.overflowed = true;
+    // What it misses of a day that ends it cannot fetch any more.
+    if (c.ended == wire::logout_reason::session_day_ended) c.ended = wire::logout_reason::slow_consumer;
     end(c, wire::logout_reason::slow_consumer);
 }
 
@@ -132,6 +134,8 @@ void order_entry_gateway::mark_pending(connection& c) {
 void order_entry_gateway::deliver(const domain::event& event) noexcept {
     const domain::session_id id = domain::session_of(event);
     const std::uint64_t number = answers_.append(event);
+    if (number == 0) [[unlikely]]
+        return take_reset(event);
     hand_over(id, event, number);
     for (const domain::session_id copy : answers_.copies_of(domain::account_of(event))) {
         // A copy that nobody listens to is in the log, and nobody is owed it now.
@@ -153,7 +157,7 @@ void order_entry_gateway::deliver(const domain::event& event) noexcept {
 // Puts an answer, which the log has, into the buffer of its session.
 void order_entry_gateway::hand_over(domain::session_id to, const domain::event& event, std::uint64_t number) noexcept {
     connection* const c = sessions_[to.value].active;
-    if (c == nullptr || c->peer_gone || c->overflowed) {
+    if (c == nullptr || c->peer_gone || c->overflowed || c->day_is_over) {
         ++statistics_.answers_undelivered;
         return;
     }

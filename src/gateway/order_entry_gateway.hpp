@@ -7,8 +7,8 @@
 // The sources are divided as the work is: order_entry_transport.cpp (networking and transport: connections come in and
 // are greeted), order_entry_logon.cpp, order_entry_session.cpp and order_entry_bytes.cpp (session: its beginning, its
 // course, its bytes), order_entry_pipeline.cpp (from bytes to commands), order_entry_gateway.cpp (from events to
-// bytes), order_entry_operator.cpp (what is asked about the venue itself). Only the first knows what a session travels
-// over.
+// bytes), order_entry_day.cpp (the daily reset of numbers), order_entry_operator.cpp (what is asked about the venue
+// itself). Only the first knows what a session travels over.
 //
 // The gateway never calls the engine: requests go into a command_queue, answers come back through `deliver`.
 //
@@ -78,6 +78,8 @@ struct gateway_options {
     std::uint32_t logons_max = gateway::logons_max;
     std::chrono::milliseconds logons_window = gateway::logons_window;
     std::chrono::milliseconds crowd_look_interval = gateway::crowd_look_interval;
+    std::optional<std::chrono::seconds> session_day_begins;  ///< after midnight UTC; empty: no reset
+    std::chrono::milliseconds day_look_interval = gateway::day_look_interval;
     std::uint32_t timing_sample_every = 0;      ///< stamp one request of so many; 0: none
     telemetry::producer* log = nullptr;         ///< of the gateway's thread; outlives the gateway; nullptr: no log
     operator_desk* desk = nullptr;              ///< outlives the gateway; nullptr: nobody knows how the venue is
@@ -110,6 +112,8 @@ struct gateway_statistics {
     std::uint64_t throttled_cut = 0;  ///< sessions ended because they sent far more than they may
     std::uint64_t cancels_on_disconnect = 0;
     std::uint64_t cancels_after_start = 0;  ///< for sessions that a restart disconnected and that did not come back
+    std::uint64_t days_ended = 0;           ///< sessions that were logged out for a reset
+    std::uint64_t numbers_reset = 0;        ///< resets of a session's numbers
     std::uint64_t crowds_left = 0;          ///< after which idle memory was given back
     std::uint32_t sessions_now = 0;
     std::uint32_t connections_now = 0;
@@ -214,6 +218,7 @@ class order_entry_gateway {
 
     io::task<const account*> verify(connection* c, wire::frame frame, wire::hello* into);
     io::task<void> free_session(const account* a, const wire::hello* hello);
+    io::task<void> enter_day(const wire::hello* hello);
     io::task<void> wait_until_given_up(domain::session_id id, const connection* by);
     [[nodiscard]] std::chrono::milliseconds wait_after_wrong_proof(const connection& c) noexcept;
     [[nodiscard]] std::unique_ptr<std::byte[]> take_buffers();
@@ -240,6 +245,17 @@ class order_entry_gateway {
     void end(connection& c, wire::logout_reason reason) noexcept;
     io::task<void> note_cancel(connection* c);
     io::task<void> execute_old_cancels();
+    // The daily reset of numbers: order_entry_day.cpp.
+    io::task<void> end_days();
+    io::task<bool> begin_days();
+    io::task<bool> begin_day(domain::session_id id, const connection* by);
+    io::task<bool> wait_until_answered(std::uint64_t position);
+    [[nodiscard]] domain::time_ns day_begin() const noexcept;
+    [[nodiscard]] bool is_of_before(domain::session_id id) const noexcept;
+    [[nodiscard]] bool is_beginning_day(domain::session_id id) const noexcept;
+    [[nodiscard]] bool asks_for_all(const wire::hello& hello, domain::session_id id) const noexcept;
+    [[nodiscard]] bool is_of_later(const wire::hello& hello, domain::session_id id) const noexcept;
+    void take_reset(const domain::event& event) noexcept;
     void turn_out(connection& c, stranger& who) noexcept;
     void log(const connection& c, telemetry::happening_kind what, std::int64_t number) const;
     template <class Message>

@@ -46,6 +46,7 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
     wire::hello hello;
     const account* const proven = co_await verify(c, frame, &hello);
     if (proven != nullptr) co_await free_session(proven, &hello);
+    if (proven != nullptr && !c->ended) co_await enter_day(&hello);
     if (proven != nullptr && !c->ended) open(*c, hello, *accounts_.find(hello.account));
     if (c->session != nullptr) co_return;
     ++statistics_.logons_refused;
@@ -113,6 +114,17 @@ io::task<void> order_entry_gateway::wait_until_given_up(domain::session_id id, c
     }
 }
 
+// The first logon of a day waits for the session's reset. If that does not come, `open` refuses the logon.
+io::task<void> order_entry_gateway::enter_day(const wire::hello* hello) {
+    const account& a = *accounts_.find(hello->account);
+    const domain::session_id id{a.first_session.value + hello->session_number - 1};
+    if (sessions_[id.value].active != nullptr || refusal_of(*hello, a)) co_return;
+    if (!is_of_before(id) && !is_beginning_day(id)) co_return;
+    // Counts although `open` counts it too: a reset that the journal does not take costs a command each time.
+    count_logon(sessions_[id.value]);
+    static_cast<void>(co_await io::with_timeout(options_.logon_timeout, begin_day(id, nullptr)));
+}
+
 // Those of a session that has left, or new ones.
 std::unique_ptr<std::byte[]> order_entry_gateway::take_buffers() {
     if (spare_buffers_.empty()) {
@@ -144,6 +156,9 @@ std::optional<wire::logout_reason> order_entry_gateway::refusal_of(const wire::h
     const domain::session_id id{a.first_session.value + hello.session_number - 1};
     if (no_logons_) return no_logons_;
     if (!may_log_on(sessions_[id.value])) return wire::logout_reason::throttled;
+    if (is_of_later(hello, id)) return wire::logout_reason::sequence_unknown;
+    // A reset drops the numbers of before.
+    if (is_of_before(id) || asks_for_all(hello, id)) return std::nullopt;
     if (hello.next_sequence.value > answers_.next_answer(id)) return wire::logout_reason::sequence_unknown;
     return std::nullopt;
 }
@@ -157,9 +172,10 @@ void order_entry_gateway::open(connection& c, const wire::hello& hello, const ac
     if (refusal) return end(c, *refusal);
     if (!has_key(a, c.key_id)) return end(c, wire::logout_reason::authentication_failed);  // withdrawn meanwhile
     if (session.active != nullptr) return end(c, wire::logout_reason::already_logged_on);
+    if (is_of_before(id) || is_beginning_day(id)) return end(c, wire::logout_reason::session_day_ended);
     count_logon(session);
     const std::uint64_t next = answers_.next_answer(id);
-    c.asked_answer = hello.next_sequence.value;
+    c.asked_answer = asks_for_all(hello, id) ? 1 : hello.next_sequence.value;
     c.first_answer = c.asked_answer == 0 ? next : std::max(c.asked_answer, answers_.first_kept(id));
     c.next_resent = c.first_answer;
     c.resending = c.first_answer != next;
@@ -202,6 +218,7 @@ std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     ack.instruments_count = static_cast<std::uint32_t>(instruments_.count());
     ack.requests_per_second_max = options_.requests_per_second_max;
     ack.protocol_version = c.protocol_version;
+    ack.session_day = session_day_of(answers_.days_count(c.session_id));
     ack.hello_flags = c.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
     std::span<std::byte> out(bytes);
     out = out.subspan(wire::encode(ack, 0, out));

@@ -110,6 +110,9 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, stra
             const auto settled = co_await io::with_timeout(farewell_timeout, settle(c.get()));
             if (!settled) c->peer_gone = true;
         }
+        if (opened && !closing_ && !is_taken_over && is_of_before(c->session_id)) {
+            static_cast<void>(co_await io::with_timeout(farewell_timeout, begin_day(c->session_id, c.get())));
+        }
         // Free only now: the cancel must stand before whatever the session's next connection enters.
         c->session->active = nullptr;
         session_freed_.set();

@@ -77,6 +77,7 @@ io::task<void> order_entry_gateway::serve(std::vector<listener> listeners) {
     io::task_scope pacing(context_);
     pacing.spawn(handshakes_.run());
     pacing.spawn(tidy_after_crowds());
+    pacing.spawn(end_days());
     for (listener& each : listeners_) accepting.spawn(accept_all(&each, &conversations));
     co_await accepting.join();
     co_await conversations.join();

@@ -67,7 +67,17 @@ struct logon {
     bool cancel_on_disconnect = false;
     bool take_over = false;
     std::uint64_t key_id = 0;
+    std::uint8_t session_day = 0;  ///< in which `next_sequence` has its number; 0: not known
 };
+
+/// The wall clock of the venues; the system's as long as it is not set.
+inline std::optional<std::chrono::system_clock::time_point> shown_wall;
+
+[[nodiscard]] inline io::context_options with_shown_wall() {
+    io::context_options options;
+    options.wall_clock = [] { return shown_wall.value_or(std::chrono::system_clock::now()); };
+    return options;
+}
 
 /// A limit order in the first instrument.
 [[nodiscard]] inline domain::command order(domain::side side, std::int64_t ticks, std::uint32_t lots,
@@ -284,6 +294,7 @@ class raw_client {
         hello.hello_flags = who.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
         if (who.take_over) hello.hello_flags |= wire::hello_flag::take_over;
         hello.key_id = who.key_id;
+        hello.session_day = who.session_day;
         hello.client_nonce.fill(std::byte{7});
         hello.proof = wire::make_proof(who.key, wire::logon_proof_input(challenge.nonce, hello));
         return hello;
@@ -409,7 +420,7 @@ class test_venue final : facility::event_consumer {
     [[nodiscard]] std::uint64_t notes_count() const noexcept { return notes_count_; }
     [[nodiscard]] std::uint64_t state_hash() const { return facility_.state_hash(); }
 
-    io::context context;
+    io::context context{with_shown_wall()};
     command_queue commands;
     answer_log answers;
     io::endpoint endpoint;

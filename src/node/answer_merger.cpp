@@ -21,7 +21,8 @@ bool is_refusal(const domain::event& e) noexcept {
 
 /// Says nothing but that the request is done.
 bool only_completes(const domain::event& e) noexcept {
-    return e.kind == domain::event_kind::request_done || e.kind == domain::event_kind::protection_changed;
+    return e.kind == domain::event_kind::request_done || e.kind == domain::event_kind::protection_changed ||
+           e.kind == domain::event_kind::session_numbers_reset;
 }
 
 }  // namespace
@@ -115,6 +116,9 @@ void answer_merger::deliver_group() {
     const executed_command what = *turn->front();
     const bool is_refused_somewhere =
         std::any_of(lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l) && l.front()->refused; });
+    // In a recovery a journal may end before it.
+    const auto executed_count =
+        static_cast<std::size_t>(std::ranges::count_if(lanes_, [this](const lane& l) { return has_turn(l); }));
     for (std::size_t k = 0; k < lanes_.size(); ++k) take_events(lanes_[k], group_[k]);
     constexpr std::size_t nobody = SIZE_MAX;
     std::size_t completing = nobody;
@@ -124,6 +128,7 @@ void answer_merger::deliver_group() {
         });
         if (did) completing = k;
     }
+    const bool is_partial = is_refused_somewhere || executed_count != lanes_.size();
     bool is_refusal_told = completing != nobody;
     for (std::size_t k = 0; k < group_.size(); ++k) {
         for (domain::event& e : group_[k]) {
@@ -135,6 +140,7 @@ void answer_merger::deliver_group() {
                     e.flags &= static_cast<std::uint8_t>(~domain::event_flag::last_of_request);
                 }
             }
+            if (e.kind == domain::event_kind::session_numbers_reset && is_partial) e.numbers_reset.is_partial = 1;
             outlet_.deliver(e);
         }
     }

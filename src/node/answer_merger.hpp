@@ -8,7 +8,8 @@
 // behind it would have other numbers after a restart.
 //
 // A request that concerned every segment has one answer: what the segments have to say, one after the other, and its
-// completion once. A segment that refuses it counts only if all do.
+// completion once. A segment that refuses it counts only if all do. A reset of a session's numbers is marked as partial
+// when a segment has not executed it.
 //
 // Threads: that of the sessions. Limits: `has_room` of each segment.
 // Cost: a copy of 64 bytes in and one out per private event; allocates when what waits grows beyond what ever waited.

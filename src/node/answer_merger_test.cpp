@@ -66,6 +66,16 @@ class answer_merger_ : public ::testing::Test {
         return e;
     }
 
+    static domain::event numbers_reset() {
+        domain::event e;
+        e.kind = event_kind::session_numbers_reset;
+        e.flags = domain::event_flag::last_of_request;
+        e.numbers_reset = {};
+        e.numbers_reset.session = session;
+        e.numbers_reset.account = domain::account_id{1};
+        return e;
+    }
+
     /// The client order of each answer in its order; negative where it completes a request.
     std::vector<std::int64_t> told() {
         merger.advance();
@@ -157,6 +167,47 @@ TEST_F(answer_merger_, says_that_a_request_is_done_once) {
     done(0, 1, {answer(event_kind::order_cancelled, 1, false), answer(event_kind::request_done, 2)}, 2);
     done(1, 1, {answer(event_kind::order_cancelled, 3, false), answer(event_kind::request_done, 4)}, 2);
     EXPECT_EQ(told(), (names{1, 3, -4}));
+}
+
+TEST_F(answer_merger_, lets_numbers_begin_again_once_when_all_segments_have) {
+    done(0, 1, {answer(event_kind::order_entered, 10)});
+    done(1, 2, {numbers_reset()}, 2);
+    EXPECT_EQ(told(), names{-10});
+    done(0, 2, {numbers_reset()}, 2);
+    EXPECT_EQ(told(), names{});
+    EXPECT_EQ(orders.answers().days_count(session), 2U) << "once, not once for each segment";
+    done(1, 3, {answer(event_kind::order_entered, 30)});
+    EXPECT_EQ(told(), names{-30}) << "under number 1";
+}
+
+TEST_F(answer_merger_, does_not_let_numbers_begin_again_that_a_segment_goes_on_with) {
+    done(0, 1, {answer(event_kind::order_entered, 10)});
+    done(0, 2, {numbers_reset()}, 2);
+    done(1, 2, {}, 2, true);  // its journal has not taken the command
+    EXPECT_EQ(told(), names{-10});
+    EXPECT_TRUE(orders.answers().is_partly_reset(session));
+    done(0, 3, {numbers_reset()}, 2);
+    done(1, 3, {numbers_reset()}, 2);
+    EXPECT_EQ(told(), names{});
+    EXPECT_FALSE(orders.answers().is_partly_reset(session));
+}
+
+TEST_F(answer_merger_, recovers_a_reset_of_numbers_of_which_one_segment_has_lost_its_copy) {
+    done(0, 1, {answer(event_kind::order_entered, 10)});
+    EXPECT_EQ(told(), names{-10});
+    answer_merger recovering(2, orders);
+    recovering.skip_to(7);
+    domain::event e = numbers_reset();
+    e.command = domain::sequence_number{1};
+    domain::command c;
+    set_arrival(c, 7, 2);
+    c.session = session;
+    c.sequence = e.command;
+    recovering.executed(1, executed_command(c, 1, false));
+    recovering.accept(1, {&e, 1});
+    recovering.advance();
+    EXPECT_EQ(told(), names{-10});
+    EXPECT_TRUE(orders.answers().is_partly_reset(session));
 }
 
 TEST_F(answer_merger_, goes_on_behind_a_command_that_a_journal_did_not_take) {

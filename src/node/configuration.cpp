@@ -70,6 +70,19 @@ void read_facility(table_reader& r, configuration& c) {
         r.number("busy_poll_us", static_cast<std::uint64_t>(c.busy_poll.count()), 0, 1'000'000'000)};
 }
 
+/// "17:00" since midnight; nothing when it is no time of day.
+std::optional<std::chrono::seconds> time_of_day(const std::string& text) {
+    constexpr std::string_view pattern = "dd:dd";
+    const auto fits = [](char letter, char wanted) {
+        return wanted == 'd' ? letter >= '0' && letter <= '9' : letter == wanted;
+    };
+    if (!std::ranges::equal(text, pattern, fits)) return std::nullopt;
+    const int hour = (text[0] - '0') * 10 + text[1] - '0';
+    const int minute = (text[3] - '0') * 10 + text[4] - '0';
+    if (hour > 23 || minute > 59) return std::nullopt;
+    return std::chrono::hours(hour) + std::chrono::minutes(minute);
+}
+
 void read_order_entry(table_reader& r, configuration& c) {
     c.order_entry_listen = r.text("listen", c.order_entry_listen);
     c.order_entry_tls_listen = r.text("tls_listen", "");
@@ -93,6 +106,10 @@ void read_order_entry(table_reader& r, configuration& c) {
     }
     c.cancel_grace = std::chrono::milliseconds{
         r.number("cancel_grace_ms", static_cast<std::uint64_t>(c.cancel_grace.count()), 0, 86'400'000)};
+    if (const std::string begins = r.text("session_day_begins", ""); !begins.empty()) {
+        c.session_day_begins = time_of_day(begins);
+        if (!c.session_day_begins) r.fail("session_day_begins", "expected a time of day in UTC, such as \"17:00\"");
+    }
     c.logon_timeout = std::chrono::milliseconds{
         r.number("logon_timeout_ms", static_cast<std::uint64_t>(c.logon_timeout.count()), 10, 600'000)};
     c.strangers_per_address_max = static_cast<std::uint32_t>(

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -80,6 +81,8 @@ struct configuration {
     /// How long sessions that a restart disconnected may take to come back before their orders are cancelled, if they
     /// asked for that.
     std::chrono::milliseconds cancel_grace = cancel_grace_default;
+    /// When the numbers of sessions begin again, after midnight UTC; nothing: never.
+    std::optional<std::chrono::seconds> session_day_begins;
     std::uint32_t strangers_per_address_max = gateway::strangers_per_address_max;
     std::uint32_t handshake_steps_max = gateway::handshake_steps_max;  ///< of TLS, in a second
     std::uint32_t logons_max = gateway::logons_max;                    ///< of a session, in gateway::logons_window

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -425,6 +426,20 @@ private_key = "key.pem"
                     .ends_with("order_entry.certificate: needed for encryption"));
     EXPECT_TRUE(error_of(with(text, "private_key = \"key.pem\"\n", ""))
                     .ends_with("order_entry.private_key: needed for encryption"));
+}
+
+TEST(configuration, reads_when_the_day_of_sessions_begins) {
+    const auto begins = [](const std::string& text) {
+        return with(sound, "[order_entry]\n", "[order_entry]\nsession_day_begins = \"" + text + "\"\n");
+    };
+    EXPECT_FALSE(parse_configuration(sound, "corro.toml").session_day_begins) << "never by itself";
+    EXPECT_EQ(parse_configuration(begins("17:05"), "corro.toml").session_day_begins,
+              std::chrono::hours(17) + std::chrono::minutes(5));
+    EXPECT_EQ(parse_configuration(begins("00:00"), "corro.toml").session_day_begins, std::chrono::seconds(0));
+    EXPECT_EQ(parse_configuration(begins("23:59"), "corro.toml").session_day_begins, std::chrono::minutes(1'439));
+    for (const char* wrong : {"24:00", "12:60", "5:00", "17:00:00", "17-00", "5 pm"}) {
+        EXPECT_NE(error_of(begins(wrong)).find("expected a time of day in UTC"), std::string::npos) << wrong;
+    }
 }
 
 TEST(configuration, reads_how_market_data_leaves) {

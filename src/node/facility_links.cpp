@@ -247,7 +247,7 @@ io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) 
 bool facility_role::take_over(const gateway_link& link, domain::command& command) const noexcept {
     if (!shares_.serves(link.gateway, command.session)) return false;
     const gateway::account& owner = *accounts_.owner_of(command.session);
-    if (!owner.copies_of.empty()) return false;
+    if (!owner.copies_of.empty() && command.kind != domain::command_kind::reset_session_numbers) return false;
     command.account = owner.id;
     command.is_operator = owner.is_operator ? 1 : 0;
     return true;

@@ -279,6 +279,7 @@ void facility_role::tell_gateways(const domain::event& event) {
         if (link != nullptr && link->hears) link->channel.put_record(link_message::events, event);
     };
     tell(domain::session_of(event));
+    if (event.kind == domain::event_kind::session_numbers_reset) return;  // the copies have numbers of their own
     for (const domain::session_id copy : answers_.copies_of(domain::account_of(event))) tell(copy);
 }
 

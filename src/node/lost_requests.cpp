@@ -44,6 +44,7 @@ void lost_requests::replayed(std::size_t segment, const domain::command& c) {
     last_arrival_ = arrival_of(c);
     // A refusal stands in any journal, so it does not show how far this one goes.
     if (!is_refusal(c)) last_arrivals_[segment] = last_arrival_;
+    if (c.kind == domain::command_kind::reset_session_numbers) return begin_again(c);
     const std::uint32_t id = c.session.value;
     if (c.request == 0 || id >= sessions_.size()) return;
     session_past& s = sessions_[id];
@@ -68,6 +69,17 @@ void lost_requests::replayed(std::size_t segment, const domain::command& c) {
     }
     s.has_more = has_more_behind(c);
     s.account = c.account;
+}
+
+// A reset that is not in all journals has no effect: it is repeated before the session sends anything.
+void lost_requests::begin_again(const domain::command& c) {
+    if (c.session.value >= sessions_.size()) return;
+    session_past& s = sessions_[c.session.value];
+    if (s.reset != arrival_of(c)) s.resets = 0;
+    s.reset = arrival_of(c);
+    if (++s.resets != last_arrivals_.size()) return;
+    s = session_past();
+    gaps_.erase(gaps_.lower_bound({c.session.value, 0}), gaps_.lower_bound({c.session.value + 1, 0}));
 }
 
 void lost_requests::replayed_partly(const domain::command& c) {

@@ -4,7 +4,8 @@
 // One journal may end before another, and then a request is gone although a later one of its session is there. Every
 // command records the request that its session had passed on before it, and its own place among the commands of its
 // request; what lies between is lost, and what the gateway rejected is not. Commands of before that was recorded leave
-// a gap in which anything may be lost.
+// a gap in which anything may be lost. At a reset of a session's numbers all its requests were answered in all
+// segments, and none is lost.
 //
 // Limits:  node/limits.hpp: lost_requests_max.
 // Threads: one. Cost: per session its last request; an entry per gap, however many requests are in it.
@@ -57,9 +58,12 @@ class lost_requests final : public replay_witness {
         std::uint32_t legs = 0;   ///< commands of it that are there
         bool is_counted = false;  ///< whether all of them were replayed, and none is in the state before
         bool has_more = false;    ///< whether further ones of it were passed on
+        std::uint64_t reset = 0;  ///< the arrival of the last reset of its numbers
+        std::size_t resets = 0;   ///< copies of it that are there
         domain::account_id account{};
     };
 
+    void begin_again(const domain::command& c);
     void add(std::uint32_t session, domain::account_id account, std::uint32_t first, std::uint32_t last,
              std::uint64_t before);
     void take_out(std::uint32_t session, std::uint32_t request);

@@ -114,6 +114,37 @@ TEST_F(lost, a_quote_of_a_mass_quote_makes_its_request_lost_wherever_it_stood) {
     }
 }
 
+/// A reset of the numbers of session 1, for both segments.
+domain::command reset(std::uint64_t arrival) {
+    domain::command c;
+    c.kind = domain::command_kind::reset_session_numbers;
+    c.session = domain::session_id{1};
+    c.account = domain::account_id{1};
+    set_arrival(c, arrival, 2);
+    return c;
+}
+
+TEST_F(lost, requests_of_a_new_day_are_counted_from_one) {
+    replay(0, recorded(1, 1, 0));
+    replay(1, recorded(1, 900, 1));
+    ++arrival;
+    for (std::size_t k = 0; k < 2; ++k) requests.replayed(k, reset(arrival));
+    replay(0, recorded(1, 1, 0));
+    lose();
+    replay(0, recorded(1, 3, 2));
+    EXPECT_EQ(refused(), numbers{2}) << "of the new day; of the old one everything was answered";
+}
+
+TEST_F(lost, requests_go_on_behind_a_reset_that_one_journal_has) {
+    replay(0, recorded(1, 1, 0));
+    lose();
+    replay(0, recorded(1, 3, 2));
+    ++arrival;
+    requests.replayed(0, reset(arrival));
+    requests.replayed_partly(reset(arrival));
+    EXPECT_EQ(refused(), numbers{2}) << "a journal that has lost the reset may have lost a request before it";
+}
+
 TEST_F(lost, a_mass_quote_whose_end_is_missing_at_the_end_of_the_journals_is_lost) {
     replay(0, leg(1, 0, true));
     replay(0, leg(1, 1, true));

@@ -16,6 +16,8 @@ bool only_closes(const domain::command& command) noexcept {
         case domain::command_kind::cancel_order:
         case domain::command_kind::cancel_orders:
         case domain::command_kind::cancel_on_disconnect: return true;
+        // Without it a session could not log on to cancel.
+        case domain::command_kind::reset_session_numbers: return true;
         case domain::command_kind::kill_switch: return command.state == domain::switch_state::on;
         default: return false;
     }
@@ -131,6 +133,8 @@ void matching_host::note(const domain::command& command) noexcept {
         set_disconnect_cancel(command.session, is_wanted ? command.account : domain::account_id{});
     }
     std::uint32_t& last = last_requests_[command.session.value];
+    if (command.kind == domain::command_kind::reset_session_numbers) [[unlikely]]
+        last = 0;
     last = std::max(last, command.request);
 }
 

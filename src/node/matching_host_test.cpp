@@ -87,6 +87,14 @@ io::task<void> fill(matching_host* host, journal::writer* log, domain::command w
     }
 }
 
+domain::command reset_numbers(std::uint32_t session) {
+    domain::command c;
+    c.kind = domain::command_kind::reset_session_numbers;
+    c.session = domain::session_id{session};
+    c.account = domain::account_id{1};
+    return c;
+}
+
 /// What a connection that breaks on a full disk leaves in the journal.
 io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     auto opened = co_await journal::open_writer(disk, "j", journal::small_options(journal::durability::group));
@@ -96,6 +104,8 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     io::task_scope scope(co_await io::this_context());
     scope.spawn(log.run());
     co_await fill(host, &log, order(), journal::journal_room::cancels_only);
+    domain::command day = reset_numbers(1);
+    EXPECT_TRUE(host->execute(day)) << "without it a session could not log on to cancel";
     domain::command cancel = order();
     cancel.kind = domain::command_kind::cancel_order;
     cancel.client_order = domain::client_order_id{77};
@@ -117,6 +127,10 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     // A second time in the same segment: the operators' room is not for sessions that come and go.
     EXPECT_FALSE(executes(on));
     EXPECT_FALSE(executes(lost));
+    EXPECT_FALSE(executes(reset_numbers(1))) << "a day that begins takes nothing of the operators' room";
+    domain::command day_of_operator = reset_numbers(2);
+    day_of_operator.is_operator = 1;
+    EXPECT_TRUE(executes(day_of_operator)) << "or it could not log on to stop trading";
     domain::command of_operator = cancel;
     of_operator.is_operator = 1;
     EXPECT_TRUE(executes(of_operator));
@@ -143,6 +157,32 @@ TEST(matching_host, S2_cancels_for_a_lost_connection_when_the_disk_is_full) {
     host.throttle({}, 4);
     host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
     io::block_on(context, lose_connections(&disk, &host));
+}
+
+TEST(matching_host, counts_the_requests_of_a_session_from_one_when_its_numbers_begin_again) {
+    const base::tsc_clock clock;
+    listener outlet;
+    matching_host host({}, one_instrument(), clock, outlet);
+    host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
+    host.throttle({}, 2);
+    matching_host again({}, one_instrument(), clock, outlet);
+    again.throttle({}, 2);
+    const auto execute = [&](domain::command c, std::uint32_t session, std::uint32_t request) {
+        c.session = domain::session_id{session};
+        c.request = request;
+        EXPECT_TRUE(host.execute(c));
+        again.replay(c);
+        EXPECT_EQ(host.last_requests()[1], again.last_requests()[1]);
+    };
+    execute(order(), 1, 900);
+    execute(order(), 2, 800);
+    execute(reset_numbers(1), 1, 0);
+    EXPECT_EQ(host.last_requests()[1], 0U);
+    EXPECT_EQ(host.last_requests()[2], 800U);
+    EXPECT_EQ(outlet.heard.back().kind, domain::event_kind::session_numbers_reset);
+    execute(order(), 1, 1);
+    EXPECT_EQ(host.last_requests()[1], 1U);
+    EXPECT_EQ(host.state().state_hash(), again.state().state_hash());
 }
 
 risk::throttle_options three_and_five() {

@@ -65,6 +65,8 @@ void add_metrics(const order_entry_side& side, metrics_page& page) {
                  s.cancels_on_disconnect);
     page.counter("corro_cancels_after_start_total",
                  "Sessions cancelled for because they did not come back after a start.", s.cancels_after_start);
+    page.counter("corro_session_numbers_reset_total", "Sessions whose numbers have begun again.", s.numbers_reset);
+    page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.days_ended, {{"reason", "day ended"}});
     page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.idle_cut, {{"reason", "idle"}});
     page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.slow_cut, {{"reason", "slow"}});
     page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.protocol_errors,

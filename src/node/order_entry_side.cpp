@@ -31,6 +31,7 @@ gateway::gateway_options options_of(const configuration& c, telemetry::producer*
     options.strangers_per_address_max = c.strangers_per_address_max;
     options.handshakes.steps_max = c.handshake_steps_max;
     options.logons_max = c.logons_max;
+    options.session_day_begins = c.session_day_begins;
     options.output_buffer_bytes = c.output_buffer_bytes;
     options.timing_sample_every = c.timing_sample_every;
     options.log = log;

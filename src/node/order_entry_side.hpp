@@ -79,6 +79,7 @@ class order_entry_side final : public answer_outlet {
 
     /// What the venue has said to each session; for recovery, and to be saved while no answer is under way.
     [[nodiscard]] gateway::answer_log& answers() noexcept { return answers_; }
+    [[nodiscard]] const gateway::answer_log& answers() const noexcept { return answers_; }
 
     /// A private event for the session that it concerns.
     void deliver(const domain::event& event) noexcept override { gateway_.deliver(event); }

@@ -67,6 +67,8 @@ std::size_t segment_map::target_of(const command& c) const noexcept {
         case command_kind::kill_switch: break;
         // Each journal has it, so that a start finds it whichever of them ended first.
         case command_kind::cancel_on_disconnect: break;
+        // The session has requests in all of them.
+        case command_kind::reset_session_numbers: break;
     }
     return all;
 }

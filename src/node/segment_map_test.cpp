@@ -60,7 +60,7 @@ TEST(segment_map, sends_what_concerns_an_account_to_all) {
     for (const command_kind kind :
          {command_kind::cancel_orders, command_kind::change_phase, command_kind::set_limits, command_kind::kill_switch,
           command_kind::set_protection, command_kind::reset_protection, command_kind::query_order,
-          command_kind::cancel_on_disconnect}) {
+          command_kind::cancel_on_disconnect, command_kind::reset_session_numbers}) {
         EXPECT_EQ(map.target_of(of(kind, 0)), segment_map::all);
     }
     // Named by the client's own number and no instrument: it may be anywhere.

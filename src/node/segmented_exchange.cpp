@@ -254,6 +254,9 @@ bool segmented_exchange::route(domain::command& command) {
 
 // What was passed on before a command stands in it, so that a start finds what is missing between the two.
 void segmented_exchange::note_place(domain::command& command) noexcept {
+    if (command.kind == domain::command_kind::reset_session_numbers && command.session.value < passed_.size()) {
+        passed_[command.session.value] = {};
+    }
     if (command.request == 0 || is_refusal(command) || command.session.value >= passed_.size()) return;
     passed_request& last = passed_[command.session.value];
     if (command.request != last.request) last.legs_count = 0;

@@ -107,6 +107,13 @@ struct columns {
     return c;
 }
 
+[[gnu::always_inline]] inline columns of(const domain::numbers_reset& e) noexcept {
+    columns c;
+    c.account = e.account.value;
+    c.session = e.session.value;
+    return c;
+}
+
 [[gnu::always_inline]] inline columns of(const domain::public_order& e) noexcept {
     columns c;
     c.order = e.order.value;
@@ -177,6 +184,7 @@ char* put_payload(const domain::event& e, const event_text::listed& i, char* to)
         case event_kind::leg_trade: return put_columns(of(e.leg_fill), i, to);
         case event_kind::quote_entered: return put_columns(of(e.quote), i, to);
         case event_kind::protection_changed: return put_columns(of(e.protection), i, to);
+        case event_kind::session_numbers_reset: return put_columns(of(e.numbers_reset), i, to);
         case event_kind::order_added:
         case event_kind::order_reduced:
         case event_kind::order_deleted: return put_columns(of(e.book), i, to);
@@ -199,11 +207,13 @@ bool has_side(domain::event_kind kind) noexcept {
     return kind != event_kind::top_of_book && kind != event_kind::implied_top && kind != event_kind::price_update &&
            kind != event_kind::statistics && kind != event_kind::phase_changed &&
            kind != event_kind::protection_changed && kind != event_kind::request_done &&
-           kind != event_kind::quote_entered && kind != event_kind::auction_indicative &&
-           kind != event_kind::auction_ended && kind != event_kind::instrument_settled && !domain::is_definition(kind);
+           kind != event_kind::quote_entered && kind != event_kind::session_numbers_reset &&
+           kind != event_kind::auction_indicative && kind != event_kind::auction_ended &&
+           kind != event_kind::instrument_settled && !domain::is_definition(kind);
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {
+    if (kind == domain::event_kind::session_numbers_reset) return "session_numbers_reset";
     // The numbers of the messages are those of the events, 32 higher.
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));
 }

@@ -87,6 +87,10 @@ columns columns_of(const domain::event& e) noexcept {
             c.quantity = e.quote.bid_quantity.value;
             c.quantity_2 = e.quote.ask_quantity.value;
             break;
+        case event_kind::session_numbers_reset:
+            c.account = e.numbers_reset.account.value;
+            c.session = e.numbers_reset.session.value;
+            break;
         case event_kind::protection_changed:
             c.account = e.protection.account.value;
             c.session = e.protection.session.value;
@@ -140,10 +144,11 @@ bool has_side(domain::event_kind kind) noexcept {
            kind != event_kind::quote_entered && kind != event_kind::auction_indicative &&
            kind != event_kind::auction_ended && kind != event_kind::instrument_settled &&
            kind != event_kind::instrument_terms && kind != event_kind::instrument_legs &&
-           kind != event_kind::instrument_defined;
+           kind != event_kind::instrument_defined && kind != event_kind::session_numbers_reset;
 }
 
 std::string_view name_of(domain::event_kind kind) noexcept {
+    if (kind == domain::event_kind::session_numbers_reset) return "session_numbers_reset";
     // The numbers of the messages are those of the events, 32 higher.
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));
 }

@@ -449,6 +449,7 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
         }
         case command_kind::define_account:
         case command_kind::set_account_limits:
+        case command_kind::reset_session_numbers:
         case command_kind::cancel_on_disconnect: return 0;  // the venue's own; no client sends it
         case command_kind::define_instrument: {
             const domain::definition d = domain::definition_of(command);

@@ -295,6 +295,7 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::instrument_terms: return encode(from_terms(e), sequence, out);
         case event_kind::instrument_legs: return encode(from_legs(e), sequence, out);
         case event_kind::instrument_defined: return encode(from_defined(e), sequence, out);
+        case event_kind::session_numbers_reset: break;  // for the venue
     }
     return 0;
 }

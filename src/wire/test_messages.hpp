@@ -170,6 +170,7 @@ class message_maker {
             case domain::command_kind::reset_protection: c.instrument = domain::instrument_id{0}; break;
             case domain::command_kind::define_account:
             case domain::command_kind::set_account_limits:
+            case domain::command_kind::reset_session_numbers:
             case domain::command_kind::cancel_on_disconnect: break;  // no message
         }
         return c;
@@ -317,6 +318,7 @@ class message_maker {
             case domain::event_kind::instrument_settled:
                 e.settlement = {.price = price(), .open_interest = volume()};
                 break;
+            case domain::event_kind::session_numbers_reset: break;  // no message
         }
         return e;
     }

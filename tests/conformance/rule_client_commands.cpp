@@ -55,6 +55,7 @@ bool take_number(const std::string& word, std::istringstream& words, domain::com
     if (word == "minimum") return with(c.minimum_quantity);
     if (word == "in") return with(c.instrument);
     if (word == "group") return static_cast<bool>(words >> c.self_match_group);
+    if (word == "request") return static_cast<bool>(words >> c.request);
     if (word == "within") {
         c.type = order_type::market_protected;
         return with(c.price);
@@ -128,6 +129,7 @@ bool cancel(std::istringstream& words, domain::command& c, const rule_names& nam
     std::string name, sides;
     words >> name >> sides;
     c.kind = domain::command_kind::cancel_order;
+    if (name == "request") return static_cast<bool>(std::istringstream(sides) >> c.target_request);
     if (name != "all") return names.find(name, c);
     c.kind = domain::command_kind::cancel_orders;
     c.request = 1;  // a client's; without a number it would be the venue's own
@@ -210,6 +212,13 @@ bool reset(domain::command& c) {
     return true;
 }
 
+bool begin_numbers_again(std::istringstream& words, domain::command& c) {
+    std::string its, numbers, again;
+    c.kind = domain::command_kind::reset_session_numbers;
+    c.instrument = {};
+    return (words >> its >> numbers >> again) && its == "its" && numbers == "numbers" && again == "again";
+}
+
 bool kill_own(std::istringstream& words, domain::command& c) {
     std::string scope;
     words >> scope;
@@ -235,6 +244,7 @@ bool read_client_command(const std::string& verb, std::istringstream& words, dom
     if (verb == "allows") return allow(words, c);
     if (verb == "resets") return reset(c);
     if (verb == "loses") return lose_connection(words, c);
+    if (verb == "begins") return begin_numbers_again(words, c);
     return verb == "kills" && kill_own(words, c);
 }
 

@@ -58,6 +58,9 @@ void fact_writer::write_down(const domain::event& e) {
                             " fills, " + std::to_string(e.protection.quantity.value) + " lots" + because);
             break;
         case event_kind::request_done: said_.emplace_back("done"); break;
+        case event_kind::session_numbers_reset:
+            said_.push_back(name_of(e.numbers_reset.account) + "'s numbers begin again");
+            break;
         case event_kind::statistics:
             // Only at the beginning of a day nothing has traded yet.
             if (e.volumes.volume.value == 0) {

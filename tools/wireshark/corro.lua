@@ -265,6 +265,7 @@ local logout_reason_names = {
     [13] = "throttled",
     [14] = "taken_over",
     [15] = "journal_failed",
+    [16] = "session_day_ended",
 }
 
 local template_names = {
@@ -344,6 +345,7 @@ local fields = {
     next_sequence = ProtoField.uint64("corro.next_sequence", "next_sequence"),
     heartbeat_interval_ms = ProtoField.uint32("corro.heartbeat_interval_ms", "heartbeat_interval_ms"),
     hello_flags = ProtoField.uint8("corro.hello_flags", "hello_flags", base.HEX),
+    session_day = ProtoField.uint8("corro.session_day", "session_day"),
     key_id = ProtoField.uint64("corro.key_id", "key_id"),
     client_nonce = ProtoField.bytes("corro.client_nonce", "client_nonce"),
     proof = ProtoField.bytes("corro.proof", "proof"),
@@ -595,6 +597,7 @@ local messages = {
         { field = fields.heartbeat_interval_ms, offset = 16, size = 4, add = add_plain },
         { field = fields.protocol_version, offset = 20, size = 2, add = add_plain },
         { field = fields.hello_flags, offset = 22, size = 1, add = add_hello_flags },
+        { field = fields.session_day, offset = 23, size = 1, add = add_plain },
         { field = fields.key_id, offset = 24, size = 8, add = add_plain },
         { field = fields.client_nonce, offset = 32, size = 16, add = add_plain },
         { field = fields.proof, offset = 48, size = 32, add = add_plain },
@@ -612,6 +615,7 @@ local messages = {
         { field = fields.orders_max, offset = 44, size = 4, add = add_plain },
         { field = fields.protocol_version, offset = 48, size = 2, add = add_plain },
         { field = fields.hello_flags, offset = 50, size = 1, add = add_hello_flags },
+        { field = fields.session_day, offset = 51, size = 1, add = add_plain },
     },
     [4] = {
         name = "heartbeat", block_bytes = 16,

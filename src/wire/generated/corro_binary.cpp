@@ -127,6 +127,7 @@ std::string_view to_string(logout_reason value) noexcept {
         case logout_reason::throttled: return "throttled";
         case logout_reason::taken_over: return "taken_over";
         case logout_reason::journal_failed: return "journal_failed";
+        case logout_reason::session_day_ended: return "session_day_ended";
     }
     return "unknown";
 }

@@ -550,6 +550,8 @@ enum class logout_reason : std::uint8_t {
     taken_over = 14,
     /// The venue's journal has failed; nothing is accepted until it has been restarted.
     journal_failed = 15,
+    /// The session's numbers begin again: log on again. In the answer to a hello: they could not begin again yet.
+    session_day_ended = 16,
 };
 
 [[nodiscard]] constexpr bool is_known(logout_reason value) noexcept {
@@ -570,6 +572,7 @@ enum class logout_reason : std::uint8_t {
         case logout_reason::throttled:
         case logout_reason::taken_over:
         case logout_reason::journal_failed:
+        case logout_reason::session_day_ended:
             return true;
     }
     return false;
@@ -741,6 +744,8 @@ struct hello {
     /// The version that the client speaks.
     std::uint16_t protocol_version{};
     std::uint8_t hello_flags{};
+    /// The session_day of the hello_ack from which the client has next_sequence; 0 when it does not know it.
+    std::uint8_t session_day{};
     /// Which of the account's keys the proof is made with: the first 8 bytes of HMAC-SHA256 with that key over 11 ASCII
     /// characters (corro-key-1). 0: whichever fits.
     std::uint64_t key_id{};
@@ -762,7 +767,7 @@ struct hello {
     store_field(out + 32, message.heartbeat_interval_ms);
     store_field(out + 36, message.protocol_version);
     store_field(out + 38, message.hello_flags);
-    std::memset(out + 39, 0, 1);
+    store_field(out + 39, message.session_day);
     store_field(out + 40, message.key_id);
     store_field(out + 48, message.client_nonce);
     store_field(out + 64, message.proof);
@@ -799,6 +804,7 @@ class hello_view {
     }
     [[nodiscard]] std::uint16_t protocol_version() const noexcept { return load_field<std::uint16_t>(block_ + 20); }
     [[nodiscard]] std::uint8_t hello_flags() const noexcept { return load_field<std::uint8_t>(block_ + 22); }
+    [[nodiscard]] std::uint8_t session_day() const noexcept { return load_field<std::uint8_t>(block_ + 23); }
     [[nodiscard]] std::uint64_t key_id() const noexcept { return load_field<std::uint64_t>(block_ + 24); }
     [[nodiscard]] std::array<std::byte, 16> client_nonce() const noexcept {
         return load_field<std::array<std::byte, 16>>(block_ + 32);
@@ -815,6 +821,7 @@ class hello_view {
             .heartbeat_interval_ms = heartbeat_interval_ms(),
             .protocol_version = protocol_version(),
             .hello_flags = hello_flags(),
+            .session_day = session_day(),
             .key_id = key_id(),
             .client_nonce = client_nonce(),
             .proof = proof(),
@@ -854,6 +861,9 @@ struct hello_ack {
     std::uint16_t protocol_version{};
     /// What was granted.
     std::uint8_t hello_flags{};
+    /// Which numbering of the session this is: 1, one more whenever its numbers have begun again, and 1 again behind
+    /// 255. 0: a server that does not reset numbers.
+    std::uint8_t session_day{};
 
     friend bool operator==(const wire::hello_ack&, const wire::hello_ack&) = default;
 };
@@ -873,7 +883,8 @@ struct hello_ack {
     store_field(out + 60, message.orders_max);
     store_field(out + 64, message.protocol_version);
     store_field(out + 66, message.hello_flags);
-    std::memset(out + 67, 0, 5);
+    store_field(out + 67, message.session_day);
+    std::memset(out + 68, 0, 4);
 }
 
 /// hello_ack in a received buffer; valid as long as the buffer.
@@ -916,6 +927,7 @@ class hello_ack_view {
     [[nodiscard]] std::uint32_t orders_max() const noexcept { return load_field<std::uint32_t>(block_ + 44); }
     [[nodiscard]] std::uint16_t protocol_version() const noexcept { return load_field<std::uint16_t>(block_ + 48); }
     [[nodiscard]] std::uint8_t hello_flags() const noexcept { return load_field<std::uint8_t>(block_ + 50); }
+    [[nodiscard]] std::uint8_t session_day() const noexcept { return load_field<std::uint8_t>(block_ + 51); }
 
     [[nodiscard]] wire::hello_ack value() const noexcept {
         return {
@@ -930,6 +942,7 @@ class hello_ack_view {
             .orders_max = orders_max(),
             .protocol_version = protocol_version(),
             .hello_flags = hello_flags(),
+            .session_day = session_day(),
         };
     }
 
