@@ -98,6 +98,18 @@ domain::command added_command(std::uint64_t n) {
     return c;
 }
 
+/// Added behind those.
+domain::command session_day_command(std::uint64_t n) {
+    domain::command c;
+    c.kind = static_cast<domain::command_kind>(29);
+    c.sequence = domain::sequence_number{n};
+    c.time = domain::time_ns{1'700'000'000'000'000'000};
+    c.session = domain::session_id{101};
+    c.account = domain::account_id{1};
+    c.day_begin = domain::time_ns{1'699'999'200'000'000'000};
+    return c;
+}
+
 using command_maker = domain::command (*)(std::uint64_t);
 
 /// A closed journal of these commands in one block.
@@ -170,6 +182,20 @@ TEST_F(golden_journal, F4_kinds_of_commands_that_were_added_are_read_and_written
     disk.put(segment_path, *current);
     std::string problem;
     EXPECT_EQ(io::block_on(ctx, count_golden_commands(&disk, &problem, &added_command)), added_count);
+    EXPECT_EQ(problem, "");
+}
+
+TEST_F(golden_journal, F4_the_reset_of_a_session_is_read_and_written_with_the_same_bytes) {
+    EXPECT_EQ(session_day_command(1).kind, domain::command_kind::reset_session_numbers);
+    io::block_on(ctx, write_golden_journal(&disk, &session_day_command, 1));
+    const auto current = testing::current_golden("kinds.v2.1.segment", disk.bytes_of(segment_path));
+    ASSERT_TRUE(current);
+    if (journal::format_version == 2) {
+        EXPECT_EQ(disk.bytes_of(segment_path), *current);
+    }
+    disk.put(segment_path, *current);
+    std::string problem;
+    EXPECT_EQ(io::block_on(ctx, count_golden_commands(&disk, &problem, &session_day_command)), 1U);
     EXPECT_EQ(problem, "");
 }
 

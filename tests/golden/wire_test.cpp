@@ -188,6 +188,23 @@ TEST(golden_wire, F4_an_order_means_what_it_meant) {
     }
 }
 
+TEST(golden_wire, F4_session_days_mean_what_they_meant) {
+    const auto messages = added_to(2, 2);
+    ASSERT_EQ(messages.size(), 3U);
+    const auto byte_at = [&messages](std::size_t message, std::size_t offset) {
+        return std::to_integer<int>(messages[message].bytes[wire::header_bytes + offset]);
+    };
+    EXPECT_EQ(byte_at(0, 0), 16);
+    EXPECT_EQ(wire::logout_reason::session_day_ended, static_cast<wire::logout_reason>(16));
+    EXPECT_EQ(byte_at(1, 23), 254);
+    EXPECT_EQ(byte_at(2, 51), 255);
+    const auto hello = frame_of(messages[1].bytes);
+    const auto ack = frame_of(messages[2].bytes);
+    ASSERT_TRUE(hello && !wire::check(*hello) && ack && !wire::check(*ack));
+    EXPECT_EQ(wire::hello_view(*hello).session_day(), 254U);
+    EXPECT_EQ(wire::hello_ack_view(*ack).session_day(), 255U);
+}
+
 // Names and numbers of what was added to version 2 belong together: here the numbers are those of the specification.
 TEST(golden_wire, F4_what_was_added_to_version_2_means_what_it_meant) {
     const auto messages = added_to(2, 1);

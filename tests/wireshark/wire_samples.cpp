@@ -304,8 +304,29 @@ std::vector<sample> first_addition() {
     return std::move(a).all();
 }
 
+/// Session days.
+std::vector<sample> second_addition() {
+    addition a;
+    a.add(wire::logout{.logout_reason = wire::logout_reason::session_day_ended});
+    a.add(wire::hello{.account = domain::account_id{7},
+                      .session_number = 2,
+                      .next_sequence = domain::sequence_number{12},
+                      .heartbeat_interval_ms = 1'000,
+                      .protocol_version = 2,
+                      .session_day = 254});
+    a.add(wire::hello_ack{.next_request = domain::sequence_number{1},
+                          .next_sequence = domain::sequence_number{1},
+                          .session = domain::session_id{3},
+                          .heartbeat_interval_ms = 1'000,
+                          .trading_date = 20'260'302,
+                          .protocol_version = 2,
+                          .session_day = 255});
+    return std::move(a).all();
+}
+
 std::vector<sample> addition_of(std::uint64_t number) {
-    return number == 1 ? first_addition() : std::vector<sample>();
+    if (number == 1) return first_addition();
+    return number == 2 ? second_addition() : std::vector<sample>();
 }
 
 int print(const std::vector<sample>& samples) {
