@@ -300,6 +300,48 @@ TEST_F(order_entry_day, a_session_waits_for_its_day_and_is_refused_when_that_doe
     });
 }
 
+TEST_F(order_entry_day, logons_that_wait_for_their_day_in_vain_are_counted) {
+    gateway_options options = with_days();
+    options.logon_timeout = 30ms;
+    options.logons_max = 3;
+    test_venue venue(options);
+    venue.run([](test_venue* v) -> io::task<> {
+        set_time(*v, 16h);
+        const client_pointer c = co_await enter_one(v, 7);
+        CORRO_REQUIRE(c != nullptr);
+        c->stream.close();
+        CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 0; }));
+        v->hold();
+        set_time(*v, moment);
+        for (const logout_reason reason :
+             {logout_reason::session_day_ended, logout_reason::session_day_ended, logout_reason::throttled}) {
+            const client_pointer early = co_await v->connect();
+            CORRO_REQUIRE(early != nullptr && co_await early->say_hello(after(*c)));
+            EXPECT_TRUE(co_await early->is_logged_out(reason));
+        }
+    });
+}
+
+TEST_F(order_entry_day, a_client_that_is_not_sent_everything_of_the_old_day_is_told_so) {
+    gateway_options options = with_days();
+    options.output_buffer_bytes = 2'048;
+    test_venue venue(options);
+    venue.run([](test_venue* v) -> io::task<> {
+        set_time(*v, 16h);
+        logon who(testing::operator_account);
+        who.cancel_on_disconnect = true;
+        const client_pointer c = co_await v->log_on(who);
+        CORRO_REQUIRE(c != nullptr);
+        for (std::uint64_t name = 1; name <= 100; ++name) {
+            CORRO_REQUIRE(co_await testing::is_done(c.get(), order(side::buy, 100, 1, name)));
+        }
+        set_time(*v, moment);
+        // A hundred cancelled orders are more than the buffer holds.
+        EXPECT_TRUE(co_await c->is_logged_out(logout_reason::slow_consumer));
+        EXPECT_EQ(v->open_orders_count(), 0U);
+    });
+}
+
 TEST_F(order_entry_day, knows_what_a_client_means_that_asks_by_a_number_of_another_day) {
     test_venue venue(with_days());
     venue.run([](test_venue* v) -> io::task<> {

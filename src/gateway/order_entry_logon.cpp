@@ -120,8 +120,6 @@ io::task<void> order_entry_gateway::enter_day(const wire::hello* hello) {
     const domain::session_id id{a.first_session.value + hello->session_number - 1};
     if (sessions_[id.value].active != nullptr || refusal_of(*hello, a)) co_return;
     if (!is_of_before(id) && !is_beginning_day(id)) co_return;
-    // Counts although `open` counts it too: a reset that the journal does not take costs a command each time.
-    count_logon(sessions_[id.value]);
     static_cast<void>(co_await io::with_timeout(options_.logon_timeout, begin_day(id, nullptr)));
 }
 
@@ -172,8 +170,9 @@ void order_entry_gateway::open(connection& c, const wire::hello& hello, const ac
     if (refusal) return end(c, *refusal);
     if (!has_key(a, c.key_id)) return end(c, wire::logout_reason::authentication_failed);  // withdrawn meanwhile
     if (session.active != nullptr) return end(c, wire::logout_reason::already_logged_on);
-    if (is_of_before(id) || is_beginning_day(id)) return end(c, wire::logout_reason::session_day_ended);
+    // One that has waited for a reset in vain has cost a command.
     count_logon(session);
+    if (is_of_before(id) || is_beginning_day(id)) return end(c, wire::logout_reason::session_day_ended);
     const std::uint64_t next = answers_.next_answer(id);
     c.asked_answer = asks_for_all(hello, id) ? 1 : hello.next_sequence.value;
     c.first_answer = c.asked_answer == 0 ? next : std::max(c.asked_answer, answers_.first_kept(id));
