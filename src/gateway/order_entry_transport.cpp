@@ -90,11 +90,14 @@ io::task<void> order_entry_gateway::serve(std::vector<listener> listeners) {
 
 // What a crowd had in memory lies among what is still in use, and the allocator keeps it.
 io::task<void> order_entry_gateway::tidy_after_crowds() {
+    auto seen = statistics_.connections_now;
     while (true) {
         const std::error_code stopped = co_await io::sleep_for(options_.crowd_look_interval);
         if (stopped) co_return;
-        if (connections_peak_ < crowd_connections_min || statistics_.connections_now > connections_peak_ / 4) continue;
-        connections_peak_ = statistics_.connections_now;
+        const bool goes_on = statistics_.connections_now < seen;  // what leaves later would stay in memory
+        seen = statistics_.connections_now;
+        if (goes_on || connections_peak_ < crowd_connections_min || seen > connections_peak_ / 4) continue;
+        connections_peak_ = seen;
         co_await io::give_idle_memory_back();
         ++statistics_.crowds_left;
     }
