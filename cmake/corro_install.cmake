@@ -6,8 +6,8 @@ include(CMakePackageConfigHelpers)
 
 set(corro_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/corro")
 
-# Headers below a folder of their own: include/corro/io/task.hpp is still `#include "io/task.hpp"`.
-foreach(layer IN ITEMS base io)
+# Headers below a folder of their own: include/corro/io/task.hpp is still `#include "io/task/task.hpp"`.
+foreach(layer IN ITEMS base io http websocket)
   install(TARGETS corro_${layer} EXPORT corro_targets COMPONENT io
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT io
     FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/corro" COMPONENT io)

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/signals.hpp"
-#include "io/tcp.hpp"
-#include "io/when_any.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/when_any.hpp"
 #include "line_reader.hpp"
 
 namespace io = corro::io;

@@ -12,14 +12,14 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/channel.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/signals.hpp"
-#include "io/tcp.hpp"
-#include "io/when_any.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/process/signals.hpp"
+#include "io/sync/channel.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/when_any.hpp"
+#include "io/task/with_timeout.hpp"
 #include "line_reader.hpp"
 
 namespace io = corro::io;

@@ -4,12 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/task.hpp"
-#include "io/timer.hpp"
-#include "io/when_all.hpp"
-#include "io/yield.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/task.hpp"
+#include "io/task/when_all.hpp"
 
 namespace io = corro::io;
 using namespace std::chrono_literals;

@@ -12,21 +12,21 @@
 #include <utility>
 #include <vector>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/http/router.hpp"
-#include "io/http/server.hpp"
-#include "io/signals.hpp"
-#include "io/timer.hpp"
-#include "io/tls_stream.hpp"
-#include "io/websocket/connection.hpp"
-#include "io/when_all.hpp"
-#include "io/when_any.hpp"
+#include "http/router.hpp"
+#include "http/server.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/when_all.hpp"
+#include "io/task/when_any.hpp"
+#include "io/tls/tls_stream.hpp"
 #include "self_signed.hpp"
+#include "websocket/connection.hpp"
 
 namespace io = corro::io;
-namespace http = corro::io::http;
-namespace websocket = corro::io::websocket;
+namespace http = corro::http;
+namespace websocket = corro::websocket;
 
 constexpr std::string_view help = R"(corro-echo: echo over WebSocket and HTTP, on TCP and TLS, until Ctrl-C
 

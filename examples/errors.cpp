@@ -11,14 +11,14 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/resolver.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
-#include "io/timer.hpp"
-#include "io/unix_socket.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/net/resolver.hpp"
+#include "io/net/tcp.hpp"
+#include "io/net/unix_socket.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/task.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace io = corro::io;
 using namespace std::chrono_literals;

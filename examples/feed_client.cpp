@@ -8,14 +8,14 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/tcp.hpp"
-#include "io/websocket/connection.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/with_timeout.hpp"
+#include "websocket/connection.hpp"
 
 namespace io = corro::io;
-namespace websocket = corro::io::websocket;
+namespace websocket = corro::websocket;
 
 // [subscribe]
 io::task<std::error_code> subscribe(io::context* on, io::endpoint where, int count) {

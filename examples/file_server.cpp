@@ -14,17 +14,17 @@
 #include <utility>
 #include <vector>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/file.hpp"
-#include "io/http/router.hpp"
-#include "io/http/server.hpp"
-#include "io/signals.hpp"
-#include "io/tcp.hpp"
-#include "io/when_any.hpp"
+#include "http/router.hpp"
+#include "http/server.hpp"
+#include "io/file/file.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/when_any.hpp"
 
 namespace io = corro::io;
-namespace http = corro::io::http;
+namespace http = corro::http;
 
 // [path]
 /// The file that a path stands for; empty if it would lead out of the folder or to a hidden file.

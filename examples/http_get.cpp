@@ -7,14 +7,14 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/http/client.hpp"
-#include "io/tcp.hpp"
-#include "io/with_timeout.hpp"
+#include "http/client.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace io = corro::io;
-namespace http = corro::io::http;
+namespace http = corro::http;
 
 io::task<std::error_code> get(io::context* on, io::endpoint where, std::string path) {
     auto stream = co_await io::tcp_stream::connect(*on, where);

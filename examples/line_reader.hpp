@@ -10,9 +10,9 @@
 #include <string>
 #include <system_error>
 
+#include "io/net/tcp.hpp"
 #include "io/result.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
+#include "io/task/task.hpp"
 
 // [line_reader]
 class line_reader {

@@ -10,15 +10,15 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/retry.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
-#include "io/timer.hpp"
-#include "io/when_all.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/retry.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
+#include "io/task/when_all.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace io = corro::io;
 using namespace std::chrono_literals;

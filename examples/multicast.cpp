@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/signals.hpp"
-#include "io/udp.hpp"
-#include "io/when_any.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/udp.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/when_any.hpp"
 
 namespace io = corro::io;
 

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "io/tls_context.hpp"
+#include "io/tls/tls_context.hpp"
 
 namespace example {
 

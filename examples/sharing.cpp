@@ -6,18 +6,18 @@
 #include <thread>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/channel.hpp"
-#include "io/context.hpp"
-#include "io/context_group.hpp"
-#include "io/event.hpp"
-#include "io/mutex.hpp"
-#include "io/resume_on.hpp"
-#include "io/scope.hpp"
-#include "io/semaphore.hpp"
-#include "io/task.hpp"
-#include "io/timer.hpp"
-#include "io/when_all.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/context_group.hpp"
+#include "io/loop/timer.hpp"
+#include "io/sync/channel.hpp"
+#include "io/sync/event.hpp"
+#include "io/sync/mutex.hpp"
+#include "io/sync/semaphore.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/resume_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
+#include "io/task/when_all.hpp"
 
 namespace io = corro::io;
 using namespace std::chrono_literals;

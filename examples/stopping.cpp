@@ -4,15 +4,15 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/event.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
-#include "io/timer.hpp"
-#include "io/when_any.hpp"
-#include "io/with_timeout.hpp"
-#include "io/yield.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
+#include "io/task/when_any.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace io = corro::io;
 using namespace std::chrono_literals;

@@ -10,13 +10,13 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/stream.hpp"
+#include "io/net/unix_socket.hpp"
 #include "io/result.hpp"
-#include "io/stream.hpp"
-#include "io/task.hpp"
-#include "io/unix_socket.hpp"
-#include "io/when_all.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/task.hpp"
+#include "io/task/when_all.hpp"
 
 namespace io = corro::io;
 

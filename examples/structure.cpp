@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
-#include "io/timer.hpp"
-#include "io/when_all.hpp"
-#include "io/when_any.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
+#include "io/task/when_all.hpp"
+#include "io/task/when_any.hpp"
 
 namespace io = corro::io;
 using namespace std::chrono_literals;

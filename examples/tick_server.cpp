@@ -10,12 +10,12 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/signals.hpp"
-#include "io/tcp.hpp"
-#include "io/timer.hpp"
-#include "io/when_any.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/net/tcp.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/when_any.hpp"
 
 namespace io = corro::io;
 

@@ -10,12 +10,12 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/tcp.hpp"
-#include "io/tls_context.hpp"
-#include "io/tls_stream.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/with_timeout.hpp"
+#include "io/tls/tls_context.hpp"
+#include "io/tls/tls_stream.hpp"
 
 namespace io = corro::io;
 

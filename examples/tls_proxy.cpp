@@ -11,17 +11,17 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/signals.hpp"
-#include "io/stream.hpp"
-#include "io/tcp.hpp"
-#include "io/tls_context.hpp"
-#include "io/tls_stream.hpp"
-#include "io/when_all.hpp"
-#include "io/when_any.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/stream.hpp"
+#include "io/net/tcp.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/when_all.hpp"
+#include "io/task/when_any.hpp"
+#include "io/task/with_timeout.hpp"
+#include "io/tls/tls_context.hpp"
+#include "io/tls/tls_stream.hpp"
 
 namespace io = corro::io;
 using namespace std::chrono_literals;

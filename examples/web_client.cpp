@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/http/client.hpp"
-#include "io/tcp.hpp"
-#include "io/websocket/connection.hpp"
+#include "http/client.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/block_on.hpp"
+#include "websocket/connection.hpp"
 
 namespace io = corro::io;
-namespace http = corro::io::http;
-namespace websocket = corro::io::websocket;
+namespace http = corro::http;
+namespace websocket = corro::websocket;
 
 io::task<std::error_code> get(io::tcp_stream stream, std::string host, std::string path) {
     // [get]

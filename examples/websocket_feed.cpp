@@ -9,21 +9,21 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/event.hpp"
-#include "io/http/router.hpp"
-#include "io/http/server.hpp"
-#include "io/signals.hpp"
-#include "io/tcp.hpp"
-#include "io/timer.hpp"
-#include "io/websocket/connection.hpp"
-#include "io/when_all.hpp"
-#include "io/when_any.hpp"
+#include "http/router.hpp"
+#include "http/server.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/net/tcp.hpp"
+#include "io/process/signals.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/when_all.hpp"
+#include "io/task/when_any.hpp"
+#include "websocket/connection.hpp"
 
 namespace io = corro::io;
-namespace http = corro::io::http;
-namespace websocket = corro::io::websocket;
+namespace http = corro::http;
+namespace websocket = corro::websocket;
 
 constexpr std::string_view page = R"(<!doctype html><title>Feed</title><h1 id="price"></h1><script>
 new WebSocket(`ws://${location.host}/feed`).onmessage = (m) => { price.textContent = m.data; };

@@ -19,14 +19,14 @@ import sys
 import tempfile
 
 PLACES = [re.compile(pattern) for pattern in (
-    r"include/corro/io/[a-z0-9_/]+\.hpp",
+    r"include/corro/(io|http|websocket)/[a-z0-9_/]+\.hpp",
     r"include/corro/base/[a-z0-9_]+\.hpp",
-    r"lib/([a-z0-9_-]+/)?libcorro_(io|base|io_asio)\.a",
+    r"lib/([a-z0-9_-]+/)?libcorro_(io|http|websocket|base|io_asio)\.a",
     r"lib/([a-z0-9_-]+/)?cmake/corro/(corro(Config|ConfigVersion|(Asio)?Targets|(Asio)?Targets-[a-z]+)|Find[a-z]+)\.cmake",
     r"share/doc/[a-z-]+/(LICENSE|copyright|changelog\.gz)",
 )]
 NEEDED = [re.compile(pattern) for pattern in (
-    r"include/corro/io/task\.hpp",
+    r"include/corro/io/task/task\.hpp",
     r"lib/([a-z0-9_-]+/)?libcorro_io\.a",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroConfig\.cmake",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroConfigVersion\.cmake",
@@ -34,14 +34,14 @@ NEEDED = [re.compile(pattern) for pattern in (
 )]
 # The bridge to Asio: all of it, or, where Boost was missing, nothing.
 ASIO = [re.compile(pattern) for pattern in (
-    r"include/corro/io/asio/asio_backend\.hpp",
-    r"include/corro/io/asio/awaited\.hpp",
+    r"include/corro/io/backends/asio/asio_backend\.hpp",
+    r"include/corro/io/backends/asio/awaited\.hpp",
     r"lib/([a-z0-9_-]+/)?libcorro_io_asio\.a",
     r"lib/([a-z0-9_-]+/)?cmake/corro/corroAsioTargets\.cmake",
 )]
 # Headers that only the library's own sources include, and those of tests.
-PRIVATE = re.compile(r"include/corro/io/(epoll/|uring/|kernel_|backend_tests|test_)")
-LAYERS_OUTSIDE = "domain wire matching risk facility journal gateway market_data client node sim".split()
+PRIVATE = re.compile(r"include/corro/(io|http|websocket)/(backends/(?!asio/)|testing/|(.*/)?test_)")
+LAYERS_OUTSIDE = "domain wire matching risk facility facility_reference rule_book journal gateway market_data client recorded node sim".split()
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 
 
@@ -68,9 +68,9 @@ def findings(prefix: pathlib.Path) -> list[str]:
 
 
 def self_test() -> int:
-    sound = ["include/corro/io/task.hpp", "lib/libcorro_io.a", "lib/cmake/corro/corroConfig.cmake",
+    sound = ["include/corro/io/task/task.hpp", "lib/libcorro_io.a", "lib/cmake/corro/corroConfig.cmake",
              "lib/cmake/corro/corroConfigVersion.cmake", "share/doc/corro/LICENSE"]
-    asio = ["include/corro/io/asio/asio_backend.hpp", "include/corro/io/asio/awaited.hpp", "lib/libcorro_io_asio.a",
+    asio = ["include/corro/io/backends/asio/asio_backend.hpp", "include/corro/io/backends/asio/awaited.hpp", "lib/libcorro_io_asio.a",
             "lib/cmake/corro/corroAsioTargets.cmake"]
     cases = [("sound", sound, {}, []), ("sound, with the bridge to Asio", sound + asio, {}, [])]
     cases += [(f"bridge without {file}", sound + [other for other in asio if other != file], {}, ["half"]) for file in asio]
@@ -78,11 +78,11 @@ def self_test() -> int:
     cases += [(f"without {file}", [other for other in sound if other != file], {}, ["missing"]) for file in sound]
     cases += [
         ("a program", [*sound, "bin/corro"], {}, ["stranger"]),
-        ("a backend's header", [*sound, "include/corro/io/epoll/epoll_backend.hpp"], {}, ["private"]),
-        ("a test's header", [*sound, "include/corro/io/test_require.hpp"], {}, ["private"]),
-        ("open include", sound, {"include/corro/io/task.hpp": '#include "base/pool.hpp"\n'}, ["unclosed"]),
+        ("a backend's header", [*sound, "include/corro/io/backends/epoll_backend.hpp"], {}, ["private"]),
+        ("a test's header", [*sound, "include/corro/io/testing/test_require.hpp"], {}, ["private"]),
+        ("open include", sound, {"include/corro/io/task/task.hpp": '#include "base/pool.hpp"\n'}, ["unclosed"]),
         ("closed include", [*sound, "include/corro/base/assert.hpp"],
-         {"include/corro/io/task.hpp": '#include "base/assert.hpp"\n#include <vector>\n'}, []),
+         {"include/corro/io/task/task.hpp": '#include "base/assert.hpp"\n#include <vector>\n'}, []),
     ]
     wrong = 0
     for name, files, contents, expected in cases:

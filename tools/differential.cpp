@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "facility/differential.hpp"
+#include "facility_reference/differential.hpp"
 
 namespace {
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "journal/writer.hpp"
 #include "node/configuration.hpp"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the small recorded market below src/wire/recorded/testdata, the same one in each format that is read.
+"""Writes the small recorded market below src/recorded/testdata, the same one in each format that is read.
 
     make_recorded_fixtures.py           writes the files
     make_recorded_fixtures.py --check   says whether the committed files are what would be written
@@ -18,7 +18,7 @@ import pathlib
 import struct
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "src/wire/recorded/testdata"
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "src/recorded/testdata"
 TEN_O_CLOCK_NS = 36_000_000_000_000
 DAY_NS = 1_704_067_200_000_000_000  # 2024-01-01
 INSTRUMENT = 42

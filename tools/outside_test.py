@@ -65,6 +65,7 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path) -> None:
         raise Failed("find_package found another corro than the one under test")
     run("cmake", "--build", work / "build")
     print(run(work / "build/outside").strip())
+    print(run(work / "build/outside_web").strip())
     if asio:
         print(run(work / "build/outside_asio").strip())
         # The programs of the guide's page on coming from Asio.

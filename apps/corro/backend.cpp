@@ -1,7 +1,7 @@
 #include "backend.hpp"
 
 #ifdef CORRO_WITH_ASIO
-#include "io/asio/asio_backend.hpp"
+#include "io/backends/asio/asio_backend.hpp"
 #endif
 
 namespace corro::app {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
 
 namespace corro::app {
 

@@ -8,23 +8,23 @@
 #include <string>
 #include <vector>
 
-#include "client/recorded_definitions.hpp"
-#include "client/recorded_reader.hpp"
 #include "commands.hpp"
 #include "domain/decimal.hpp"
+#include "recorded/recorded_definitions.hpp"
+#include "recorded/recorded_reader.hpp"
 
 namespace corro::app {
 namespace {
 
-namespace dbn = wire::recorded::dbn;
+namespace dbn = recorded::dbn;
 
 struct definitions_options {
     std::vector<std::filesystem::path> files;
     std::string tick_size;
 };
 
-void read_file(const std::filesystem::path& path, client::recorded_definitions& into) {
-    auto reader = client::recorded_reader<dbn::decoder>::open(path);
+void read_file(const std::filesystem::path& path, recorded::recorded_definitions& into) {
+    auto reader = recorded::recorded_reader<dbn::decoder>::open(path);
     if (!reader) throw std::runtime_error(fmt::format("{}: {}", path.string(), reader.error().message()));
     for (;;) {
         const auto record = reader->next();
@@ -44,10 +44,10 @@ int run(const definitions_options& options) {
             throw std::runtime_error("--tick-size: expected a positive decimal");
         tick_size = domain::price_nano{read.nano};
     }
-    client::recorded_definitions all(tick_size);
+    recorded::recorded_definitions all(tick_size);
     for (const std::filesystem::path& path : options.files) read_file(path, all);
-    const client::recorded_instruments made = all.finish();
-    for (const domain::instrument& i : made.instruments) fmt::print("{}\n", client::to_configuration(i));
+    const recorded::recorded_instruments made = all.finish();
+    for (const domain::instrument& i : made.instruments) fmt::print("{}\n", recorded::to_configuration(i));
     for (const std::string& line : made.left_out) fmt::print(stderr, "left out {}\n", line);
     return 0;
 }

@@ -39,10 +39,10 @@ void desk_screen::prefill(const trading_desk& desk, domain::side side) {
 
 void desk_screen::complete(trading_desk& desk) {
     if (line_.text().empty()) return desk.select_next();
-    const std::string completed = client::desk::complete(line_.text(), desk.instruments());
+    const std::string completed = desk::complete(line_.text(), desk.instruments());
     if (completed == line_.text()) {
         std::string offered;
-        for (const std::string& word : client::desk::completions(line_.text(), desk.instruments())) {
+        for (const std::string& word : desk::completions(line_.text(), desk.instruments())) {
             offered += (offered.empty() ? "" : "  ") + word;
         }
         if (!offered.empty()) add(offered);

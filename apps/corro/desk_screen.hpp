@@ -4,7 +4,7 @@
 #include <deque>
 #include <string>
 
-#include "client/desk/line_editor.hpp"
+#include "apps/corro/desk/line_editor.hpp"
 #include "terminal.hpp"
 #include "trading_desk.hpp"
 
@@ -28,7 +28,7 @@ class desk_screen {
     void draw_orders(const trading_desk& desk, int row, int rows);
 
     terminal terminal_;
-    client::desk::line_editor line_;
+    desk::line_editor line_;
     std::deque<std::string> messages_;  ///< oldest first
 };
 

@@ -3,10 +3,10 @@
 
 #include <thread>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/remote_event.hpp"
-#include "io/scope.hpp"
+#include "io/loop/context.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "node/configuration.hpp"
 #include "node/exchange.hpp"
 

@@ -14,8 +14,8 @@
 #include <system_error>
 
 #include "commands.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/storage.hpp"
 #include "node/configuration.hpp"

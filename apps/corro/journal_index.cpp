@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "commands.hpp"
-#include "io/block_on.hpp"
+#include "io/task/block_on.hpp"
 #include "past.hpp"
 
 namespace corro::app {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 
 namespace corro::app {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/signals.hpp"
-#include "io/timer.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "load_client.hpp"
 #include "node/configuration.hpp"
 #include "node/latency_tables.hpp"

@@ -10,9 +10,9 @@
 
 #include "client/session_errors.hpp"
 #include "io/errors.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::app {
 namespace {

@@ -14,10 +14,10 @@
 #include "base/tsc_clock.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/event.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/task.hpp"
 #include "load_outages.hpp"
 
 namespace corro::app {

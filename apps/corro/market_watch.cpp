@@ -12,8 +12,8 @@
 #include "client/feed_session.hpp"
 #include "client/session_errors.hpp"
 #include "io/errors.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/scope.hpp"
 #include "screen.hpp"
 
 namespace corro::app {

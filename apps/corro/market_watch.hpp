@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/task/task.hpp"
 #include "market_view.hpp"
 
 namespace corro::app {

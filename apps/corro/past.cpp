@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "io/block_on.hpp"
+#include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/identity.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "history/timeline.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
 #include "journal/storage.hpp"
 #include "node/configuration.hpp"
 

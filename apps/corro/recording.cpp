@@ -9,16 +9,16 @@
 #include <string_view>
 #include <utility>
 
-#include "client/recorded_file.hpp"
-#include "client/replay/order_flow.hpp"
-#include "client/replay/quote_flow.hpp"
-#include "client/replay/recorded_orders.hpp"
-#include "client/replay/recorded_quotes.hpp"
+#include "recorded/recorded_file.hpp"
+#include "recorded/replay/order_flow.hpp"
+#include "recorded/replay/quote_flow.hpp"
+#include "recorded/replay/recorded_orders.hpp"
+#include "recorded/replay/recorded_quotes.hpp"
 
 namespace corro::app {
 namespace {
 
-using namespace client::replay;
+using namespace recorded::replay;
 
 /// An instrument with this tick that takes prices from `low` to `high`.
 domain::instrument suitable_instrument(const std::string& name, domain::price_nano tick, domain::price_nano low,
@@ -117,7 +117,7 @@ class quotes_recording final : public recording {
 };
 
 bool begins_as_dbn(const std::filesystem::path& path) {
-    auto file = client::recorded_file::open(path);
+    auto file = recorded::recorded_file::open(path);
     if (!file) throw replay_error(fmt::format("{}: {}", path.string(), file.error().message()));
     const auto piece = file->read();
     if (!piece) throw replay_error(fmt::format("{}: {}", path.string(), to_string(piece.error())));

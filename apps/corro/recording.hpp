@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "client/replay/difference.hpp"
-#include "client/replay/flow.hpp"
-#include "client/replay/report.hpp"
 #include "domain/instrument.hpp"
 #include "market_data/book_image.hpp"
+#include "recorded/replay/difference.hpp"
+#include "recorded/replay/flow.hpp"
+#include "recorded/replay/report.hpp"
 
 namespace corro::app {
 
@@ -38,15 +38,15 @@ class recording {
     [[nodiscard]] virtual domain::time_ns times_begin() const { return {}; }
 
     /// The flow, in terms of the venue's instrument. Once. @throws replay_error when the instrument does not suit.
-    [[nodiscard]] virtual client::replay::flow& open(const domain::instrument& instrument,
-                                                     client::replay::difference_log& log) = 0;
+    [[nodiscard]] virtual recorded::replay::flow& open(const domain::instrument& instrument,
+                                                       recorded::replay::difference_log& log) = 0;
     /// The run is finished: the last comparison.
     virtual void finish(const market_data::book_image& book) = 0;
-    [[nodiscard]] virtual std::vector<client::replay::report_section> sections() const = 0;
+    [[nodiscard]] virtual std::vector<recorded::replay::report_section> sections() const = 0;
 };
 
 /// Reads the files once.
-/// @throws client::replay::replay_error  Files that are missing, truncated or foreign, with file and place.
+/// @throws recorded::replay::replay_error  Files that are missing, truncated or foreign, with file and place.
 [[nodiscard]] std::unique_ptr<recording> survey_recording(const recording_options& options);
 
 }  // namespace corro::app

@@ -11,26 +11,26 @@
 #include <string>
 #include <vector>
 
-#include "client/replay/replay_session.hpp"
-#include "client/replay/report.hpp"
 #include "commands.hpp"
 #include "exchange_thread.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/signals.hpp"
-#include "io/timer.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "node/configuration.hpp"
+#include "recorded/replay/replay_session.hpp"
+#include "recorded/replay/report.hpp"
 #include "recording.hpp"
 
 namespace corro::app {
 namespace {
 
-using client::replay::difference_log;
-using client::replay::replay_error;
-using client::replay::replay_report;
-using client::replay::replay_run;
-using client::replay::replay_session;
+using recorded::replay::difference_log;
+using recorded::replay::replay_error;
+using recorded::replay::replay_report;
+using recorded::replay::replay_run;
+using recorded::replay::replay_session;
 
 struct replay_options {
     recording_options recording;
@@ -45,7 +45,7 @@ struct replay_options {
 
 /// Where the recording is replayed.
 struct venue {
-    client::replay::venue_addresses addresses;
+    recorded::replay::venue_addresses addresses;
     client::credentials who;
     std::string instrument;
     std::unique_ptr<exchange_thread> own;  ///< empty: a venue that runs elsewhere
@@ -123,7 +123,7 @@ std::string time_of_day(domain::time_ns t) {
     return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-io::task<void> show_progress(const replaying* r, const replay_run* run, const client::replay::flow* flow) {
+io::task<void> show_progress(const replaying* r, const replay_run* run, const recorded::replay::flow* flow) {
     std::uint64_t before = 0;
     for (int seconds = 1;; ++seconds) {
         const std::error_code stopped = co_await io::sleep_for(std::chrono::seconds(1));
@@ -164,7 +164,7 @@ io::task<void> replay_all(replaying* r) {
     const std::unique_ptr<replay_session> session = co_await replay_session::join(r->where.addresses, r->where.who);
     const domain::instrument instrument = session->instrument(r->where.instrument);
     r->log = std::make_unique<difference_log>(r->options.differences_max, instrument.tick_size);
-    client::replay::flow& flow = r->what.open(instrument, *r->log);
+    recorded::replay::flow& flow = r->what.open(instrument, *r->log);
     replay_run run(flow, *r->log, instrument.id);
     std::ofstream times = open_times(r->options.times);
     if (times.is_open()) {
@@ -189,7 +189,7 @@ io::task<void> replay_all(replaying* r) {
     if (run.finished()) r->what.finish(run.book());
     if (!run.finished() && r->report.failure.empty()) r->report.failure = "stopped";
     r->report.instrument = std::string(instrument.name.view());
-    r->report.tick = client::replay::decimal_of(instrument.tick_size.value);
+    r->report.tick = recorded::replay::decimal_of(instrument.tick_size.value);
     r->report.counts = run.counts();
     r->report.sections = r->what.sections();
     co_await session->leave(instrument.id);

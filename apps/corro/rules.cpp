@@ -5,39 +5,57 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
-#include "tests/conformance/rule_book.hpp"
+#include "rule_book/rule_book.hpp"
+#include "rule_book/scenarios.hpp"
 
 namespace corro::app {
 namespace {
 
 struct rules_options {
-    std::filesystem::path directory = CORRO_RULES_DIRECTORY;
+    std::filesystem::path directory;  ///< empty: the rule book that is compiled in
     std::string filter;
     bool prints_titles_only = false;
     bool shows_text = false;
 };
 
-/// The files of the rule book whose names contain `filter`, by name.
-std::vector<std::filesystem::path> rule_files(const rules_options& options) {
-    if (!std::filesystem::is_directory(options.directory)) {
-        throw std::runtime_error(fmt::format("{}: no such directory", options.directory.string()));
+/// A scenario's name, such as "auctions/auction_collects.txt", and its text.
+using named_text = std::pair<std::string, std::string>;
+
+std::vector<named_text> scenarios_below(const std::filesystem::path& directory) {
+    if (!std::filesystem::is_directory(directory)) {
+        throw std::runtime_error(fmt::format("{}: no such directory", directory.string()));
     }
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(options.directory)) {
-        const std::filesystem::path& path = entry.path();
-        if (path.extension() == ".txt" && path.stem().string().find(options.filter) != std::string::npos) {
-            files.push_back(path);
-        }
+    std::vector<named_text> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+        if (entry.path().extension() != ".txt") continue;
+        std::ifstream file(entry.path());
+        found.emplace_back(entry.path().lexically_relative(directory).string(),
+                           std::string(std::istreambuf_iterator<char>(file), {}));
     }
-    std::sort(files.begin(), files.end());
-    if (files.empty()) throw std::runtime_error("no scenario has such a name");
-    return files;
+    return found;
+}
+
+/// The scenarios whose names contain `filter`, by name.
+std::vector<named_text> chosen_scenarios(const rules_options& options) {
+    std::vector<named_text> found;
+    if (options.directory.empty()) {
+        for (const rule_book::scenario& s : rule_book::scenarios()) found.emplace_back(s.name, s.text);
+    } else {
+        found = scenarios_below(options.directory);
+    }
+    std::erase_if(found, [&](const named_text& s) { return s.first.find(options.filter) == std::string::npos; });
+    std::sort(found.begin(), found.end());
+    if (found.empty()) throw std::runtime_error("no scenario has such a name");
+    return found;
 }
 
 void print_differences(const std::vector<std::string>& expected, const std::vector<std::string>& actual) {
@@ -46,18 +64,18 @@ void print_differences(const std::vector<std::string>& expected, const std::vect
 }
 
 /// Plays one scenario on a venue of its own and prints a line for it. False: it did not end as its file says.
-bool play(const std::filesystem::path& path, const rules_options& options) {
-    std::ifstream file(path);
-    const auto [rule, problem] = conformance::read_rule(file);
+bool play(const named_text& scenario, const rules_options& options) {
+    std::istringstream text(scenario.second);
+    const auto [rule, problem] = rule_book::read_rule(text);
     if (options.prints_titles_only && problem.empty()) {
-        fmt::print("{:<40} {}\n", path.filename().string(), rule.title);
+        fmt::print("{:<46} {}\n", scenario.first, rule.title);
         return true;
     }
-    conformance::ending end;
+    rule_book::ending end;
     end.problem = problem;
-    if (problem.empty()) end = conformance::play(rule);
+    if (problem.empty()) end = rule_book::play(rule);
     const bool passes = end.problem.empty() && end.facts == rule.then;
-    fmt::print("{}  {:<40} {}\n", passes ? "pass" : "FAIL", path.filename().string(), rule.title);
+    fmt::print("{}  {:<46} {}\n", passes ? "pass" : "FAIL", scenario.first, rule.title);
     if (options.shows_text) {
         for (const std::string& line : rule.given) fmt::print("      given  {}\n", line);
         for (const std::string& line : rule.when) fmt::print("      when   {}\n", line);
@@ -72,14 +90,14 @@ bool play(const std::filesystem::path& path, const rules_options& options) {
 }
 
 int run(const rules_options& options) {
-    const std::vector<std::filesystem::path> files = rule_files(options);
+    const std::vector<named_text> chosen = chosen_scenarios(options);
     std::size_t failed_count = 0;
-    for (const std::filesystem::path& path : files) failed_count += play(path, options) ? 0U : 1U;
+    for (const named_text& scenario : chosen) failed_count += play(scenario, options) ? 0U : 1U;
     if (options.prints_titles_only) {
-        fmt::print("{} scenarios\n", files.size());
+        fmt::print("{} scenarios\n", chosen.size());
         return 0;
     }
-    fmt::print("{} scenarios, {} passed, {} failed\n", files.size(), files.size() - failed_count, failed_count);
+    fmt::print("{} scenarios, {} passed, {} failed\n", chosen.size(), chosen.size() - failed_count, failed_count);
     return failed_count == 0 ? 0 : 1;
 }
 
@@ -89,8 +107,8 @@ void add_rules_command(CLI::App& app, int& exit_code) {
     const auto options = std::make_shared<rules_options>();
     CLI::App* command = app.add_subcommand(
         "rules", "Lists the scenarios of the rule book of matching, plays each and says whether it ends as written");
-    command->add_option("filter", options->filter, "Only scenarios whose file name contains this text");
-    command->add_option("--directory", options->directory, "Where the scenario files are")->capture_default_str();
+    command->add_option("filter", options->filter, "Only scenarios whose topic or file name contains this text");
+    command->add_option("--directory", options->directory, "Play the scenario files below this folder instead");
     command->add_flag("--list", options->prints_titles_only, "Only list files and titles, play nothing");
     command->add_flag("--text", options->shows_text, "Also print what each scenario says");
     command->footer(

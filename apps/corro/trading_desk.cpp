@@ -9,15 +9,15 @@
 #include "client/session_errors.hpp"
 #include "domain/decimal.hpp"
 #include "io/errors.hpp"
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 #include "operator_words.hpp"
 #include "venue_access.hpp"
 
 namespace corro::app {
 namespace {
 
-using client::desk::order_state;
-using client::desk::own_order;
+using desk::order_state;
+using desk::own_order;
 
 constexpr std::chrono::milliseconds retry_delay{500};
 constexpr std::chrono::milliseconds rejoin_delay{500};
@@ -300,13 +300,13 @@ void trading_desk::tell(const domain::event& event) {
 }
 
 void trading_desk::execute(std::string_view line) {
-    using namespace client::desk;
+    using namespace desk;
     learn_instruments();
     const auto parsed = parse(line, instruments_, selected_);
     if (!parsed) return say_(parsed.error());
     if (const auto* const ticket = std::get_if<order_ticket>(&*parsed)) {
         send(ticket->command);
-    } else if (const auto* const wanted = std::get_if<client::desk::change>(&*parsed)) {
+    } else if (const auto* const wanted = std::get_if<desk::change>(&*parsed)) {
         amend(*wanted);
     } else if (const auto* const which = std::get_if<cancellation>(&*parsed)) {
         cancel(*which);
@@ -315,15 +315,15 @@ void trading_desk::execute(std::string_view line) {
         if (const domain::instrument* const i = find(chosen->instrument); i != nullptr && feed_ != nullptr) {
             say_(market_view::summary(*feed_, *i));
         }
-    } else if (const auto* const question = std::get_if<client::desk::status_question>(&*parsed)) {
+    } else if (const auto* const question = std::get_if<desk::status_question>(&*parsed)) {
         ask_status(question->instrument);
-    } else if (std::holds_alternative<client::desk::snapshot_wish>(*parsed)) {
+    } else if (std::holds_alternative<desk::snapshot_wish>(*parsed)) {
         ask_snapshot();
     } else if (const auto* const what = std::get_if<listing>(&*parsed)) {
         list(*what);
     } else if (const auto* const topic = std::get_if<help_request>(&*parsed)) {
         for (const std::string& text : help(topic->topic)) say_(text);
-    } else if (std::holds_alternative<client::desk::leave>(*parsed)) {
+    } else if (std::holds_alternative<desk::leave>(*parsed)) {
         leave();
     }
 }
@@ -364,7 +364,7 @@ void trading_desk::tell(const client::operator_word& told) {
     say_(in_words(told, i == nullptr ? std::string_view() : i->name.view()));
 }
 
-void trading_desk::amend(const client::desk::change& wanted) {
+void trading_desk::amend(const desk::change& wanted) {
     const own_order* const o = orders_.find(long_number(wanted.number));
     const domain::instrument* const i = o == nullptr ? nullptr : find(o->instrument);
     if (i == nullptr) return say_(fmt::format("there is no order #{}; see: orders", wanted.number));
@@ -393,7 +393,7 @@ void trading_desk::amend(const client::desk::change& wanted) {
     send(c);
 }
 
-void trading_desk::cancel(const client::desk::cancellation& wanted) {
+void trading_desk::cancel(const desk::cancellation& wanted) {
     domain::command c;
     if (wanted.number == 0) {
         c.kind = domain::command_kind::cancel_orders;
@@ -410,8 +410,8 @@ void trading_desk::cancel(const client::desk::cancellation& wanted) {
     send(c);
 }
 
-void trading_desk::list(client::desk::listing what) {
-    using client::desk::listing;
+void trading_desk::list(desk::listing what) {
+    using desk::listing;
     std::size_t count = 0;
     if (what == listing::orders) {
         for (const auto& [number, order] : orders_.all()) {
@@ -421,7 +421,7 @@ void trading_desk::list(client::desk::listing what) {
         }
         if (count == 0) say_("no open orders");
     } else if (what == listing::fills) {
-        for (const client::desk::own_fill& f : orders_.fills()) {
+        for (const desk::own_fill& f : orders_.fills()) {
             const domain::instrument* const i = find(f.instrument);
             if (i == nullptr || count == fills_listed_max) break;
             say_(fmt::format("#{} {} {} {} @ {}", short_number(f.number),

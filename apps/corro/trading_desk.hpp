@@ -15,14 +15,14 @@
 #include <string_view>
 #include <vector>
 
-#include "client/desk/desk_command.hpp"
-#include "client/desk/own_orders.hpp"
+#include "apps/corro/desk/desk_command.hpp"
+#include "apps/corro/desk/own_orders.hpp"
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
-#include "io/endpoint.hpp"
-#include "io/event.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 #include "market_view.hpp"
 
 namespace corro::app {
@@ -57,7 +57,7 @@ class trading_desk {
     [[nodiscard]] const std::vector<domain::instrument>& instruments() const noexcept { return instruments_; }
     [[nodiscard]] std::optional<domain::instrument_id> selected() const noexcept { return selected_; }
     void select_next() noexcept;
-    [[nodiscard]] const client::desk::own_orders& orders() const noexcept { return orders_; }
+    [[nodiscard]] const desk::own_orders& orders() const noexcept { return orders_; }
     /// nullptr while the feed is not joined.
     [[nodiscard]] const client::feed_session* feed() const noexcept { return feed_.get(); }
     [[nodiscard]] const market_view& view() const noexcept { return view_; }
@@ -65,7 +65,7 @@ class trading_desk {
 
     [[nodiscard]] const domain::instrument* find(domain::instrument_id id) const noexcept;
     /// One's own order in a line, as the venue knows it.
-    [[nodiscard]] std::string describe(const client::desk::own_order& order) const;
+    [[nodiscard]] std::string describe(const desk::own_order& order) const;
     /// The number that a person uses for an order.
     [[nodiscard]] static std::uint64_t short_number(domain::client_order_id number) noexcept {
         return number.value & 0xffffffffU;
@@ -88,9 +88,9 @@ class trading_desk {
     void ask_snapshot();
     void is_asked(bool queued);
     void tell(const client::operator_word& told);
-    void amend(const client::desk::change& wanted);
-    void cancel(const client::desk::cancellation& wanted);
-    void list(client::desk::listing what);
+    void amend(const desk::change& wanted);
+    void cancel(const desk::cancellation& wanted);
+    void list(desk::listing what);
     [[nodiscard]] domain::client_order_id long_number(std::uint64_t short_one) const noexcept;
 
     desk_settings settings_;
@@ -99,7 +99,7 @@ class trading_desk {
     std::unique_ptr<client::feed_session> feed_;
     std::vector<domain::instrument> instruments_;
     std::optional<domain::instrument_id> selected_;
-    client::desk::own_orders orders_;
+    desk::own_orders orders_;
     market_view view_;
     io::auto_event has_output_;
     std::uint64_t questions_count_ = 0;  ///< asked as an operator

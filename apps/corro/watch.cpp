@@ -7,10 +7,10 @@
 #include <string>
 
 #include "commands.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/signals.hpp"
+#include "io/loop/context.hpp"
+#include "io/process/signals.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "market_watch.hpp"
 #include "node/configuration.hpp"
 #include "screen.hpp"

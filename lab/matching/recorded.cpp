@@ -4,17 +4,17 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "client/replay/order_flow.hpp"
-#include "client/replay/quote_flow.hpp"
-#include "client/replay/recorded_orders.hpp"
-#include "client/replay/recorded_quotes.hpp"
-#include "client/replay/replay_run.hpp"
 #include "facility/facility.hpp"
+#include "recorded/replay/order_flow.hpp"
+#include "recorded/replay/quote_flow.hpp"
+#include "recorded/replay/recorded_orders.hpp"
+#include "recorded/replay/recorded_quotes.hpp"
+#include "recorded/replay/replay_run.hpp"
 
 namespace corro::lab {
 namespace {
 
-namespace replay = client::replay;
+namespace replay = recorded::replay;
 
 constexpr std::uint32_t orders_max = 1U << 16;
 constexpr std::uint8_t account = 1;

@@ -11,7 +11,7 @@
 
 #include "domain/instrument.hpp"
 #include "facility/facility.hpp"
-#include "facility/facility_reference.hpp"
+#include "facility_reference/facility_reference.hpp"
 #include "lab/matching/workload.hpp"
 #include "matching/engine.hpp"
 

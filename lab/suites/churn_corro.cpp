@@ -3,8 +3,8 @@
 #include <deque>
 #include <vector>
 
-#include "io/scope.hpp"
-#include "io/when_all.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/when_all.hpp"
 #include "lab/suites/churn_shapes.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"

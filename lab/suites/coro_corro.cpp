@@ -5,15 +5,15 @@
 #include <type_traits>
 #include <utility>
 
-#include "io/awaitable.hpp"
-#include "io/block_on.hpp"
-#include "io/event.hpp"
-#include "io/mutex.hpp"
-#include "io/scope.hpp"
-#include "io/when_all.hpp"
-#include "io/when_any.hpp"
-#include "io/with_timeout.hpp"
-#include "io/yield.hpp"
+#include "io/loop/yield.hpp"
+#include "io/sync/event.hpp"
+#include "io/sync/mutex.hpp"
+#include "io/task/awaitable.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/when_all.hpp"
+#include "io/task/when_any.hpp"
+#include "io/task/with_timeout.hpp"
 #include "lab/suites/coro_methods.hpp"
 #include "lab/suites/suites.hpp"
 

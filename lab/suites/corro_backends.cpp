@@ -5,7 +5,7 @@
 #include <system_error>
 
 #if defined(CORRO_LAB_BOOST_ASIO)
-#include "io/asio/asio_backend.hpp"
+#include "io/backends/asio/asio_backend.hpp"
 #endif
 
 namespace corro::lab {

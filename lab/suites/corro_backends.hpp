@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
 
 namespace corro::lab {
 

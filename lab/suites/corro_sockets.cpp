@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "io/block_on.hpp"
-#include "io/when_all.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/when_all.hpp"
 
 namespace corro::lab {
 

@@ -5,8 +5,8 @@
 
 #include <deque>
 
-#include "io/tcp.hpp"
-#include "io/unix_socket.hpp"
+#include "io/net/tcp.hpp"
+#include "io/net/unix_socket.hpp"
 #include "lab/measurement.hpp"
 
 namespace corro::lab {

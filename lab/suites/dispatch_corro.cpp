@@ -5,10 +5,10 @@
 #include <memory>
 #include <utility>
 
-#include "io/context.hpp"
-#include "io/context_group.hpp"
-#include "io/resume_on.hpp"
-#include "io/scope.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/context_group.hpp"
+#include "io/task/resume_on.hpp"
+#include "io/task/scope.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/dispatch_shapes.hpp"
 #include "lab/suites/suites.hpp"

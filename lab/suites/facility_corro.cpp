@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "io/scope.hpp"
+#include "io/task/scope.hpp"
 #include "lab/facility/station.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <deque>
 
-#include "io/scope.hpp"
+#include "io/task/scope.hpp"
 #include "lab/suites/churn_shapes.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"

@@ -3,8 +3,8 @@
 #include <deque>
 #include <thread>
 
-#include "io/context_group.hpp"
-#include "io/scope.hpp"
+#include "io/loop/context_group.hpp"
+#include "io/task/scope.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"
 #include "lab/suites/http_shapes.hpp"

@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "io/scope.hpp"
-#include "io/with_timeout.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/with_timeout.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"
 #include "lab/suites/socket_shapes.hpp"

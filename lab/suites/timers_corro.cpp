@@ -4,10 +4,10 @@
 #include <deque>
 #include <optional>
 
-#include "io/block_on.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/suites.hpp"
 #include "lab/suites/timer_shapes.hpp"

@@ -13,7 +13,7 @@
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/nonce.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
 #include "lab/child_process.hpp"
 #include "lab/suites/asio_handlers.hpp"
 #include "lab/suites/venue_suite.hpp"

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/test_folder.hpp"
-#include "io/scope.hpp"
-#include "io/unix_socket.hpp"
+#include "io/net/unix_socket.hpp"
+#include "io/task/scope.hpp"
 #include "lab/child_process.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/corro_sockets.hpp"

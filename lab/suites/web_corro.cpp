@@ -1,19 +1,19 @@
 // Suite `http`, the server rows, by Corro.
 
-#include "io/context.hpp"
-#include "io/http/server.hpp"
-#include "io/scope.hpp"
-#include "io/tls_stream.hpp"
-#include "io/websocket/connection.hpp"
+#include "http/server.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/scope.hpp"
+#include "io/tls/tls_stream.hpp"
 #include "lab/suites/corro_backends.hpp"
 #include "lab/suites/suites.hpp"
 #include "lab/suites/web_shapes.hpp"
+#include "websocket/connection.hpp"
 
 namespace corro::lab {
 namespace {
 
-io::task<> echo(io::http::exchange* on, const io::websocket::connection_options* options) {
-    auto opened = co_await io::websocket::accept(on, *options);
+io::task<> echo(http::exchange* on, const websocket::connection_options* options) {
+    auto opened = co_await websocket::accept(on, *options);
     if (!opened) co_return;
     for (;;) {
         const auto got = co_await (*opened)->receive();
@@ -23,22 +23,22 @@ io::task<> echo(io::http::exchange* on, const io::websocket::connection_options*
     }
 }
 
-io::task<> answer(io::http::exchange* on, const std::string* body) {
+io::task<> answer(http::exchange* on, const std::string* body) {
     on->respond(200, "text/plain", *body);
     co_return;
 }
 
-io::task<> serve_secured(io::http::server* server, io::tcp_stream plain, io::tls_context settings) {
+io::task<> serve_secured(http::server* server, io::tcp_stream plain, io::tls_context settings) {
     auto secured = co_await io::tls_stream<io::tcp_stream>::accept(std::move(plain), settings);
     if (secured) co_await server->serve_stream(io::any_stream(std::move(*secured)));
 }
 
 void serve(io::backend_kind kind, const web_shape& shape, const std::vector<int>& descriptors) {
     io::context ctx{io::context_options(kind)};
-    const io::websocket::connection_options sockets;
+    const websocket::connection_options sockets;
     const std::string body(shape.bytes, 'x');
-    io::http::server server(
-        ctx, [&](io::http::exchange* on) { return shape.websocket ? echo(on, &sockets) : answer(on, &body); });
+    http::server server(ctx,
+                        [&](http::exchange* on) { return shape.websocket ? echo(on, &sockets) : answer(on, &body); });
     const auto settings = io::tls_context::server(web_identity());
     verify(settings.has_value(), "there is no TLS");
     for (const int descriptor : descriptors) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "io/tls_context.hpp"
+#include "io/tls/tls_context.hpp"
 #include "lab/measurement.hpp"
 
 namespace corro::lab {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "client/order_session.hpp"
-#include "io/block_on.hpp"
-#include "io/event.hpp"
-#include "io/scope.hpp"
-#include "io/yield.hpp"
+#include "io/loop/yield.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "lab/venue/system_calls.hpp"
 #include "wire/soup_bin_tcp.hpp"
 

@@ -12,7 +12,7 @@
 #include "base/histogram.hpp"
 #include "client/trader.hpp"
 #include "gateway/accounts.hpp"
-#include "io/endpoint.hpp"
+#include "io/net/endpoint.hpp"
 #include "lab/venue/venue_run.hpp"
 
 namespace corro::lab {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "client/session_errors.hpp"
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
 namespace corro::client {

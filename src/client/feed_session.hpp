@@ -19,9 +19,9 @@
 
 #include "client/market_image.hpp"
 #include "domain/event.hpp"
-#include "io/endpoint.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/task.hpp"
 
 namespace corro::client {
 

@@ -5,10 +5,10 @@
 
 #include "client/feed_session.hpp"
 #include "client/session_errors.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
-#include "io/when_any.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/when_any.hpp"
 
 namespace corro::client {
 

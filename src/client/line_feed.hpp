@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "client/market_image.hpp"
-#include "io/endpoint.hpp"
-#include "io/event.hpp"
-#include "io/task.hpp"
-#include "io/udp.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/udp.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/task.hpp"
 #include "market_data/line_merger.hpp"
 #include "wire/mold_udp64.hpp"
 

@@ -9,7 +9,7 @@
 #include "client/session_errors.hpp"
 #include "domain/private_event.hpp"
 #include "io/errors.hpp"
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 
 namespace corro::client {
 

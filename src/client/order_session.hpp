@@ -32,9 +32,9 @@
 #include "client/sent_requests.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
-#include "io/endpoint.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/task.hpp"
 #include "wire/authentication.hpp"
 #include "wire/binary_codec.hpp"
 

@@ -16,9 +16,9 @@
 #include "base/spsc_ring.hpp"
 #include "domain/command.hpp"
 #include "domain/foresight.hpp"
-#include "io/event.hpp"
-#include "io/remote_event.hpp"
-#include "io/task.hpp"
+#include "io/sync/event.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/task.hpp"
 
 namespace corro::gateway {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 
 namespace corro::gateway {
 

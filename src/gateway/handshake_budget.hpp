@@ -20,9 +20,9 @@
 #include <system_error>
 
 #include "gateway/limits.hpp"
-#include "io/context.hpp"
-#include "io/event.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/task.hpp"
 
 namespace corro::gateway {
 

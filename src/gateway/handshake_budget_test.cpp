@@ -11,11 +11,11 @@
 #include <string>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
-#include "io/unix_socket.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/net/unix_socket.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 
 namespace corro::gateway {
 namespace {

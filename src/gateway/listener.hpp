@@ -13,13 +13,13 @@
 #include <variant>
 
 #include "gateway/transport.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
-#include "io/tls_context.hpp"
-#include "io/unix_endpoint.hpp"
-#include "io/unix_socket.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/tcp.hpp"
+#include "io/net/unix_endpoint.hpp"
+#include "io/net/unix_socket.hpp"
+#include "io/task/task.hpp"
+#include "io/tls/tls_context.hpp"
 
 namespace corro::gateway {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gateway/order_entry_connection.hpp"
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 
 namespace corro::gateway {
 

@@ -16,8 +16,8 @@
 #include "base/byte_queue.hpp"
 #include "gateway/order_entry_gateway.hpp"
 #include "gateway/transport.hpp"
-#include "io/event.hpp"
-#include "io/scope.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/scope.hpp"
 #include "wire/binary_codec.hpp"
 
 namespace corro::gateway {

@@ -13,8 +13,8 @@
 #include "base/test_memory.hpp"
 #include "gateway/test_answers.hpp"
 #include "gateway/test_venue.hpp"
-#include "io/tls_engine.hpp"
-#include "io/tls_stream.hpp"
+#include "io/tls/tls_engine.hpp"
+#include "io/tls/tls_stream.hpp"
 
 namespace corro::gateway {
 namespace {

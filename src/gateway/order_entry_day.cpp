@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "gateway/order_entry_connection.hpp"
-#include "io/timer.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
 
 namespace corro::gateway {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "domain/private_event.hpp"
 #include "gateway/order_entry_connection.hpp"
-#include "io/http/server.hpp"
+#include "http/server.hpp"
 
 namespace corro::gateway {
 
@@ -80,7 +80,7 @@ void order_entry_gateway::close() noexcept {
     closing_ = true;
     for (listener& each : listeners_) each.close();
     for (io::task_scope* greeting : greetings_) greeting->request_stop();
-    for (io::http::server* pages : pages_) pages->drain();
+    for (http::server* pages : pages_) pages->drain();
     for (connection* c : connections_) end(*c, wire::logout_reason::shutting_down);
 }
 

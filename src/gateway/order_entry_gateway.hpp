@@ -40,22 +40,22 @@
 #include "gateway/listener.hpp"
 #include "gateway/operator_desk.hpp"
 #include "gateway/wrong_proofs.hpp"
-#include "io/admission.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/event.hpp"
-#include "io/mutex.hpp"
-#include "io/scope.hpp"
-#include "io/stream.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/admission.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/stream.hpp"
+#include "io/net/tcp.hpp"
+#include "io/sync/event.hpp"
+#include "io/sync/mutex.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 #include "telemetry/event_log.hpp"
 #include "wire/binary_codec.hpp"
 
-namespace corro::io::http {
+namespace corro::http {
 class exchange;
 class server;
-}  // namespace corro::io::http
+}  // namespace corro::http
 
 namespace corro::gateway {
 
@@ -197,7 +197,7 @@ class order_entry_gateway {
     io::task<void> receive(accepted_stream accepted, const listener* from, admitted who);
     io::task<void> greet(io::tcp_stream accepted, const listener* from, stranger* who);
     io::task<void> secure(io::tcp_stream accepted, const listener* from, stranger* who, io::any_stream* secured);
-    io::task<void> upgrade(io::http::exchange* on, stranger* who);
+    io::task<void> upgrade(http::exchange* on, stranger* who);
     [[nodiscard]] admitted admit(const std::optional<io::endpoint>& from);
     [[nodiscard]] admitted see_off(accepted_stream& accepted, transport_kind kind,
                                    const std::optional<io::endpoint>& from);
@@ -279,7 +279,7 @@ class order_entry_gateway {
     io::admission handshakes_door_;           ///< of those who shake hands
     io::admission door_;                      ///< of those who have not logged on
     std::vector<io::task_scope*> greetings_;  ///< handshakes under way
-    std::vector<io::http::server*> pages_;    ///< of WebSockets, before and while they are open
+    std::vector<http::server*> pages_;        ///< of WebSockets, before and while they are open
     gateway_statistics statistics_;
     wrong_proofs wrong_proofs_;
     io::manual_event session_freed_;      ///< a connection has given a session up

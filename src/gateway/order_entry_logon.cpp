@@ -6,8 +6,8 @@
 #include "base/hash.hpp"
 #include "gateway/nonce.hpp"
 #include "gateway/order_entry_connection.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::gateway {
 

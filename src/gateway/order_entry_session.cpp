@@ -5,8 +5,8 @@
 
 #include "gateway/disconnect_cancel.hpp"
 #include "gateway/order_entry_connection.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::gateway {
 namespace {

@@ -7,12 +7,12 @@
 
 #include "gateway/order_entry_connection.hpp"
 #include "gateway/websocket_stream.hpp"
-#include "io/http/server.hpp"
-#include "io/idle_memory.hpp"
-#include "io/timer.hpp"
-#include "io/tls_stream.hpp"
-#include "io/websocket/connection.hpp"
-#include "io/with_timeout.hpp"
+#include "http/server.hpp"
+#include "io/loop/timer.hpp"
+#include "io/process/idle_memory.hpp"
+#include "io/task/with_timeout.hpp"
+#include "io/tls/tls_stream.hpp"
+#include "websocket/connection.hpp"
 
 namespace corro::gateway {
 namespace {
@@ -54,7 +54,7 @@ io::task<void> end_late(io::task_scope* greeting) {
 }
 
 /// Serves the one connection of a greeting, and ends the greeting with it.
-io::task<void> serve_pages(io::http::server* pages, io::any_stream stream, io::task_scope* greeting) {
+io::task<void> serve_pages(http::server* pages, io::any_stream stream, io::task_scope* greeting) {
     co_await pages->serve_stream(std::move(stream));
     greeting->request_stop();
 }
@@ -221,9 +221,9 @@ io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listene
         co_await converse(std::move(c), who);
         co_return;
     }
-    io::http::server_options options;
+    http::server_options options;
     options.time.head = options.time.idle = options.time.transfer_grace = options_.logon_timeout;
-    io::http::server pages(context_, [this, who](io::http::exchange* on) { return upgrade(on, who); }, options);
+    http::server pages(context_, [this, who](http::exchange* on) { return upgrade(on, who); }, options);
     pages_.push_back(&pages);
     if (closing_) pages.drain();
     io::task_scope greeting(context_);
@@ -259,18 +259,18 @@ io::task<void> order_entry_gateway::secure(io::tcp_stream accepted, const listen
 }
 
 // A WebSocket lives as long as the handler of the request that opened it.
-io::task<void> order_entry_gateway::upgrade(io::http::exchange* on, stranger* who) {
+io::task<void> order_entry_gateway::upgrade(http::exchange* on, stranger* who) {
     if (who->turned_out) {
         on->respond(503, "text/plain", "capacity: the venue has no room for another connection\n");
         on->close_after();
         co_return;
     }
     if (!who->is_in() || who->conversation != nullptr) co_return;
-    io::websocket::connection_options options;
+    websocket::connection_options options;
     options.deflate.enabled = false;
     options.limits.receive.message_bytes = websocket_message_bytes_max;
     options.limits.time.transfer_grace = options_.logon_timeout;
-    auto opened = co_await io::websocket::accept(on, options);
+    auto opened = co_await websocket::accept(on, options);
     if (!opened) co_return;
     io::any_stream stream(websocket_stream(std::move(*opened)));
     auto c = std::make_unique<connection>(transport_stream(std::move(stream)));

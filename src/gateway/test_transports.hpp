@@ -17,14 +17,14 @@
 
 #include "gateway/listener.hpp"
 #include "gateway/websocket_stream.hpp"
-#include "io/context.hpp"
 #include "io/errors.hpp"
-#include "io/event.hpp"
-#include "io/stream.hpp"
-#include "io/test_certificates.hpp"
-#include "io/test_tls.hpp"
-#include "io/tls_stream.hpp"
-#include "io/websocket/connection.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/stream.hpp"
+#include "io/sync/event.hpp"
+#include "io/testing/test_certificates.hpp"
+#include "io/testing/test_tls.hpp"
+#include "io/tls/tls_stream.hpp"
+#include "websocket/connection.hpp"
 
 namespace corro::gateway::testing {
 
@@ -181,8 +181,8 @@ inline io::task<io::any_stream> connect_over(test_transport kind, io::context* o
         stream = io::any_stream(std::move(*tcp));
     }
     if (kind == test_transport::websocket || kind == test_transport::secure_websocket) {
-        const io::websocket::connection_options options;
-        auto opened = co_await io::websocket::connect(std::move(stream), where.to_string(), "/", options);
+        const websocket::connection_options options;
+        auto opened = co_await websocket::connect(std::move(stream), where.to_string(), "/", options);
         if (!opened) {
             ADD_FAILURE() << "WebSocket: " << opened.error().message();
             co_return io::any_stream();

@@ -13,11 +13,11 @@
 #include <utility>
 #include <variant>
 
+#include "io/net/stream.hpp"
+#include "io/net/tcp.hpp"
+#include "io/net/unix_socket.hpp"
 #include "io/result.hpp"
-#include "io/stream.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
-#include "io/unix_socket.hpp"
+#include "io/task/task.hpp"
 
 namespace corro::gateway {
 

@@ -13,12 +13,12 @@ io::task<io::io_result> websocket_stream::read_some(std::span<std::byte> into) {
     while (rest_.empty()) {
         const auto received = co_await peer_->receive();
         if (!received) {
-            const bool closed = received.error() == io::websocket::make_error_code(io::websocket::errc::closed);
+            const bool closed = received.error() == websocket::make_error_code(websocket::errc::closed);
             co_return io::io_result(closed ? make_error_code(io::errc::end_of_stream) : received.error(), 0);
         }
         if (received->is_text) {
             const std::error_code error =
-                co_await peer_->close(io::websocket::close_code::unsupported_data, "binary messages only");
+                co_await peer_->close(websocket::close_code::unsupported_data, "binary messages only");
             co_return io::io_result(error ? error : make_error_code(io::errc::end_of_stream), 0);
         }
         rest_ = received->data;

@@ -3,7 +3,7 @@
 // Where a message ends means nothing; what this side writes in one call leaves as one message. A text message is
 // refused. Satisfies io::stream.
 //
-// Threads: one context. Cost: a copy of what is received; see io/websocket/connection.hpp.
+// Threads: one context. Cost: a copy of what is received; see websocket/connection.hpp.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 #include <system_error>
 
 #include "io/result.hpp"
-#include "io/task.hpp"
-#include "io/websocket/connection.hpp"
+#include "io/task/task.hpp"
+#include "websocket/connection.hpp"
 
 namespace corro::gateway {
 
 class websocket_stream {
  public:
     /// Over an open WebSocket.
-    explicit websocket_stream(std::unique_ptr<io::websocket::connection> peer) noexcept : peer_(std::move(peer)) {}
+    explicit websocket_stream(std::unique_ptr<websocket::connection> peer) noexcept : peer_(std::move(peer)) {}
 
     [[nodiscard]] bool is_open() const noexcept { return peer_ != nullptr && peer_->is_open(); }
 
@@ -36,7 +36,7 @@ class websocket_stream {
     }
 
  private:
-    std::unique_ptr<io::websocket::connection> peer_;
+    std::unique_ptr<websocket::connection> peer_;
     std::span<const std::byte> rest_;  ///< of the message received last
 };
 

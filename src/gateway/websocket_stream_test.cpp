@@ -7,13 +7,13 @@
 #include <memory>
 #include <utility>
 
-#include "io/block_on.hpp"
 #include "io/errors.hpp"
-#include "io/scope.hpp"
-#include "io/stream.hpp"
-#include "io/test_require.hpp"
-#include "io/unix_socket.hpp"
-#include "io/yield.hpp"
+#include "io/loop/yield.hpp"
+#include "io/net/stream.hpp"
+#include "io/net/unix_socket.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 
 namespace corro::gateway {
 namespace {
@@ -27,11 +27,11 @@ io::task<void> read_one(io::any_stream* from, io::io_result* into) {
 io::task<void> close_while_reading(io::context* context) {
     auto pair = io::unix_stream::pair(*context);
     CORRO_REQUIRE(pair);
-    const io::websocket::connection_options options;
-    const io::websocket::handshake_answer agreed;
+    const websocket::connection_options options;
+    const websocket::handshake_answer agreed;
     io::any_stream stream(websocket_stream(
-        std::make_unique<io::websocket::connection>(io::any_stream(std::move(pair->first)), io::websocket::role::server,
-                                                    options, agreed, std::span<const std::byte>())));
+        std::make_unique<websocket::connection>(io::any_stream(std::move(pair->first)), websocket::role::server,
+                                                options, agreed, std::span<const std::byte>())));
     io::io_result read;
     io::task_scope reading(*context);
     reading.spawn(read_one(&stream, &read));

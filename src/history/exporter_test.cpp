@@ -17,12 +17,12 @@
 #include "facility/recorder.hpp"
 #include "history/moment.hpp"
 #include "history/test_journal.hpp"
-#include "wire/recorded/lobster.hpp"
+#include "recorded/formats/lobster.hpp"
 
 namespace corro::history {
 namespace {
 
-namespace lobster = wire::recorded::lobster;
+namespace lobster = recorded::lobster;
 using facility::testing::limit;
 
 constexpr std::int64_t noon = 1'340'280'000'000'000'000;  // 2012-06-21T12:00:00Z

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "history/moment.hpp"
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/snapshot_store.hpp"

@@ -11,10 +11,10 @@
 #include "facility/command_generator.hpp"
 #include "facility/recorder.hpp"
 #include "history/timeline.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/test_require.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 #include "journal/writer.hpp"
 
 namespace corro::history {

@@ -27,7 +27,7 @@
 #include "history/limits.hpp"
 #include "history/moment.hpp"
 #include "history/snapshot_index.hpp"
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/reader.hpp"

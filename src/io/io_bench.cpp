@@ -13,16 +13,16 @@
 #include <cstring>
 #include <string_view>
 
-#include "io/block_on.hpp"
-#include "io/event.hpp"
-#include "io/mutex.hpp"
-#include "io/scope.hpp"
-#include "io/tcp.hpp"
-#include "io/timer.hpp"
-#include "io/when_all.hpp"
-#include "io/when_any.hpp"
-#include "io/with_timeout.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/net/tcp.hpp"
+#include "io/sync/event.hpp"
+#include "io/sync/mutex.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/when_all.hpp"
+#include "io/task/when_any.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::io {
 namespace {

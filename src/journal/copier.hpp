@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "base/large_array.hpp"
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/limits.hpp"
 #include "journal/manifest.hpp"

@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
-#include "io/block_on.hpp"
-#include "io/scope.hpp"
-#include "io/yield.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "journal/reader.hpp"
 #include "journal/writer.hpp"
 

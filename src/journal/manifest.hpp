@@ -41,7 +41,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/reader.hpp"

@@ -31,7 +31,7 @@
 
 #include "base/large_array.hpp"
 #include "domain/command.hpp"
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/segment_format.hpp"

@@ -9,7 +9,7 @@
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
 #include "base/crc32c.hpp"
-#include "io/block_on.hpp"
+#include "io/task/block_on.hpp"
 #include "journal/reader.hpp"
 #include "journal/test_disk.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 #include "journal/limits.hpp"
 #include "journal/manifest.hpp"
 #include "journal/test_disk.hpp"

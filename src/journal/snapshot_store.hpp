@@ -45,7 +45,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/storage.hpp"

@@ -18,9 +18,9 @@
 #include <system_error>
 #include <vector>
 
-#include "io/file.hpp"
+#include "io/file/file.hpp"
 #include "io/result.hpp"
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 
 namespace corro::journal {

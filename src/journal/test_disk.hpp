@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "io/yield.hpp"
+#include "io/loop/yield.hpp"
 #include "journal/limits.hpp"
 #include "journal/storage.hpp"
 

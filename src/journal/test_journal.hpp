@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/test_require.hpp"
-#include "io/yield.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 #include "journal/reader.hpp"
 #include "journal/writer.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/scope.hpp"
 
 namespace corro::journal {
 

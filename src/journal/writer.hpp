@@ -42,9 +42,9 @@
 
 #include "base/large_array.hpp"
 #include "domain/command.hpp"
-#include "io/event.hpp"
-#include "io/mutex.hpp"
-#include "io/task.hpp"
+#include "io/sync/event.hpp"
+#include "io/sync/mutex.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/limits.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/assert.hpp"
-#include "io/context.hpp"
-#include "io/timer.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
 #include "journal/writer.hpp"
 
 namespace corro::journal {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/test_folder.hpp"
-#include "io/backend_tests.hpp"
+#include "io/testing/backend_tests.hpp"
 #include "journal/test_disk.hpp"
 #include "journal/test_journal.hpp"
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "io/event.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/timer.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/with_timeout.hpp"
 #include "market_data/subscriber.hpp"
 #include "wire/binary_codec.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/archive.hpp"
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 #include "market_data/distributor.hpp"
 #include "market_data/subscriber.hpp"
 #include "wire/binary_codec.hpp"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/scope.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
 namespace corro::market_data {

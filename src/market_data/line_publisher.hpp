@@ -23,11 +23,11 @@
 #include <system_error>
 #include <vector>
 
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/event.hpp"
-#include "io/task.hpp"
-#include "io/udp.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/udp.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/task.hpp"
 #include "market_data/feed_log.hpp"
 #include "market_data/limits.hpp"
 #include "wire/mold_udp64.hpp"

@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "io/block_on.hpp"
-#include "io/scope.hpp"
-#include "io/test_require.hpp"
-#include "io/timer.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
 namespace corro::market_data {

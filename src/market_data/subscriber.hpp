@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "io/admission.hpp"
-#include "io/event.hpp"
-#include "io/scope.hpp"
-#include "io/tcp.hpp"
+#include "io/net/admission.hpp"
+#include "io/net/tcp.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/scope.hpp"
 #include "market_data/distributor.hpp"
 #include "market_data/limits.hpp"
 #include "wire/soup_bin_tcp.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/tsc_clock.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
 #include "node/configuration.hpp"
 #include "node/order_entry_side.hpp"
 

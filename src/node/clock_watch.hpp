@@ -3,9 +3,9 @@
 // Threads: the host's context.
 #pragma once
 
-#include "io/context.hpp"
-#include "io/task.hpp"
-#include "io/timer.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/task.hpp"
 #include "node/limits.hpp"
 #include "node/matching_host.hpp"
 

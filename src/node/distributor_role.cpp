@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "client/session_errors.hpp"
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 #include "node/metrics.hpp"
 #include "node/ports.hpp"
 

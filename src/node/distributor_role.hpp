@@ -16,11 +16,11 @@
 #include <string>
 
 #include "client/feed_session.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/event.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 #include "node/configuration.hpp"
 #include "node/market_data_side.hpp"
 #include "telemetry/event_log.hpp"

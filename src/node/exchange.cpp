@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "io/after_events.hpp"
-#include "io/block_on.hpp"
-#include "io/scope.hpp"
-#include "io/yield.hpp"
+#include "io/loop/after_events.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "node/clock_watch.hpp"
 #include "node/journal_snapshots.hpp"
 #include "node/limits.hpp"

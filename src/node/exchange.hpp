@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "base/tsc_clock.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/task/task.hpp"
 #include "node/answer_marks.hpp"
 #include "node/configuration.hpp"
 #include "node/edges.hpp"

@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "base/test_folder.hpp"
-#include "io/context.hpp"
-#include "io/tcp.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
 #include "node/exchange.hpp"
 #include "node/segmented_exchange.hpp"
 #include "node/test_configuration.hpp"

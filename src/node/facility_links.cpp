@@ -6,9 +6,9 @@
 
 #include "base/assert.hpp"
 #include "gateway/disconnect_cancel.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/with_timeout.hpp"
 #include "node/facility_role.hpp"
 #include "node/limits.hpp"
 #include "node/operator_answers.hpp"

@@ -9,11 +9,11 @@
 #include <string_view>
 
 #include "base/test_folder.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/tcp.hpp"
-#include "io/test_require.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 #include "node/configuration.hpp"
 #include "node/test_configuration.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "io/block_on.hpp"
-#include "io/scope.hpp"
-#include "io/yield.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "node/clock_watch.hpp"
 #include "node/limits.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "base/assert.hpp"
 #include "domain/private_event.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/with_timeout.hpp"
 #include "node/limits.hpp"
 #include "node/metrics.hpp"
 #include "node/ports.hpp"

@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "base/tsc_clock.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 #include "node/configuration.hpp"
 #include "node/link_channel.hpp"
 #include "node/link_handshake.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "gateway/nonce.hpp"
-#include "io/scope.hpp"
+#include "io/task/scope.hpp"
 #include "journal/advice.hpp"
 #include "journal/identity.hpp"
 #include "journal/manifest.hpp"

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/context.hpp"
-#include "io/remote_event.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/identity.hpp"
 #include "journal/manifest.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "domain/command.hpp"
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/identity.hpp"
 #include "journal/reader.hpp"
 #include "journal/snapshot_store.hpp"

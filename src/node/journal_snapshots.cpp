@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/tsc_clock.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
 #include "journal/snapshot_store.hpp"
 #include "node/event_outlet.hpp"
 #include "node/journal_replay.hpp"

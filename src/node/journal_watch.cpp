@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <string>
 
-#include "io/block_on.hpp"
-#include "io/error_output.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/timer.hpp"
+#include "io/process/error_output.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::node {
 namespace {

@@ -24,10 +24,10 @@
 #include <thread>
 #include <vector>
 
-#include "io/backend.hpp"
-#include "io/context.hpp"
-#include "io/remote_event.hpp"
-#include "io/task.hpp"
+#include "io/loop/backend.hpp"
+#include "io/loop/context.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/task.hpp"
 #include "journal/storage.hpp"
 #include "node/configuration.hpp"
 #include "node/host_journal.hpp"

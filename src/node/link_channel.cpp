@@ -8,8 +8,8 @@
 
 #include "base/assert.hpp"
 #include "base/byte_order.hpp"
-#include "io/timer.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
 #include "node/link_path.hpp"
 #include "node/ports.hpp"
 

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "gateway/transport.hpp"
-#include "io/context.hpp"
-#include "io/event.hpp"
-#include "io/file.hpp"
-#include "io/task.hpp"
+#include "io/file/file.hpp"
+#include "io/loop/context.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/task.hpp"
 #include "node/link_messages.hpp"
 
 namespace corro::node {

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/unix_socket.hpp"
+#include "io/net/unix_socket.hpp"
+#include "io/task/block_on.hpp"
 
 namespace corro::node {
 namespace {

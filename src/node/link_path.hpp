@@ -7,9 +7,9 @@
 // Threads: set-up only. Cost: makes one small file that stays.
 #pragma once
 
-#include "io/context.hpp"
-#include "io/file.hpp"
-#include "io/unix_endpoint.hpp"
+#include "io/file/file.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/unix_endpoint.hpp"
 
 namespace corro::node {
 

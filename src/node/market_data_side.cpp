@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "io/scope.hpp"
+#include "io/task/scope.hpp"
 #include "node/ports.hpp"
 
 namespace corro::node {

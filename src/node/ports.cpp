@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gateway/limits.hpp"
-#include "io/http/server.hpp"
+#include "http/server.hpp"
 #include "market_data/limits.hpp"
 #include "node/configuration.hpp"
 
@@ -90,7 +90,7 @@ std::uint64_t descriptors_needed(const configuration& c) noexcept {
     std::uint64_t needed = of_the_process + gateway::connections_max + gateway::farewells_max;
     needed += parts * market_data::subscribers_max;
     if (!c.journal_directory.empty()) needed += parts * of_a_journal;
-    if (!c.metrics_listen.empty()) needed += io::http::server_options().connections_max;
+    if (!c.metrics_listen.empty()) needed += http::server_options().connections_max;
     return needed;
 }
 

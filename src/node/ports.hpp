@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "gateway/listener.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/tcp.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/tcp.hpp"
 
 namespace corro::node {
 

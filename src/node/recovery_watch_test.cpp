@@ -12,15 +12,15 @@
 #include <utility>
 
 #include "base/test_folder.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/file_operation.hpp"
-#include "io/http/client.hpp"
-#include "io/remote_event.hpp"
-#include "io/scope.hpp"
-#include "io/tcp.hpp"
-#include "io/timer.hpp"
-#include "io/yield.hpp"
+#include "http/client.hpp"
+#include "io/file/detail/file_operation.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
+#include "io/net/tcp.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "node/arrival.hpp"
 #include "node/exchange.hpp"
 #include "node/facility_role.hpp"
@@ -127,8 +127,8 @@ using page = std::pair<unsigned, std::string>;
 io::task<page> get(io::context* context, io::endpoint from, std::string_view path) {
     auto connected = co_await io::tcp_stream::connect(*context, from);
     if (!connected) co_return page();
-    io::http::client client(std::move(*connected), "localhost");
-    static_cast<void>(co_await client.send(io::http::method::get, path));
+    http::client client(std::move(*connected), "localhost");
+    static_cast<void>(co_await client.send(http::method::get, path));
     const auto head = co_await client.receive();
     if (!head) co_return page();
     const unsigned status = head->status;

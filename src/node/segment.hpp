@@ -11,7 +11,7 @@
 
 #include "base/tsc_clock.hpp"
 #include "gateway/command_queue.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
 #include "node/answer_merger.hpp"
 #include "node/command_outlet.hpp"
 #include "node/configuration.hpp"

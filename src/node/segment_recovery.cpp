@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/block_on.hpp"
+#include "io/task/block_on.hpp"
 #include "journal/advice.hpp"
 #include "journal/errors.hpp"
 #include "node/host_journal.hpp"

@@ -20,8 +20,8 @@
 
 #include "domain/command.hpp"
 #include "gateway/answer_log.hpp"
-#include "io/context.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/task.hpp"
 #include "node/answer_merger.hpp"
 #include "node/order_entry_side.hpp"
 #include "node/segment.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "io/block_on.hpp"
+#include "io/task/block_on.hpp"
 #include "node/arrival.hpp"
 
 namespace corro::node {

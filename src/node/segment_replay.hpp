@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "domain/command.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
 #include "journal/snapshot_store.hpp"
 #include "node/answer_merger.hpp"
 #include "node/journal_replay.hpp"

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "io/context.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/snapshot_store.hpp"
 #include "journal/storage.hpp"

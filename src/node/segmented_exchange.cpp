@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "io/timer.hpp"
-#include "io/yield.hpp"
+#include "io/loop/timer.hpp"
+#include "io/loop/yield.hpp"
 #include "journal/segment_format.hpp"
 #include "node/clock_watch.hpp"
 #include "node/limits.hpp"

@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "base/tsc_clock.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 #include "node/answer_merger.hpp"
 #include "node/configuration.hpp"
 #include "node/journal_watch.hpp"

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "gateway/accounts.hpp"
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/storage.hpp"
 

@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "base/test_folder.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
 
 namespace corro::node {
 namespace {

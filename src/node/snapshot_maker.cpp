@@ -3,7 +3,7 @@
 #include <exception>
 #include <utility>
 
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
 #include "node/limits.hpp"
 
 namespace corro::node {

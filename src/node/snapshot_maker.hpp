@@ -21,9 +21,9 @@
 #include <string>
 #include <thread>
 
-#include "io/context.hpp"
-#include "io/remote_event.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/task.hpp"
 #include "telemetry/event_log.hpp"
 
 namespace corro::node {

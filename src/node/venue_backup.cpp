@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
 #include "journal/copier.hpp"
 #include "journal/manifest.hpp"
 #include "journal/segment_format.hpp"

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 #include "journal/errors.hpp"
 #include "journal/storage.hpp"
 

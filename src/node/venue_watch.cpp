@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/remote_event.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/block_on.hpp"
 #include "node/metrics.hpp"
 #include "node/ports.hpp"
 

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 #include "node/configuration.hpp"
 #include "node/host_journal.hpp"
 #include "node/recovery_progress.hpp"

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/remote_event.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/sync/remote_event.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/with_timeout.hpp"
 #include "telemetry/log_files.hpp"
 #include "telemetry/text.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
-#include "io/file.hpp"
-#include "io/task.hpp"
+#include "io/file/file.hpp"
+#include "io/task/task.hpp"
 
 namespace corro::telemetry {
 

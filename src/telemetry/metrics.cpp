@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "io/scope.hpp"
-#include "io/with_timeout.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace corro::telemetry {
 namespace {
@@ -126,7 +126,7 @@ metrics_server::metrics_server(io::context& context, std::function<void(metrics_
       collect_(std::move(collect)),
       hindered_(std::move(hindered)),
       door_(door_of(options)),
-      server_(context, [this](io::http::exchange* on) { return answer(on); }) {}
+      server_(context, [this](http::exchange* on) { return answer(on); }) {}
 
 void metrics_server::close() noexcept {
     closing_ = true;
@@ -175,9 +175,8 @@ const std::string& metrics_server::page() {
     return latest_.text();
 }
 
-io::task<void> metrics_server::answer(io::http::exchange* on) {
-    const bool is_read =
-        on->request().method == io::http::method::get || on->request().method == io::http::method::head;
+io::task<void> metrics_server::answer(http::exchange* on) {
+    const bool is_read = on->request().method == http::method::get || on->request().method == http::method::head;
     const std::string_view path = on->request().path;
     if (path != "/metrics" && path != "/ready" && path != "/health") {
         on->respond(404, "text/plain", "The metrics are at /metrics; there are /ready and /health too.\n");

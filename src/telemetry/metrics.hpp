@@ -22,10 +22,10 @@
 #include <utility>
 
 #include "base/histogram.hpp"
-#include "io/admission.hpp"
-#include "io/context.hpp"
-#include "io/http/server.hpp"
-#include "io/tcp.hpp"
+#include "http/server.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/admission.hpp"
+#include "io/net/tcp.hpp"
 #include "telemetry/limits.hpp"
 
 namespace corro::telemetry {
@@ -91,7 +91,7 @@ class metrics_server {
     struct visitor;
 
     io::task<void> converse(std::unique_ptr<visitor> v);
-    io::task<void> answer(io::http::exchange* on);
+    io::task<void> answer(http::exchange* on);
     [[nodiscard]] const std::string& page();
 
     io::context& context_;
@@ -99,7 +99,7 @@ class metrics_server {
     std::function<void(metrics_page&)> collect_;
     std::function<std::string()> hindered_;
     io::admission door_;
-    io::http::server server_;
+    http::server server_;
     io::tcp_acceptor* acceptor_ = nullptr;
     metrics_page latest_;
     io::steady_time window_begin_{};

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/http/client.hpp"
-#include "io/scope.hpp"
+#include "http/client.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 
 namespace corro::telemetry {
 namespace {
@@ -50,8 +50,8 @@ TEST(metrics_page, gives_a_histogram_in_seconds_whose_buckets_only_grow) {
 io::task<std::pair<unsigned, std::string>> get(io::context* context, io::endpoint from, std::string_view path) {
     auto connected = co_await io::tcp_stream::connect(*context, from);
     EXPECT_TRUE(connected.has_value());
-    io::http::client client(std::move(*connected), "localhost");
-    const std::error_code sent = co_await client.send(io::http::method::get, path);
+    http::client client(std::move(*connected), "localhost");
+    const std::error_code sent = co_await client.send(http::method::get, path);
     EXPECT_FALSE(sent) << sent.message();
     const auto head = co_await client.receive();
     EXPECT_TRUE(head.has_value());

@@ -1,5 +1,5 @@
 // What a lambda captures goes with the lambda, and its coroutine may outlive it.
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 
 using namespace corro::io;
 

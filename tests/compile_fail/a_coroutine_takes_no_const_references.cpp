@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 
 using namespace corro::io;
 

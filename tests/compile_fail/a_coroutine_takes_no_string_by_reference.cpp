@@ -1,7 +1,7 @@
 // The same for the first parameter, where its type cannot be that of a member function's object.
 #include <string>
 
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 
 using namespace corro::io;
 

@@ -1,7 +1,7 @@
 // A T&& refers to a temporary, or to what the caller is about to let go of.
 #include <string>
 
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 
 using namespace corro::io;
 

@@ -1,7 +1,7 @@
 // A task is awaited once; one that has a name says so by being moved.
 #include <utility>
 
-#include "io/task.hpp"
+#include "io/task/task.hpp"
 
 using namespace corro::io;
 

@@ -8,11 +8,11 @@
 #include <expected>
 #include <system_error>
 
-#include "io/asio/asio_backend.hpp"
-#include "io/asio/awaited.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
+#include "io/backends/asio/asio_backend.hpp"
+#include "io/backends/asio/awaited.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/scope.hpp"
 
 namespace io = corro::io;
 

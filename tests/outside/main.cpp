@@ -10,11 +10,11 @@
 #include <system_error>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/tcp.hpp"
-#include "io/when_all.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/when_all.hpp"
+#include "io/task/with_timeout.hpp"
 
 namespace io = corro::io;
 

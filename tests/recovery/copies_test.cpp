@@ -17,8 +17,8 @@
 #include "base/test_folder.hpp"
 #include "base/test_seed.hpp"
 #include "copied_venue.hpp"
-#include "io/scope.hpp"
-#include "io/with_timeout.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/with_timeout.hpp"
 #include "journal/segment_format.hpp"
 
 namespace corro {

@@ -13,9 +13,9 @@
 
 #include "../system/venue_modes.hpp"
 #include "base/test_seed.hpp"
-#include "io/block_on.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "survivors.hpp"
 #include "venue_process.hpp"
 

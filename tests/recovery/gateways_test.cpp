@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/test_seed.hpp"
-#include "io/test_require.hpp"
+#include "io/testing/test_require.hpp"
 #include "roles_venue.hpp"
 #include "survivors.hpp"
 

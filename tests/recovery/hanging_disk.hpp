@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <new>
 
-#include "io/file_operation.hpp"
+#include "io/file/detail/file_operation.hpp"
 
 namespace corro::testing {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/test_folder.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/with_timeout.hpp"
 #include "node/link_handshake.hpp"
 #include "roles_venue.hpp"
 

@@ -11,9 +11,9 @@
 #include <system_error>
 
 #include "base/test_folder.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/with_timeout.hpp"
 #include "node/journal_replay.hpp"
 #include "roles_venue.hpp"
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
 #include "serve_until_told.hpp"
 
 namespace corro::testing {

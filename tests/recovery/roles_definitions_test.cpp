@@ -8,10 +8,10 @@
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
 #include "domain/definition.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/test_require.hpp"
-#include "io/timer.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/block_on.hpp"
+#include "io/testing/test_require.hpp"
 #include "roles_venue.hpp"
 
 namespace corro {

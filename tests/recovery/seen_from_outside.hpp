@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
-#include "io/http/client.hpp"
-#include "io/task.hpp"
-#include "io/tcp.hpp"
+#include "http/client.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/task.hpp"
 #include "node/configuration.hpp"
 
 namespace corro::testing {
@@ -24,8 +24,8 @@ inline io::task<std::pair<unsigned, std::string>> get(io::context* context, io::
     auto connected = co_await io::tcp_stream::connect(*context, from);
     EXPECT_TRUE(connected.has_value());
     if (!connected) co_return std::pair<unsigned, std::string>();
-    io::http::client client(std::move(*connected), "localhost");
-    static_cast<void>(co_await client.send(io::http::method::get, path));
+    http::client client(std::move(*connected), "localhost");
+    static_cast<void>(co_await client.send(http::method::get, path));
     const auto head = co_await client.receive();
     EXPECT_TRUE(head.has_value());
     if (!head) co_return std::pair<unsigned, std::string>();

@@ -10,10 +10,10 @@
 #include <cstddef>
 #include <exception>
 
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/task.hpp"
-#include "io/unix_socket.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/unix_socket.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
 
 namespace corro::testing {
 

@@ -15,10 +15,10 @@
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
 #include "client/trader.hpp"
-#include "io/context.hpp"
 #include "io/errors.hpp"
-#include "io/scope.hpp"
-#include "io/timer.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/scope.hpp"
 
 namespace corro::testing {
 

@@ -13,9 +13,9 @@
 #include <exception>
 #include <type_traits>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/endpoint.hpp"
+#include "io/loop/context.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/task/block_on.hpp"
 #include "node/exchange.hpp"
 #include "serve_until_told.hpp"
 

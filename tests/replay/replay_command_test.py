@@ -18,7 +18,7 @@ from running_exchange import free_ports  # noqa: E402
 
 CORRO = sys.argv[1]
 SOURCE = pathlib.Path(sys.argv[2])
-DATA = SOURCE / "src/wire/recorded/testdata"
+DATA = SOURCE / "src/recorded/testdata"
 checks = 0
 
 

@@ -1,16 +1,16 @@
 // Replays through a real exchange: gateway, facility and feed over TCP, on one context with the client.
 #include <gtest/gtest.h>
 
-#include "client/replay/order_tape_test.hpp"
-#include "client/replay/quote_flow.hpp"
-#include "client/replay/recorded_files_test.hpp"
-#include "client/replay/recorded_quotes.hpp"
-#include "client/replay/replay_session.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
 #include "node/exchange.hpp"
+#include "recorded/replay/order_tape_test.hpp"
+#include "recorded/replay/quote_flow.hpp"
+#include "recorded/replay/recorded_files_test.hpp"
+#include "recorded/replay/recorded_quotes.hpp"
+#include "recorded/replay/replay_session.hpp"
 
-namespace corro::client::replay {
+namespace corro::recorded::replay {
 namespace {
 
 node::configuration venue_configuration(domain::price_nano tick, bool is_operator) {
@@ -72,7 +72,7 @@ struct tcp_replay {
     io::context context;
     node::exchange exchange;
     venue_addresses addresses;
-    credentials who;
+    client::credentials who;
     difference_log log;
     std::function<void(const market_data::book_image&)> at_end;
     std::string failure = "never driven";
@@ -178,7 +178,7 @@ TEST(replay_over_tcp, an_unknown_instrument_or_a_wrong_key_or_no_venue_is_said) 
     venue_addresses nowhere;
     nowhere.order_entry = nowhere.feed = nowhere.snapshots = *nobody;
     EXPECT_NE(said_by<replay_error>([&] {
-                  static_cast<void>(io::block_on(context, replay_session::join(nowhere, credentials())));
+                  static_cast<void>(io::block_on(context, replay_session::join(nowhere, client::credentials())));
               }).find("order entry at 127.0.0.1:1: "),
               std::string::npos);
 }
@@ -191,7 +191,7 @@ io::task<void> occupy(tcp_replay* venue, std::string* said_of_unknown, std::stri
         *said_of_unknown = said_by<replay_error>([&] { static_cast<void>(first->instrument("GONE")); });
         co_await first->leave(domain::instrument_id{1});
     }
-    auto trader = co_await order_session::log_on(venue->addresses.order_entry, venue->who);
+    auto trader = co_await client::order_session::log_on(venue->addresses.order_entry, venue->who);
     CORRO_ASSERT(trader.has_value());
     domain::command c;
     c.instrument = domain::instrument_id{1};
@@ -201,7 +201,7 @@ io::task<void> occupy(tcp_replay* venue, std::string* said_of_unknown, std::stri
     c.time_in_force = domain::time_in_force::gtc;
     static_cast<void>((*trader)->send(c));
     static_cast<void>(co_await (*trader)->next());
-    auto feed = co_await feed_session::join(venue->addresses.feed, venue->addresses.snapshots);
+    auto feed = co_await client::feed_session::join(venue->addresses.feed, venue->addresses.snapshots);
     CORRO_ASSERT(feed.has_value() && (*feed)->book(domain::instrument_id{1})->orders_count() == 1);
     static_cast<void>(co_await (*trader)->log_out());
     auto second = co_await replay_session::join(venue->addresses, venue->who);
@@ -260,4 +260,4 @@ TEST(replay_over_tcp, the_amazon_day_is_reproduced) {
 }
 
 }  // namespace
-}  // namespace corro::client::replay
+}  // namespace corro::recorded::replay

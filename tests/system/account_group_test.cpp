@@ -6,10 +6,10 @@
 #include <string>
 
 #include "client/order_session.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/test_require.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 #include "node/configuration.hpp"
 #include "node/exchange.hpp"
 

@@ -14,9 +14,9 @@
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
 #include "exchange_under_test.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
 #include "node/exchange.hpp"
 
 namespace {

@@ -12,10 +12,10 @@
 #include "client/order_session.hpp"
 #include "domain/definition.hpp"
 #include "exchange_under_test.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/test_require.hpp"
+#include "io/loop/context.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 #include "node/exchange.hpp"
 
 namespace corro {

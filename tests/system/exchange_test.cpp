@@ -12,12 +12,12 @@
 #include "client/session_errors.hpp"
 #include "client/trader.hpp"
 #include "exchange_under_test.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/tcp.hpp"
-#include "io/timer.hpp"
-#include "io/with_timeout.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/net/tcp.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/with_timeout.hpp"
 #include "node/exchange.hpp"
 
 namespace corro {

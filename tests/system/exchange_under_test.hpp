@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client/order_session.hpp"
-#include "io/endpoint.hpp"
+#include "io/net/endpoint.hpp"
 #include "node/configuration.hpp"
 
 namespace corro::testing {

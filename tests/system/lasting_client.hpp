@@ -12,9 +12,9 @@
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
 #include "exchange_under_test.hpp"
-#include "io/endpoint.hpp"
-#include "io/task.hpp"
-#include "io/test_require.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/task/task.hpp"
+#include "io/testing/test_require.hpp"
 
 namespace corro::testing {
 

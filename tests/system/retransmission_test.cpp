@@ -16,11 +16,11 @@
 #include <memory>
 #include <thread>
 
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/test_require.hpp"
-#include "io/yield.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/yield.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 #include "market_data/line_publisher.hpp"
 #include "wire/mold_udp64.hpp"
 #include "wire/soup_bin_tcp.hpp"

@@ -12,11 +12,11 @@
 #include "client/session_errors.hpp"
 #include "client/trader.hpp"
 #include "exchange_under_test.hpp"
-#include "io/block_on.hpp"
-#include "io/context.hpp"
-#include "io/scope.hpp"
-#include "io/test_require.hpp"
-#include "io/timer.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/timer.hpp"
+#include "io/task/block_on.hpp"
+#include "io/task/scope.hpp"
+#include "io/testing/test_require.hpp"
 #include "node/exchange.hpp"
 
 namespace corro {

@@ -1,0 +1,49 @@
+// One line of input being typed: a cursor, a history.
+//
+// Limits: bytes of printable ASCII; history_max lines are remembered. Threads: none of its own.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+
+namespace corro::app::desk {
+
+class line_editor {
+ public:
+    static constexpr std::size_t history_max = 200;
+    static constexpr std::size_t line_max = 200;
+
+    [[nodiscard]] const std::string& text() const noexcept { return text_; }
+    [[nodiscard]] std::size_t cursor() const noexcept { return cursor_; }
+
+    /// Anything but a printable ASCII character is ignored, and so is what does not fit.
+    void insert(char c);
+    void erase_before();
+    void erase_after();
+    void left() noexcept { cursor_ -= cursor_ > 0 ? 1U : 0U; }
+    void right() noexcept { cursor_ += cursor_ < text_.size() ? 1U : 0U; }
+    void home() noexcept { cursor_ = 0; }
+    void end() noexcept { cursor_ = text_.size(); }
+    void clear();
+    /// Replaces the whole line; the cursor goes behind it.
+    void replace(std::string text);
+
+    /// The line before in the history, or the one after; below the newest stands what was being typed.
+    void older();
+    void newer();
+
+    /// Ends the line: returns it, remembers it unless it is empty or the same as the last, begins a new one.
+    [[nodiscard]] std::string enter();
+
+ private:
+    void show(std::size_t age);
+
+    std::string text_;
+    std::string typed_;                ///< what stood here before the history was asked for
+    std::deque<std::string> history_;  ///< newest first
+    std::size_t age_ = 0;              ///< 0: the line being typed; n: history_[n - 1]
+    std::size_t cursor_ = 0;
+};
+
+}  // namespace corro::app::desk

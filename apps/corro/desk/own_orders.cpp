@@ -1,0 +1,89 @@
+#include "apps/corro/desk/own_orders.hpp"
+
+namespace corro::app::desk {
+
+using domain::event_kind;
+
+own_order& own_orders::known(domain::client_order_id number, const domain::event& event) {
+    own_order& o = orders_[number];
+    o.number = number;
+    o.instrument = event.instrument;
+    o.side = event.side;
+    return o;
+}
+
+void own_orders::on_sent(const domain::command& entered) {
+    own_order& o = orders_[entered.client_order];
+    o.number = entered.client_order;
+    o.instrument = entered.instrument;
+    o.side = entered.side;
+    o.price = entered.type == domain::order_type::market || entered.type == domain::order_type::stop ? domain::no_price
+                                                                                                     : entered.price;
+    o.quantity = entered.quantity.value;
+}
+
+void own_orders::on_event(const domain::event& event) {
+    switch (event.kind) {
+        case event_kind::order_entered:
+        case event_kind::order_amended: {
+            own_order& o = known(event.order.client_order, event);
+            o.order = event.order.order;
+            o.state = order_state::open;
+            o.price = event.order.price;
+            o.quantity = o.filled + event.order.quantity.value;
+            break;
+        }
+        case event_kind::order_cancelled: {
+            own_order& o = known(event.order.client_order, event);
+            o.order = event.order.order;
+            o.state = order_state::cancelled;
+            o.reason = event.reason;
+            break;
+        }
+        case event_kind::order_rejected: {
+            const auto found = orders_.find(event.order.client_order);
+            // A refused change leaves its order as it was.
+            if (found == orders_.end() || found->second.state != order_state::sent) break;
+            found->second.state = order_state::refused;
+            found->second.reason = event.reason;
+            break;
+        }
+        case event_kind::order_executed: {
+            own_order& o = known(event.execution.client_order, event);
+            const std::uint64_t lots = event.execution.quantity.value;
+            o.order = event.execution.order;
+            o.filled += lots;
+            o.state = event.execution.leaves.value == 0 ? order_state::filled : order_state::open;
+            o.quantity = o.filled + event.execution.leaves.value;
+            fills_.push_front({o.number, event.instrument, event.side, event.execution.price, lots, event.time});
+            if (fills_.size() > fills_max) fills_.pop_back();
+            own_position& p = positions_[event.instrument];
+            const auto bought = static_cast<std::int64_t>(lots) * (event.side == domain::side::buy ? 1 : -1);
+            p.lots += bought;
+            p.paid += bought * event.execution.price.value;
+            p.traded += lots;
+            break;
+        }
+        default: break;  // records of trades and answers about quotes say nothing new about orders
+    }
+}
+
+void own_orders::on_refused(domain::client_order_id number, domain::reject_reason reason) {
+    const auto found = orders_.find(number);
+    if (found == orders_.end() || found->second.state != order_state::sent) return;
+    found->second.state = order_state::refused;
+    found->second.reason = reason;
+}
+
+const own_order* own_orders::find(domain::client_order_id number) const noexcept {
+    const auto found = orders_.find(number);
+    return found == orders_.end() ? nullptr : &found->second;
+}
+
+std::size_t own_orders::open_count() const noexcept {
+    std::size_t count = 0;
+    for (const auto& [number, order] : orders_) count += order.is_alive() ? 1U : 0U;
+    return count;
+}
+
+}  // namespace corro::app::desk

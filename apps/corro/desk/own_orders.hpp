@@ -1,0 +1,85 @@
+// One's own orders, fills and positions, kept from the venue's private messages alone.
+//
+// Whatever the messages say is taken over, also about orders that were entered before this started to listen: after a
+// reconnection the missed messages bring everything up to date.
+//
+// Units: ticks, lots. Threads: none of its own. Cost: an allocation per order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "domain/command.hpp"
+#include "domain/event.hpp"
+
+namespace corro::app::desk {
+
+enum class order_state : std::uint8_t {
+    sent,  ///< no answer yet
+    open,  ///< rests, or waits for its trigger
+    filled,
+    cancelled,
+    refused,
+};
+
+struct own_order {
+    domain::client_order_id number{};
+    domain::order_id order{};
+    domain::instrument_id instrument{};
+    domain::side side{};
+    order_state state = order_state::sent;
+    domain::price_ticks price = domain::no_price;
+    std::uint64_t quantity = 0;  ///< entered or amended to, counting what was filled
+    std::uint64_t filled = 0;
+    domain::reject_reason reason = domain::reject_reason::none;  ///< why it is no longer open, if it is not one's doing
+    [[nodiscard]] bool is_alive() const noexcept { return state == order_state::sent || state == order_state::open; }
+};
+
+struct own_fill {
+    domain::client_order_id number{};
+    domain::instrument_id instrument{};
+    domain::side side{};
+    domain::price_ticks price{};
+    std::uint64_t quantity = 0;
+    domain::time_ns time{};
+};
+
+/// Lots bought less lots sold, and what they cost.
+struct own_position {
+    std::int64_t lots = 0;
+    std::int64_t paid = 0;  ///< ticks times lots, positive for money spent
+    std::uint64_t traded = 0;
+};
+
+class own_orders {
+ public:
+    static constexpr std::size_t fills_max = 1000;
+
+    /// An order is on its way.
+    void on_sent(const domain::command& entered);
+
+    /// Takes over one private event of the session.
+    void on_event(const domain::event& event);
+
+    /// The session refused the request that was to enter this order.
+    void on_refused(domain::client_order_id number, domain::reject_reason reason);
+
+    [[nodiscard]] const own_order* find(domain::client_order_id number) const noexcept;
+    /// By number; ended ones included.
+    [[nodiscard]] const std::map<domain::client_order_id, own_order>& all() const noexcept { return orders_; }
+    [[nodiscard]] std::size_t open_count() const noexcept;
+    /// Newest first, at most fills_max.
+    [[nodiscard]] const std::deque<own_fill>& fills() const noexcept { return fills_; }
+    [[nodiscard]] const std::map<domain::instrument_id, own_position>& positions() const noexcept { return positions_; }
+
+ private:
+    own_order& known(domain::client_order_id number, const domain::event& event);
+
+    std::map<domain::client_order_id, own_order> orders_;
+    std::deque<own_fill> fills_;
+    std::map<domain::instrument_id, own_position> positions_;
+};
+
+}  // namespace corro::app::desk

@@ -1,0 +1,52 @@
+// The reference: accounts and limits of the configuration, neither of which causes an event; and sessions whose numbers
+// begin again.
+#include <algorithm>
+
+#include "facility_reference/facility_reference.hpp"
+
+namespace corro::facility::testing {
+
+void facility_reference::define_account() {
+    const domain::command& c = command_;
+    const std::uint32_t number = c.other_account.value;
+    const std::uint32_t first = c.other_session.value;
+    const std::uint32_t count = c.quantity.value;
+    if (c.is_operator == 0 || number == 0 || number >= options_.accounts_max) return;
+    if (first == 0 || count == 0 || first > 1'048'576 || count > 1'048'576 || accounts_.size() == 4'096) return;
+    const bool is_behind = std::all_of(accounts_.begin(), accounts_.end(), [&](const auto& other) {
+        return other[0] != number && first >= std::uint64_t{other[1]} + other[2];
+    });
+    if (is_behind) accounts_.push_back({number, first, count});
+}
+
+void facility_reference::set_account_limits() {
+    const domain::command& c = command_;
+    if (c.is_operator == 0 || c.other_account.value >= options_.accounts_max || c.firm >= options_.accounts_max) return;
+    if (c.notional_max < 0 || mistake_ == defect::configured_limits_are_ignored) return;
+    limits_[c.other_account.value] = {c.notional_max, c.quantity.value, c.position_max.value, c.open_orders_max,
+                                      c.firm};
+}
+
+void facility_reference::reset_session_numbers() {
+    for (const domain::order_id id : by_account_[command_.account.value]) {
+        order& o = open_.at(id);
+        const bool is_forgotten = o.session == command_.session && mistake_ != defect::requests_name_orders_for_ever;
+        if (is_forgotten && !o.is_quote) forget_request(o);
+    }
+    domain::numbers_reset& reset =
+        say(event_kind::session_numbers_reset, 0, side::buy, reject_reason::none, domain::event_flag::last_of_request)
+            .numbers_reset;
+    reset = {};
+    reset.day_begin = command_.day_begin;
+    reset.account = command_.account;
+    reset.session = command_.session;
+}
+
+void facility_reference::hash_accounts(state_hasher& hasher) const {
+    for (const auto& [number, first, count] : accounts_) {
+        hasher.add((std::uint64_t{number} << 32U) | first);
+        hasher.add(std::uint64_t{count});
+    }
+}
+
+}  // namespace corro::facility::testing

@@ -1,0 +1,138 @@
+#include "io/file/detail/file_operation.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "io/file/detail/file_pool.hpp"
+#include "io/loop/context.hpp"
+
+namespace corro::io {
+namespace {
+
+// What the kernel moves in one call is bounded anyway, a little below 2 GiB.
+constexpr std::size_t call_bytes_max = std::size_t{1} << 30;
+constexpr mode_t new_file_rights = 0666;  // less the process's umask
+
+std::int64_t outcome(std::int64_t returned) noexcept {
+    return returned >= 0 ? returned : -errno;
+}
+
+std::int64_t sync_directory(const char* path) noexcept {
+    const int directory = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return -errno;
+    const std::int64_t result = outcome(::fsync(directory));
+    ::close(directory);
+    return result;
+}
+
+/// A rename that fails if there is something under the new name already.
+std::int64_t rename_new(const char* path, const char* new_path) noexcept {
+    const std::int64_t done = outcome(::renameat2(AT_FDCWD, path, AT_FDCWD, new_path, RENAME_NOREPLACE));
+    if (done != -EINVAL) return done;
+    // A file system that cannot do both in one step.
+    if (::access(new_path, F_OK) == 0) return -EEXIST;
+    return outcome(::rename(path, new_path));
+}
+
+}  // namespace
+
+std::size_t file_operation::part_bytes() const noexcept {
+    return std::min({size - bytes, fault_.bytes_max, call_bytes_max});
+}
+
+std::int64_t file_operation::perform() const noexcept {
+    const auto at = static_cast<off_t>(offset + bytes);
+    for (;;) {
+        std::int64_t result = -EINVAL;
+        switch (call) {
+            case file_call::open: result = outcome(::open(path, flags | O_CLOEXEC, new_file_rights)); break;
+            case file_call::read: result = outcome(::pread(handle, data + bytes, part_bytes(), at)); break;
+            case file_call::write: result = outcome(::pwrite(handle, data + bytes, part_bytes(), at)); break;
+            case file_call::sync_data: result = outcome(::fdatasync(handle)); break;
+            case file_call::preallocate:
+                result = outcome(::fallocate(handle, 0, static_cast<off_t>(offset), static_cast<off_t>(size)));
+                break;
+            case file_call::truncate: result = outcome(::ftruncate(handle, static_cast<off_t>(offset))); break;
+            case file_call::rename: result = outcome(::rename(path, new_path)); break;
+            case file_call::rename_new: result = rename_new(path, new_path); break;
+            case file_call::remove: result = outcome(::unlink(path)); break;
+            case file_call::sync_directory: result = sync_directory(path); break;
+        }
+        if (result != -EINTR) return result;
+    }
+}
+
+bool file_operation::permitted() noexcept {
+    fault_ = file_fault();
+    if (faults == nullptr) [[likely]]
+        return true;
+    fault_ = faults->before(call, path, offset + bytes, size - bytes);
+    const bool transfers = call == file_call::read || call == file_call::write;
+    // Torn: the part is really moved, then the error is reported.
+    if (fault_.error == 0 || (transfers && fault_.bytes_max != 0)) return true;
+    status = fault_.error;
+    return false;
+}
+
+bool file_operation::advance(std::int64_t result) noexcept {
+    if (result == -EINTR || result == -EAGAIN) return false;
+    if (result < 0) {
+        status = static_cast<int>(-result);
+        return true;
+    }
+    switch (call) {
+        case file_call::open: handle = static_cast<int>(result); return true;
+        case file_call::read:
+        case file_call::write: break;
+        default: return true;
+    }
+    bytes += static_cast<std::size_t>(result);
+    if (fault_.error != 0) {
+        status = fault_.error;
+        return true;
+    }
+    if (bytes == size) return true;
+    if (result != 0 || fault_.bytes_max == 0) return false;
+    // Nothing more: the end of a file that is read, and no place for what is written.
+    status = call == file_call::read ? operation::status_end_of_stream : ENOSPC;
+    return true;
+}
+
+void file_operation::begin(context& on) noexcept {
+    origin_ = &on;
+    under_way_ = true;
+    by_pool_ = false;
+    if (fault_.hangs) [[unlikely]]
+        return;
+    by_pool_ = !on.io().start_file(*this);
+    if (!by_pool_) return;
+    arrive = &on_arrival;
+    file_pool::instance().submit(*this);
+}
+
+void file_operation::on_arrival(remote_item& self, context& on) noexcept {
+    auto& done = static_cast<file_operation&>(self);
+    done.finished(on, done.result_);
+}
+
+void file_operation::finished(context& on, std::int64_t result) noexcept {
+    under_way_ = false;
+    if (!advance(result) && !on.tearing_down()) {
+        if (permitted()) {
+            begin(on);
+            return;
+        }
+    }
+    on.ready(*this);
+}
+
+void file_operation::forsake(context& on) noexcept {
+    // A backend of its own has let go of everything in `tear_down`; a thread of the pool delivers what it has done.
+    while (under_way_ && by_pool_) on.take_deliveries();
+}
+
+}  // namespace corro::io

@@ -1,0 +1,38 @@
+// `after_events`: lets everybody go first for whom the loop has an event already.
+//
+// The loop asks its kernel for events in batches and deals with them one after the other. Whoever collects what the
+// tasks behind these events have to say, and says it at once (answers to be sent, bytes to be written), waits for the
+// end of the batch with this: under load it works once for many events, and with one event it does not wait. On Asio's
+// loop, which keeps what is ready to itself, every batch is one event.
+#pragma once
+
+#include <coroutine>
+
+#include "io/loop/context.hpp"
+#include "io/task/detail/lazily.hpp"
+
+namespace corro::io {
+namespace detail {
+
+class after_events_awaiter : ready_item {
+ public:
+    after_events_awaiter() noexcept {}  // NOLINT: ready_item is filled in when the task suspends
+    bool await_ready() const noexcept { return false; }
+    template <promise_with_environment Promise>
+    void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+        waiter = self;
+        self.promise().surroundings().where->ready_after_events(*this);
+    }
+    void await_resume() const noexcept {}
+};
+
+}  // namespace detail
+
+/// @suspend Always; resumes through the ready queue, once the events that the loop has collected are dealt with and the
+///          tasks that they made ready have run; before the loop looks for more events or sleeps.
+/// @cancel  Does not look at the stop token.
+inline lazily<detail::after_events_awaiter> after_events() noexcept {
+    return lazily<detail::after_events_awaiter>();
+}
+
+}  // namespace corro::io

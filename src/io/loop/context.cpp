@@ -1,0 +1,230 @@
+#include "io/loop/context.hpp"
+
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "io/backends/epoll_backend.hpp"
+#include "io/backends/uring_backend.hpp"
+#include "io/loop/backend_offer.hpp"
+#include "io/task/scope.hpp"
+
+namespace corro::io {
+
+namespace {
+
+/// A function, so that it is there when other static objects are made.
+std::atomic<backend_factory>& asio_factory() noexcept {
+    static constinit std::atomic<backend_factory> factory{nullptr};
+    return factory;
+}
+
+}  // namespace
+
+context::chosen_backend context::choose(backend_kind kind) {
+    switch (kind) {
+        case backend_kind::automatic:
+        case backend_kind::epoll: return {make_epoll_backend(), {}};
+        case backend_kind::uring: return {make_uring_backend(), {}};
+        case backend_kind::uring_if_possible: try { return {make_uring_backend(), {}};
+            } catch (const std::system_error& refused) {
+                return {make_epoll_backend(), std::string(refused.what()) + "; epoll takes its place"};
+            }
+        case backend_kind::asio:
+            if (const backend_factory make = asio_factory().load(std::memory_order_acquire)) return {make(), {}};
+            throw std::system_error(std::make_error_code(std::errc::not_supported),
+                                    "this program does not have the backend on Asio");
+    }
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "no such backend");
+}
+
+void offer_asio_backend(backend_factory make) noexcept {
+    asio_factory().store(make, std::memory_order_release);
+}
+bool asio_backend_is_offered() noexcept {
+    return asio_factory().load(std::memory_order_acquire) != nullptr;
+}
+
+void operation::on_stop(stop_callback& self) noexcept {
+    auto& stopped = static_cast<operation&>(self);
+    stopped.target->owner->io().cancel(stopped);
+}
+
+context::context(context_options options) : context(choose(options.backend), options) {}
+
+context::context(chosen_backend chosen, context_options options) : context(std::move(chosen.own), options) {
+    backend_notice_ = std::move(chosen.notice);
+}
+
+context::context(std::unique_ptr<backend> own, context_options options)
+    : busy_poll_(options.busy_poll),
+      wall_clock_(options.wall_clock),
+      backend_(std::move(own)),
+      roots_(std::make_unique<task_scope>(*this, task_scope::for_roots_t())) {
+    backend_->attach(*this);
+}
+
+context::~context() {
+    CORRO_ASSERT(!running_, "a context is destroyed after it has stopped running");
+    backend_->tear_down();
+    tearing_down_ = true;
+    ready_.clear();
+    after_events_.clear();
+    // What other threads delivered may hold frames of its own; it arrives, and is destroyed with the rest.
+    do {
+        roots_->destroy_children();
+    } while (take_deliveries());
+    roots_.reset();
+    // A thread that was about to wake this loop may still be at it.
+    while (wake_ups_done_count_.load(std::memory_order_acquire) != wake_ups_owed_count_) std::this_thread::yield();
+}
+
+void context::stop() noexcept {
+    if (!stop_requested_.exchange(true, std::memory_order_acq_rel)) deliver(stop_message_);
+}
+
+void context::on_stop_message(remote_item&, context& self) noexcept {
+    self.stop_requested_.store(false, std::memory_order_release);
+    self.stopped_ = true;
+}
+
+/// Stands for the sleeping loop in `deliveries_`; no item has its address.
+remote_item* context::asleep() noexcept {
+    static constinit remote_item mark{nullptr, nullptr};
+    return &mark;
+}
+
+void context::enter() noexcept {
+    CORRO_ASSERT(!running_, "a context is run by one thread, and not from within its own tasks");
+    running_ = true;
+    grant_credit();
+}
+
+bool context::out_of_work() const noexcept {
+    return work_count_ == 0 && ready_.empty() && after_events_.empty() &&
+           deliveries_.load(std::memory_order_acquire) == nullptr;
+}
+
+void context::run() {
+    enter();
+    take_deliveries();
+    while (!stopped_ && !out_of_work()) turn();
+    stopped_ = false;
+    leave();
+    if (roots_->size() == 0) roots_->rethrow_failure();
+}
+
+void context::run_until_done(std::coroutine_handle<> root) noexcept {
+    until_ = root;
+    while (!root.done()) turn();
+    until_ = nullptr;
+}
+
+void context::resume_ready() noexcept {
+    for (unsigned count = 0; count != ready_batch_max && !ready_.empty(); ++count) {
+        grant_credit();
+        resumed_since_look_ = true;
+        ready_.pop().waiter.resume();
+        // Plain code waits for one coroutine: it goes on as soon as that has ended.
+        if (until_ && until_.done()) return;
+    }
+}
+
+void context::turn() noexcept {
+    resume_ready();
+    if (until_ && until_.done()) return;
+    if (backend_->collected_count() != 0) {
+        backend_->dispatch_one();
+        return;
+    }
+    if (!after_events_.empty()) {
+        ready_.append(after_events_);
+        return;
+    }
+    take_deliveries();
+    if (stopped_ && !until_) return;
+    steady_time now{};
+    if (!timers_.empty() || busy_poll_.count() > 0) {
+        now = backend_->now();
+        if (resumed_since_look_ && backend_->parked_count() != 0 && timers_.is_due(now)) {
+            // What has arrived by now counts before the timers that fire now: data beats its own timeout.
+            resumed_since_look_ = false;
+            backend_->wait(std::chrono::nanoseconds(0));
+            while (backend_->collected_count() != 0) backend_->dispatch_one();
+        }
+        timers_.advance(now);
+    }
+    if (!ready_.empty()) {
+        // More to do already; still give I/O its turn, if anybody waits for some.
+        if (backend_->parked_count() != 0) backend_->wait(std::chrono::nanoseconds(0));
+        return;
+    }
+    if (until_ == nullptr && out_of_work()) return;
+    poll_or_sleep(now);
+}
+
+void context::poll_or_sleep(steady_time now) noexcept {
+    using std::chrono::nanoseconds;
+    if (timers_.has_newcomers()) return;  // a timer's firing armed another; it wants its deadline first
+    nanoseconds timeout(-1);
+    if (!timers_.empty() || busy_poll_.count() > 0) {
+        const steady_time idle_since = now;
+        while (now - idle_since < busy_poll_) {
+            if (!timers_.empty() && timers_.next_due() <= now) return;
+            backend_->wait(nanoseconds(0));
+            if (!ready_.empty() || backend_->collected_count() != 0) return;
+            if (deliveries_.load(std::memory_order_relaxed) != nullptr) return;
+            now = backend_->now();
+        }
+        if (!timers_.empty()) {
+            timeout = std::chrono::duration_cast<nanoseconds>(timers_.next_due() - now);
+            if (timeout.count() <= 0) return;
+        }
+    }
+    remote_item* none = nullptr;
+    if (!deliveries_.compare_exchange_strong(none, asleep(), std::memory_order_acq_rel, std::memory_order_relaxed)) {
+        return;
+    }
+    backend_->wait(timeout);
+    resumed_since_look_ = false;
+    take_in(deliveries_.exchange(nullptr, std::memory_order_acquire), true);
+}
+
+void context::deliver(remote_item& item) noexcept {
+    remote_item* first = deliveries_.load(std::memory_order_relaxed);
+    do {
+        item.next_remote = first == asleep() ? nullptr : first;
+    } while (!deliveries_.compare_exchange_weak(first, &item, std::memory_order_acq_rel, std::memory_order_relaxed));
+    // Once the item is there, whoever waited for it may go on and destroy the context; unless it sleeps and we owe it
+    // the wake-up, which it waits for in its destructor.
+    if (first != asleep()) return;
+    backend_->wake();
+    wake_ups_done_count_.fetch_add(1, std::memory_order_release);
+}
+
+bool context::take_deliveries() noexcept {
+    if (deliveries_.load(std::memory_order_relaxed) == nullptr) return false;
+    return take_in(deliveries_.exchange(nullptr, std::memory_order_acquire), false);
+}
+
+bool context::take_in(remote_item* newest_first, bool slept) noexcept {
+    if (newest_first == asleep()) return false;
+    if (slept) ++wake_ups_owed_count_;
+    remote_item* oldest_first = nullptr;
+    while (newest_first != nullptr) {
+        remote_item* item = newest_first;
+        newest_first = item->next_remote;
+        item->next_remote = oldest_first;
+        oldest_first = item;
+    }
+    while (oldest_first != nullptr) {
+        remote_item* item = oldest_first;
+        oldest_first = item->next_remote;  // `arrive` may end the item's life
+        item->arrive(*item, *this);
+    }
+    return true;
+}
+
+}  // namespace corro::io

@@ -1,0 +1,131 @@
+// For tests: a venue in process. Requests go straight to a facility; answers and public events come back, on demand
+// one behind the other, so that tests see every interleaving of the two streams that connections could give.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "base/random.hpp"
+#include "facility/facility.hpp"
+#include "recorded/replay/replay_run.hpp"
+
+namespace corro::recorded::replay {
+
+class facility_venue final : facility::event_consumer {
+ public:
+    explicit facility_venue(const domain::instrument& instrument, std::uint32_t orders_max = 1'000)
+        : instrument_(instrument), facility_({.orders_max = orders_max, .accounts_max = 4}, {&instrument, 1}, *this) {}
+
+    /// Drives a run to its end, every answer at once.
+    void drive(replay_run& run) {
+        while (!run.finished()) {
+            const auto out = run.next();
+            if (!out && run.finished()) return;
+            if (!out) {
+                ADD_FAILURE() << "the run neither sends nor ends, at step " << run.counts().steps_compared;
+                return;
+            }
+            apply(out->request);
+            pass_on_private(run, private_.size());
+            pass_on_public(run, public_.size());
+        }
+    }
+
+    /// Drives a run to its end; how far each stream lags is random.
+    void drive(replay_run& run, base::prng& random) {
+        int idle = 0;
+        while (!run.finished()) {
+            bool moved = false;
+            for (std::uint64_t burst = random() % 40; burst > 0; --burst) {
+                const auto out = run.next();
+                if (!out) break;
+                apply(out->request);
+                moved = true;
+            }
+            moved |= pass_on_private(run, random() % (private_.size() + 1)) != 0;
+            moved |= pass_on_public(run, random() % (public_.size() + 1)) != 0;
+            idle = moved ? 0 : idle + 1;
+            if (idle > 1'000) {
+                ADD_FAILURE() << "the run neither sends nor ends, at step " << run.counts().steps_compared;
+                return;
+            }
+        }
+    }
+
+    [[nodiscard]] facility::facility& exchange() noexcept { return facility_; }
+
+    void apply(const request& r) {
+        domain::command c;
+        c.sequence = domain::sequence_number{++commands_count_};
+        c.time = domain::time_ns{static_cast<std::int64_t>(commands_count_)};
+        c.session = domain::session_id{1};
+        c.account = domain::account_id{1};
+        c.instrument = instrument_.id;
+        c.kind = r.kind;
+        c.side = r.side;
+        c.time_in_force = r.time_in_force;
+        c.client_order = r.client_order;
+        c.price = r.price;
+        c.quantity = r.quantity;
+        if (r.kind == domain::command_kind::change_phase) c.phase = r.phase;
+        c.is_operator = is_operator ? 1 : 0;
+        c.request = static_cast<std::uint32_t>(commands_count_);
+        facility_.apply(c);
+        public_.push_back({});  // stands for "all of this command was said"
+        public_.back().command = c.sequence;
+        public_.back().kind = end_of_command;
+    }
+
+    bool is_operator = true;
+    /// Changes the events of the venue before anybody sees them; for negative controls.
+    std::function<void(domain::event&)> tamper;
+
+ private:
+    static constexpr auto end_of_command = static_cast<domain::event_kind>(255);
+
+    void consume(std::span<const domain::event> events) noexcept override {
+        for (domain::event e : events) {
+            if (tamper) tamper(e);
+            (domain::is_public(e.kind) ? public_ : private_).push_back(e);
+        }
+    }
+    std::size_t pass_on_private(replay_run& run, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const domain::event e = private_.front();
+            private_.pop_front();
+            EXPECT_TRUE(run.on_private(e));
+        }
+        return count;
+    }
+    std::size_t pass_on_public(replay_run& run, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const domain::event e = public_.front();
+            public_.pop_front();
+            if (e.kind == end_of_command) {
+                run.on_public_complete(e.command);
+            } else {
+                run.on_public(e);
+            }
+        }
+        return count;
+    }
+
+    domain::instrument instrument_;
+    std::deque<domain::event> private_, public_;
+    std::uint64_t commands_count_ = 0;
+    facility::facility facility_;
+};
+
+/// An instrument that takes every price and quantity the venue can hold.
+[[nodiscard]] inline domain::instrument wide_instrument(domain::price_nano tick) {
+    domain::instrument i;
+    i.id = domain::instrument_id{1};
+    i.name = domain::symbol{"TEST"};
+    i.tick_size = tick;
+    return i;
+}
+
+}  // namespace corro::recorded::replay

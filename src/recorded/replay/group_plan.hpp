@@ -1,0 +1,84 @@
+// One event group of a market-by-order recording, and the requests that a replay makes of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "domain/types.hpp"
+#include "recorded/replay/order_record.hpp"
+#include "recorded/replay/recorded_book.hpp"
+#include "recorded/replay/request.hpp"
+
+namespace corro::recorded::replay {
+
+enum class group_kind : std::uint8_t {
+    snapshot,  ///< the book from which the replay starts
+    repeated,  ///< a later snapshot that says what is known already: nothing is sent
+    replaced,  ///< a later snapshot that says something else: the book is built anew
+    pre_open,  ///< orders are collected, nothing trades
+    auction,   ///< the uncross, and with it the change to continuous trading
+    continuous,
+    count
+};
+
+/// Why a request is made.
+enum class purpose : std::uint8_t {
+    rest,     ///< an order that rests
+    refresh,  ///< the next display quantity of an iceberg
+    cancel,
+    self_match,  ///< a cancel that the recording venue made to keep an account from trading with itself
+    amend,
+    aggressor,        ///< trades and leaves nothing
+    aggressor_rests,  ///< trades and rests with the remainder
+    modify_to_cross,  ///< a resting order is amended so that it trades
+    phase,            ///< orders collect from here on, or are uncrossed
+};
+
+/// What a request is for, and what it should leave open.
+struct planned_request {
+    std::uint64_t order = 0;  ///< in the recording; 0 for a phase
+    purpose why = purpose::rest;
+    domain::quantity_lots rests{};
+};
+
+/// One order that took liquidity in the group.
+struct planned_aggressor {
+    std::uint64_t order = 0;
+    domain::side side = domain::side::buy;
+    std::size_t request = 0;          ///< index of its request
+    std::vector<std::size_t> trades;  ///< indices of its trade records
+};
+
+struct group_plan {
+    std::uint64_t number = 0;
+    group_kind kind = group_kind::continuous;
+    std::vector<order_record> records;
+    std::vector<request> requests;
+    std::vector<planned_request> planned;  ///< one per request
+    std::vector<planned_aggressor> aggressors;
+    std::vector<std::uint64_t> refreshed;  ///< icebergs whose display was refreshed
+
+    /// Whether an auction's trade is among the records: one without an aggressor's side.
+    [[nodiscard]] bool uncrosses() const noexcept;
+};
+
+/// An order as a group leaves it; size 0: gone.
+struct order_state {
+    std::uint32_t size = 0;
+    domain::price_ticks price{};
+};
+
+/// What the group's records make of an order in `state`.
+[[nodiscard]] order_state state_after(const group_plan& group, std::uint64_t order, order_state state);
+
+/// Applies the records of a group to the recorded book.
+///
+/// A modify of an unknown order adds it.
+/// @return  How many records named an order that is not in the book (or, for adds, that is).
+std::size_t apply_records(recorded_book& book, const group_plan& group);
+
+/// As above, one record.
+bool apply_record(recorded_book& book, const order_record& r, bool refreshed);
+
+}  // namespace corro::recorded::replay

@@ -1,0 +1,121 @@
+// One replay in progress: which requests to send next, which answers are due, and when a step can be compared.
+//
+// It does no I/O. Whoever drives it, over a connection or within a process, sends what `next` gives, in that order and
+// on one session, and passes on every private event of that session and every public event of the instrument. Private
+// and public events may lag behind each other; both carry the sequence of their command, and each step is compared with
+// the public book exactly as it was after the step's last command.
+//
+// The instrument's book is empty at the start and nobody else trades in it.
+//
+// Limits: requests_in_flight_max, steps_in_flight_max, public_events_held_max. Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "domain/event.hpp"
+#include "domain/types.hpp"
+#include "market_data/book_image.hpp"
+#include "recorded/replay/difference.hpp"
+#include "recorded/replay/flow.hpp"
+#include "recorded/replay/request.hpp"
+
+namespace corro::recorded::replay {
+
+/// A request that is to be sent now.
+struct outgoing {
+    replay::request request;
+    domain::time_ns time{};  ///< recorded; for pacing
+};
+
+struct run_counts {
+    std::uint64_t entered_gtc = 0;
+    std::uint64_t entered_ioc = 0;
+    std::uint64_t amended = 0;
+    std::uint64_t cancelled = 0;
+    std::uint64_t phase_changes = 0;
+    std::uint64_t private_events = 0;
+    std::uint64_t public_events = 0;
+    std::uint64_t steps_compared = 0;
+
+    [[nodiscard]] std::uint64_t requests() const noexcept {
+        return entered_gtc + entered_ioc + amended + cancelled + phase_changes;
+    }
+};
+
+class replay_run {
+ public:
+    /// `what` and `log` must outlive the run.
+    replay_run(flow& what, difference_log& log, domain::instrument_id instrument);
+
+    /// The next request to send; nothing while the limits or an unanswered request forbid it, and at the end.
+    [[nodiscard]] std::optional<outgoing> next();
+
+    /// An event to the session. Returns false when no request is open that it could answer.
+    bool on_private(const domain::event& event);
+
+    /// An event of the public feed; those of other instruments are ignored. Only while `feed_has_room()`.
+    void on_public(const domain::event& event);
+    /// All public events of commands up to this one have been given.
+    void on_public_complete(domain::sequence_number sequence);
+    [[nodiscard]] bool feed_has_room() const noexcept { return held_.size() < public_events_held_max; }
+
+    /// Requests that are sent and not answered completely.
+    [[nodiscard]] std::uint64_t in_flight_count() const noexcept { return sent_count_ - answered_count_; }
+    /// An answer or a public event is due.
+    [[nodiscard]] bool awaits_venue() const noexcept {
+        return in_flight_count() > 0 || (!steps_.empty() && steps_.front().told);
+    }
+    /// Everything is sent, answered and compared.
+    [[nodiscard]] bool finished() const noexcept { return planned_all_ && steps_.empty(); }
+
+    [[nodiscard]] const run_counts& counts() const noexcept { return counts_; }
+    [[nodiscard]] const market_data::book_image& book() const noexcept { return book_; }
+    /// Recorded time of the step that was compared last.
+    [[nodiscard]] domain::time_ns compared_up_to() const noexcept { return compared_up_to_; }
+
+ private:
+    struct live_step {
+        step plan;
+        std::vector<outcome> outcomes;
+        std::size_t sent_count = 0;
+        std::size_t answered_count = 0;
+        bool told = false;  ///< flow::answered has been called
+
+        [[nodiscard]] bool is_answered() const noexcept { return answered_count == outcomes.size(); }
+    };
+
+    [[nodiscard]] live_step* step_to_send();
+    [[nodiscard]] live_step& step_to_answer();
+    void count(const request& r);
+    static void take_in(outcome& o, const domain::event& event);
+    void complete_answer();
+    void complete_amend_by_feed();
+    void settle();
+    static void take_in_uncross(live_step& s, const domain::event& event);
+    [[nodiscard]] bool book_is_at(live_step& s);
+
+    flow& flow_;
+    difference_log& log_;
+    domain::instrument_id instrument_;
+    std::deque<live_step> steps_;
+    std::deque<domain::event> held_;  ///< public events not applied yet
+    market_data::book_image book_;
+    std::size_t sending_ = 0;    ///< index in steps_ of the step whose requests are being sent
+    std::size_t answering_ = 0;  ///< index in steps_ of the step whose answers are due
+    std::size_t telling_ = 0;    ///< index in steps_ of the first step not told to the flow
+    std::uint64_t sent_count_ = 0;
+    std::uint64_t answered_count_ = 0;
+    /// The oldest unanswered request has had its mark, but fills of the same command may follow.
+    bool is_marked_ = false;
+    domain::sequence_number answered_up_to_{};  ///< command of the last complete answer
+    domain::sequence_number public_complete_{};
+    domain::time_ns compared_up_to_{};
+    bool planned_all_ = false;
+    bool settling_ = false;
+    run_counts counts_;
+};
+
+}  // namespace corro::recorded::replay

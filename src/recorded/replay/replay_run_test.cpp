@@ -1,0 +1,140 @@
+#include "recorded/replay/replay_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include "recorded/replay/facility_venue_test.hpp"
+#include "recorded/replay/limits.hpp"
+
+namespace corro::recorded::replay {
+namespace {
+
+/// Enters one order a step, each at a price of its own; every `pause_every`-th step waits for the one before.
+class endless_flow final : public flow {
+ public:
+    explicit endless_flow(std::uint64_t steps_max, std::uint64_t pause_every = 0)
+        : steps_max_(steps_max), pause_every_(pause_every) {}
+
+    plan_status plan(step& next) override {
+        if (planned == steps_max_) return plan_status::finished;
+        if (pause_every_ != 0 && planned % pause_every_ == 0 && answers < planned) return plan_status::waiting;
+        next.number = planned++;
+        next.requests.push_back({.client_order = domain::client_order_id{planned},
+                                 .price = domain::price_ticks{static_cast<std::int64_t>(planned)},
+                                 .quantity = domain::quantity_lots{1}});
+        return plan_status::planned;
+    }
+    void answered(const step& of, std::span<const outcome> outcomes) override {
+        EXPECT_EQ(of.number, answers++);
+        EXPECT_EQ(outcomes.front().open.value, 1U);
+    }
+    void compare(const step& of, std::span<const outcome> /*outcomes*/, const market_data::book_image& book) override {
+        EXPECT_EQ(of.number, compared++);
+        EXPECT_EQ(book.orders_count(), compared) << "the book as it was after this step, not later";
+    }
+    std::uint64_t compared_count() const noexcept override { return compared; }
+
+    std::uint64_t planned = 0, answers = 0, compared = 0;
+
+ private:
+    std::uint64_t steps_max_, pause_every_;
+};
+
+const domain::instrument instrument = wide_instrument(domain::price_nano{1});
+
+/// A resting order's only private answer.
+domain::event entered(std::uint64_t command) {
+    domain::event e;
+    e.command = domain::sequence_number{command};
+    e.flags = domain::event_flag::last_of_request;
+    e.order.client_order = domain::client_order_id{command};
+    e.order.order = domain::order_id{command};
+    e.order.quantity = domain::quantity_lots{1};
+    return e;
+}
+
+domain::event added(std::uint64_t command) {
+    domain::event e;
+    e.command = domain::sequence_number{command};
+    e.instrument = instrument.id;
+    e.kind = domain::event_kind::order_added;
+    e.book = {};
+    e.book.order = domain::order_id{command};
+    e.book.price = domain::price_ticks{static_cast<std::int64_t>(command)};
+    e.book.quantity = e.book.change = domain::quantity_lots{1};
+    return e;
+}
+
+TEST(replay_run, requests_without_answers_are_bounded) {
+    endless_flow flow(1'000'000);
+    difference_log log;
+    replay_run run(flow, log, instrument.id);
+    std::size_t sent = 0;
+    while (run.next()) ++sent;
+    EXPECT_EQ(sent, requests_in_flight_max);
+    EXPECT_TRUE(run.awaits_venue());
+    EXPECT_TRUE(run.on_private(entered(1)));
+    EXPECT_TRUE(run.next().has_value()) << "one answer, one more request";
+    EXPECT_FALSE(run.next().has_value());
+}
+
+TEST(replay_run, steps_that_wait_for_the_feed_are_bounded) {
+    endless_flow flow(1'000'000);
+    difference_log log;
+    replay_run run(flow, log, instrument.id);
+    std::uint64_t sent = 0;
+    while (run.next()) EXPECT_TRUE(run.on_private(entered(++sent)));
+    EXPECT_EQ(sent, steps_in_flight_max) << "all answered, none compared";
+    EXPECT_EQ(flow.compared, 0U);
+    for (std::uint64_t i = 1; i <= 10; ++i) run.on_public(added(i));
+    EXPECT_EQ(flow.compared, 9U) << "the tenth command may have more to say";
+    run.on_public_complete(domain::sequence_number{10});
+    EXPECT_EQ(flow.compared, 10U);
+    EXPECT_TRUE(run.next().has_value());
+}
+
+TEST(replay_run, a_feed_that_runs_ahead_waits_for_the_answers) {
+    endless_flow flow(3);
+    difference_log log;
+    replay_run run(flow, log, instrument.id);
+    while (run.next()) continue;
+    for (std::uint64_t i = 1; i <= 3; ++i) run.on_public(added(i));
+    run.on_public_complete(domain::sequence_number{3});
+    EXPECT_EQ(flow.compared, 0U);
+    EXPECT_FALSE(run.finished());
+    for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_TRUE(run.on_private(entered(i)));
+    EXPECT_EQ(flow.compared, 3U);
+    EXPECT_TRUE(run.finished());
+    EXPECT_FALSE(run.awaits_venue());
+    EXPECT_FALSE(run.on_private(entered(4))) << "nobody asked";
+}
+
+TEST(replay_run, events_of_other_instruments_are_ignored) {
+    endless_flow flow(1);
+    difference_log log;
+    replay_run run(flow, log, instrument.id);
+    while (run.next()) continue;
+    domain::event other = added(1);
+    other.instrument = domain::instrument_id{2};
+    run.on_public(other);
+    EXPECT_EQ(run.counts().public_events, 0U);
+    EXPECT_EQ(run.book().orders_count(), 0U);
+}
+
+TEST(replay_run, a_step_that_depends_on_an_answer_is_planned_after_it) {
+    endless_flow flow(1'000, 10);
+    difference_log log;
+    replay_run run(flow, log, instrument.id);
+    std::size_t sent = 0;
+    while (run.next()) ++sent;
+    EXPECT_EQ(sent, 10U);
+    facility_venue venue(instrument, 2'000);
+    endless_flow whole(1'000, 10);
+    replay_run driven(whole, log, instrument.id);
+    venue.drive(driven);
+    EXPECT_TRUE(driven.finished());
+    EXPECT_EQ(whole.compared, 1'000U);
+    EXPECT_EQ(log.unexplained_count(), 0U);
+}
+
+}  // namespace
+}  // namespace corro::recorded::replay

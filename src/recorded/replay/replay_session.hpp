@@ -1,0 +1,111 @@
+// A replay over TCP: one order-entry session and one feed session drive a `replay_run`.
+//
+// Requests are pipelined as far as the run allows. Answers and feed arrive on connections of their own; the run puts
+// them together.
+//
+// Threads: one context. Limits: those of the run and of the sessions.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "client/feed_session.hpp"
+#include "client/order_session.hpp"
+#include "io/net/endpoint.hpp"
+#include "io/sync/event.hpp"
+#include "io/task/scope.hpp"
+#include "io/task/task.hpp"
+#include "recorded/replay/replay_run.hpp"
+
+namespace corro::recorded::replay {
+
+/// Where a venue is reached.
+struct venue_addresses {
+    venue_addresses() noexcept {}
+
+    io::endpoint order_entry;
+    io::endpoint feed;
+    io::endpoint snapshots;
+};
+
+class replay_session {
+ public:
+    /// A venue that says nothing for so long while an answer or public event is due does not answer any more.
+    static constexpr std::chrono::seconds silence_max{10};
+
+    /// Logs on and joins the feed.
+    ///
+    /// @return  The session.
+    /// @throws  replay_error that says which connection failed, and why.
+    [[nodiscard]] static io::task<std::unique_ptr<replay_session>> join(venue_addresses venue, client::credentials who);
+
+    replay_session(const replay_session&) = delete;
+    replay_session& operator=(const replay_session&) = delete;
+
+    /// The instrument of that name. @throws replay_error when there is none, or when its book is not empty.
+    [[nodiscard]] const domain::instrument& instrument(std::string_view name) const;
+
+    /// From now on `listener` hears of each request that is sent its number in the session and when it was recorded.
+    /// Requests that no record asks for are left out.
+    void note_times(std::function<void(std::uint32_t, domain::time_ns)> listener) { noted_ = std::move(listener); }
+    [[nodiscard]] domain::session_id session() const noexcept { return orders_->session(); }
+
+    /// Drives the run to its end.
+    ///
+    /// @param run    Of that instrument; must stay valid until the await returns.
+    /// @param speed  Multiple of recorded time; 0: as fast as the venue answers.
+    /// @return       Why the replay ended early, as a sentence; empty when it is complete.
+    /// @throws       What the run's flow throws.
+    /// @suspend      Until the run is finished or fails.
+    /// @cancel       Ends early; the sessions stay as they are.
+    [[nodiscard]] io::task<std::string> drive(replay_run* run, domain::instrument_id instrument, double speed);
+
+    /// Cancels what rests of the session's orders in the instrument, ends an auction that the replay began there, and
+    /// logs out.
+    [[nodiscard]] io::task<void> leave(domain::instrument_id instrument);
+
+ private:
+    /// What the tasks of one `drive` share.
+    struct driving {
+        driving(replay_run& r, domain::instrument_id i, double s, io::task_scope& all)
+            : run(r), instrument(i), speed(s), scope(all) {}
+
+        void end(std::string why) {
+            if (failure.empty()) failure = std::move(why);
+            scope.request_stop();
+        }
+
+        replay_run& run;
+        domain::instrument_id instrument;
+        double speed;
+        io::task_scope& scope;
+        io::auto_event moved;  ///< something arrived: the run may go on
+        std::string failure;
+        int queued_count = 0;  ///< requests since the last flush
+        domain::time_ns first_time{};
+        std::chrono::steady_clock::time_point started;
+    };
+
+    replay_session(std::unique_ptr<client::order_session> orders, std::unique_ptr<client::feed_session> feed) noexcept
+        : orders_(std::move(orders)), feed_(std::move(feed)) {}
+
+    io::task<void> send(driving* d);
+    io::task<bool> flush(driving* d);
+    io::task<bool> keep_pace(driving* d, domain::time_ns recorded);
+    io::task<void> receive(driving* d);
+    io::task<void> follow_feed(driving* d);
+    io::task<void> notice_silence(driving* d);
+    [[nodiscard]] domain::command command_of(const request& r, domain::instrument_id instrument) const noexcept;
+
+    std::function<void(std::uint32_t, domain::time_ns)> noted_;
+    std::unique_ptr<client::order_session> orders_;
+    std::unique_ptr<client::feed_session> feed_;
+    /// The phase into which the replay put the instrument last.
+    domain::trading_phase phase_ = domain::trading_phase::continuous;
+};
+
+}  // namespace corro::recorded::replay

@@ -1,0 +1,57 @@
+// What a replay has to say at its end, for people and for programs: the same numbers as text and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recorded/replay/agreement.hpp"
+#include "recorded/replay/difference.hpp"
+#include "recorded/replay/order_flow.hpp"
+#include "recorded/replay/quote_flow.hpp"
+#include "recorded/replay/replay_run.hpp"
+
+namespace corro::recorded::replay {
+
+struct report_row {
+    std::string key;    ///< in JSON
+    std::string label;  ///< in text
+    std::uint64_t value = 0;
+    std::optional<std::uint64_t> total{};  ///< set: the row says "value of total"
+    std::string words{};                   ///< not empty: stand in place of the number
+};
+
+struct report_section {
+    std::string key;
+    std::string title;
+    std::vector<report_row> rows;
+};
+
+struct replay_report {
+    std::vector<std::string> files;
+    std::string instrument;
+    std::string tick;
+    std::string failure;  ///< why the replay ended early; empty: it is complete
+    double seconds = 0;
+    run_counts counts;
+    std::vector<report_section> sections;
+};
+
+/// What was recognised in a recording, and how much of it was reproduced.
+[[nodiscard]] std::vector<report_section> sections_of(const order_flow& flow);
+[[nodiscard]] std::vector<report_section> sections_of(const quote_flow& flow);
+
+/// Whether the replay is complete and nothing is left unexplained.
+[[nodiscard]] bool is_success(const replay_report& report, const difference_log& log) noexcept;
+
+/// Tables, differences by cause with their examples, and a verdict in one line at the end.
+[[nodiscard]] std::string to_text(const replay_report& report, const difference_log& log);
+
+/// One JSON object, with a line feed at its end: "files", "instrument", "tick", "complete", "failure", "seconds",
+/// "requests_per_second", "messages_per_second", "requests", one object per section, "differences" by cause,
+/// "unexplained" and "success". A row "value of total" is {"equal", "total"}, one of words a string, any other a
+/// number.
+[[nodiscard]] std::string to_json(const replay_report& report, const difference_log& log);
+
+}  // namespace corro::recorded::replay

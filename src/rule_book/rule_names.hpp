@@ -1,0 +1,62 @@
+// Who is who in a scenario: the names that its lines give to orders, the venue's ids, and what a quote's sides are
+// called.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "domain/command.hpp"
+#include "domain/types.hpp"
+
+namespace corro::rule_book {
+
+/// A, B, C, for the accounts from 0.
+[[nodiscard]] inline std::string name_of(domain::account_id account) {
+    return {static_cast<char>('A' + account.value)};
+}
+[[nodiscard]] inline domain::account_id account_named(char letter) {
+    return domain::account_id{static_cast<std::uint32_t>(letter - 'A')};
+}
+
+class rule_names {
+ public:
+    /// A number of its own for the next order, which is called after it until it gets a name.
+    [[nodiscard]] domain::client_order_id next_order() {
+        ++entries_;
+        names_[entries_] = "order " + std::to_string(entries_);
+        return domain::client_order_id{entries_};
+    }
+    void name_last_order(const std::string& name) {
+        names_[entries_] = name;
+        numbers_[name] = entries_;
+    }
+    /// The number of an account's quotes.
+    [[nodiscard]] static domain::client_order_id quote_of(domain::account_id account) {
+        return domain::client_order_id{quotes_from + account.value};
+    }
+    /// The venue has given an order its id, or says it again.
+    void learn(domain::client_order_id number, domain::order_id id) {
+        if (number.value < quotes_from) ids_[number.value] = id;
+    }
+
+    /// Makes a command concern an order, by its id, so that one which is closed by now can be named too. False: nobody
+    /// is called that.
+    [[nodiscard]] bool find(const std::string& name, domain::command& c) const;
+    /// What an order is called of which the venue has said these numbers.
+    [[nodiscard]] std::string name_of_order(domain::client_order_id number, domain::account_id account,
+                                            domain::order_id id, domain::side side);
+    [[nodiscard]] std::string name_of_order(domain::order_id id) const;
+
+ private:
+    /// Client order ids from here on are of quotes; orders count up from 1.
+    static constexpr std::uint64_t quotes_from = 1'000'000;
+
+    std::uint64_t entries_ = 0;
+    std::map<std::uint64_t, std::string> names_;    // client order id to name
+    std::map<std::string, std::uint64_t> numbers_;  // and back
+    std::map<std::uint64_t, domain::order_id> ids_;
+    std::map<std::uint64_t, std::string> quote_sides_;  // order id to name
+};
+
+}  // namespace corro::rule_book

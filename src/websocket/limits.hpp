@@ -1,0 +1,52 @@
+// What a WebSocket peer may make this process hold or wait for.
+//
+// Units: bytes, counts, std::chrono durations.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "http/limits.hpp"
+#include "websocket/frame.hpp"
+
+namespace corro::websocket {
+
+/// What a peer may send.
+struct receive_limits {
+    receive_limits() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
+
+    /// A message, put together and inflated. What is held never exceeds it by more than one read.
+    std::size_t message_bytes = 16U << 20U;
+    /// Fragments of one message. They cost time, not memory: payloads are put together as they come.
+    std::uint64_t fragments_count = 4U << 20U;
+};
+
+/// Sizes and times of one connection.
+struct connection_limits {
+    connection_limits() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
+
+    /// What the peer may send.
+    receive_limits receive;
+    /// A peer that was silent for so long is sent a ping; if it stays silent for as long again, it is gone. Zero:
+    /// never.
+    std::chrono::nanoseconds ping_interval = std::chrono::seconds(30);
+    /// How long the peer may take to answer a close frame.
+    std::chrono::nanoseconds close = std::chrono::seconds(5);
+    /// How slowly the peer may read.
+    http::time_limits time;
+};
+
+/// Bytes of one read; the buffer of a connection grows to this size for a peer that fills it.
+inline constexpr std::size_t read_bytes_initial = 4 * 1024;
+/// What is read at once.
+inline constexpr std::size_t read_bytes_max = 64 * 1024;
+/// Payloads that are longer are sent from where they lie.
+inline constexpr std::size_t copied_bytes_max = 64 * 1024;
+/// Answers to pings that may wait; with more, receiving waits for the peer to read.
+inline constexpr std::size_t waiting_bytes_max = 64 * 1024;
+
+static_assert(read_bytes_initial >= frame_header_bytes_max + control_payload_bytes_max,
+              "a control frame fits into the smallest buffer");
+
+}  // namespace corro::websocket
