@@ -50,7 +50,7 @@ class room {
         guests_.remove(&who);
         say("* " + who.name + " leaves");
     }
-    [[nodiscard]] std::size_t guests_count() const { return guests_count_; }
+    [[nodiscard]] std::size_t admitted_count() const { return guests_count_; }
 
  private:
     std::list<guest*> guests_;
@@ -111,5 +111,5 @@ int main(int argc, char** argv) {
     io::signal_set interrupt(ctx, {SIGINT, SIGTERM});
     auto service = io::with_scope([&](io::task_scope& guests) { return accept_all(&*acceptor, &guests, &here); });
     io::block_on(ctx, io::when_any(std::move(service), interrupt.wait()));
-    std::cout << "closed after " << here.guests_count() << " guests" << std::endl;
+    std::cout << "closed after " << here.admitted_count() << " guests" << std::endl;
 }

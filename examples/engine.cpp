@@ -380,7 +380,7 @@ class driver {
         for (const std::uint32_t slot : slots) engine_->lift(slot, *this);
         for (int i = 0; i < 2; ++i) {
             terms_[slots[i]].entry = entries[i];
-            answer(names[i], engine_->enter_lifted(slots[i], entries[i], *this));
+            answer(names[i], engine_->reenter(slots[i], entries[i], *this));
         }
         trigger(entries[0].book);
     }

@@ -19,7 +19,7 @@ io::backend_kind backend_named(const std::string& name) {
     if (name == "uring") return io::backend_kind::uring;
 #ifdef CORRO_WITH_ASIO
     if (name == "asio") {
-        io::asio::offer_backend();
+        io::asio::register_backend();
         return io::backend_kind::asio;
     }
 #endif

@@ -32,13 +32,13 @@ class exchange_thread {
     [[nodiscard]] const node::exchange& exchange() const noexcept { return exchange_; }
 
  private:
-    static io::task<void> close_when_told(exchange_thread* self) {
+    static io::task<void> close_on_signal(exchange_thread* self) {
         const std::error_code stopped = co_await self->close_.wait();
         if (!stopped) self->exchange_.close();
     }
     static io::task<void> run_all(exchange_thread* self) {
         io::task_scope watching(self->context_);
-        watching.spawn(close_when_told(self));
+        watching.spawn(close_on_signal(self));
         co_await self->exchange_.run();
         watching.request_stop();
         co_await watching.join();

@@ -194,7 +194,7 @@ class looking {
     int stat() {
         if (!reader_) return say(reader_.error());
         const journal::reader& reader = **reader_;
-        if (reader.segments().empty()) return say_empty();
+        if (reader.segments().empty()) return print_empty();
         fmt::print("{}: the journal of {}\n", options_.directory, describe(reader.segments().front().header.venue));
         print_segments(reader);
         fmt::print("{} segments, {} bytes\n", reader.segments().size(), reader.bytes_total());
@@ -204,7 +204,7 @@ class looking {
     int verify() {
         if (!reader_) return say(reader_.error());
         journal::reader& reader = **reader_;
-        if (reader.segments().empty()) return say_empty();
+        if (reader.segments().empty()) return print_empty();
         std::uint64_t count = 0;
         auto each = [&count](const domain::command&) {
             ++count;
@@ -239,7 +239,7 @@ class looking {
 
     int dump() {
         if (!reader_) return say(reader_.error());
-        if ((*reader_)->segments().empty()) return say_empty();
+        if ((*reader_)->segments().empty()) return print_empty();
         std::uint64_t left = options_.count;
         fmt::print(
             "sequence time kind instrument account session side price quantity order client_order request verdict\n");
@@ -296,7 +296,7 @@ class looking {
     }
 
     /// A venue makes its first segment when it starts, so that a directory without one is a mistake.
-    int say_empty() const {
+    int print_empty() const {
         fmt::print(
             stderr,
             "corro journal: {}: {}; is this the directory of a journal? In a venue with segments it is the folder "

@@ -36,7 +36,7 @@ void tell(told_journal& told) {
 
 }  // namespace
 
-io::task<void> tell_journal_news(std::vector<const node::host_journal*> journals) {
+io::task<void> print_journal_news(std::vector<const node::host_journal*> journals) {
     std::vector<told_journal> all;
     for (const node::host_journal* each : journals) {
         if (each != nullptr) all.emplace_back(each);

@@ -14,6 +14,6 @@ namespace corro::app {
 /// Looks now and then, and writes what is new to the standard error output, until it is stopped; then a last time. What
 /// the journals have noticed before is not told again.
 /// @param journals  Outlive the task; nullptr: none.
-[[nodiscard]] io::task<void> tell_journal_news(std::vector<const node::host_journal*> journals);
+[[nodiscard]] io::task<void> print_journal_news(std::vector<const node::host_journal*> journals);
 
 }  // namespace corro::app

@@ -33,7 +33,7 @@ io::task<void> show_progress(load_run* run, io::task_scope* clients) {
     std::uint64_t before = 0;
     int seconds_ending = 0;
     for (double seconds = 1; !co_await io::sleep_for(std::chrono::seconds(1)); ++seconds) {
-        const std::uint32_t there = run->logged_on_count - run->outages.away_count();
+        const std::uint32_t there = run->logged_on_count - run->outages.disconnected_count();
         fmt::print(stderr, "{:5.0f} s  {} of {} clients logged on  {:>10} answered  {:>9}/s\n", seconds, there,
                    run->options.clients_count, run->answered_now, run->answered_now - before);
         before = run->answered_now;
@@ -52,7 +52,7 @@ io::task<void> show_progress(load_run* run, io::task_scope* clients) {
 constexpr std::uint32_t logging_on_max = 1'000;
 
 // The first lets what is under way be answered, within last_answers_wait_s; the second does not wait for it.
-io::task<void> obey_signals(load_run* run, io::signal_set* signals, io::task_scope* clients) {
+io::task<void> handle_signals(load_run* run, io::signal_set* signals, io::task_scope* clients) {
     const auto first = co_await signals->wait();
     if (!first) co_return;
     run->stop_now = true;
@@ -66,7 +66,7 @@ io::task<void> run_all(load_run* run) {
     io::task_scope clients(run->context);
     io::task_scope watching(run->context);
     watching.spawn(show_progress(run, &clients));
-    watching.spawn(obey_signals(run, &signals, &clients));
+    watching.spawn(handle_signals(run, &signals, &clients));
     for (std::uint32_t i = 0; i < run->options.clients_count; ++i) {
         clients.spawn(run_client(run, i));
         while (i + 1 >= run->logged_on_count + logging_on_max && !run->stop_now) {

@@ -183,8 +183,8 @@ io::task<void> come_back(load_run* run, load_client* c) {
         const std::error_code stopped = co_await io::sleep_for(return_interval);
         if (stopped) error = stopped;
     }
-    const std::uint32_t untaken = error ? 0 : c->session->untaken_count();
-    if (!error && c->session->resend_untaken()) {
+    const std::uint32_t untaken = error ? 0 : c->session->not_accepted_count();
+    if (!error && c->session->resend_not_accepted()) {
         run->outages.back(since, untaken);
         co_return take_answers(*run, *c);  // some came with the welcome
     }
@@ -211,7 +211,7 @@ io::task<void> trade(load_run* run, load_client* c, std::uint32_t index) {
 }
 
 // Somebody else, a demonstration's own traffic for instance, may sit on the first seat: the next free one will do.
-io::task<std::unique_ptr<client::order_session>> take_seat(load_run* run, std::uint32_t index, seat* where) {
+io::task<std::unique_ptr<client::order_session>> claim_session(load_run* run, std::uint32_t index, seat* where) {
     while (true) {
         *where = run->seats[run->seats_tried++];
         auto session = co_await client::order_session::log_on(run->venue, where->who);
@@ -226,8 +226,8 @@ io::task<std::unique_ptr<client::order_session>> take_seat(load_run* run, std::u
     }
 }
 
-client::trader make_trader(const load_run& run, const client::order_session& session, const seat& where,
-                           std::uint32_t index) {
+client::trader make_simulated_trader(const load_run& run, const client::order_session& session, const seat& where,
+                                     std::uint32_t index) {
     std::vector<domain::instrument> instruments;
     session.instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
     std::vector<domain::price_ticks> middles;
@@ -244,13 +244,13 @@ client::trader make_trader(const load_run& run, const client::order_session& ses
 
 io::task<void> run_client(load_run* run, std::uint32_t index) {
     seat where;
-    auto session = co_await take_seat(run, index, &where);
+    auto session = co_await claim_session(run, index, &where);
     if (session == nullptr) {
         run->stop_now = true;
         run->all_logged_on.set();
         co_return;
     }
-    client::trader trader = make_trader(*run, *session, where, index);
+    client::trader trader = make_simulated_trader(*run, *session, where, index);
     load_client c(std::move(session), std::move(trader));
     if (++run->logged_on_count == run->options.clients_count) {
         run->started = run->clock.now_ticks();

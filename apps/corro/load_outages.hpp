@@ -22,7 +22,7 @@ class load_outages {
     /// It will not come back.
     void gave_up() noexcept { --away_count_; }
 
-    [[nodiscard]] std::uint32_t away_count() const noexcept { return away_count_; }
+    [[nodiscard]] std::uint32_t disconnected_count() const noexcept { return away_count_; }
     /// A line for the report; nothing when no connection was lost.
     void print() const;
 

@@ -62,7 +62,7 @@ std::string words_of(const wire::snapshot_answer& a) {
 
 }  // namespace
 
-std::string in_words(const client::operator_word& told, std::string_view symbol) {
+std::string in_words(const client::admin_command& told, std::string_view symbol) {
     if (const auto* const status = std::get_if<wire::venue_status>(&told)) return words_of(*status, symbol);
     return words_of(std::get<wire::snapshot_answer>(told));
 }

@@ -9,6 +9,6 @@
 namespace corro::app {
 
 /// @param symbol  Of the instrument in a status that says the phase of one.
-[[nodiscard]] std::string in_words(const client::operator_word& told, std::string_view symbol);
+[[nodiscard]] std::string in_words(const client::admin_command& told, std::string_view symbol);
 
 }  // namespace corro::app

@@ -42,7 +42,7 @@ sigset_t orders_to_end() noexcept {
 
 }  // namespace
 
-void outlive_closed_output() {
+void ignore_sigpipe() {
     std::signal(SIGHUP, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     std::fflush(stdout);

@@ -16,7 +16,7 @@ void report_descriptors(std::uint64_t needed);
 
 /// From now on neither a terminal that goes away (SIGHUP) nor a closed pipe (SIGPIPE) ends this process, and what it
 /// prints while its output is closed is lost without an error.
-void outlive_closed_output();
+void ignore_sigpipe();
 
 /// Keeps SIGINT and SIGTERM back for whoever will wait for them, until `release_signals`: an early one must not end a
 /// recovery. For the first thread, before there are others.

@@ -70,7 +70,7 @@ std::vector<const node::host_journal*> journals_of(const node::segmented_exchang
 }
 
 /// A file with keys that others may read or change ends the start, unless that is wished for.
-void keep_to_itself(const serve_options& options, const std::string& problem) {
+void close_on_exec(const serve_options& options, const std::string& problem) {
     if (problem.empty()) return;
     if (options.open_files == "refuse") {
         throw node::configuration_error(problem + ", or start with --open-files warn");
@@ -83,9 +83,9 @@ node::configuration configuration_of_server(const serve_options& options) {
     node::configuration c = node::load_configuration(options.config);
     c.touch = base::page_touch::yes;
     const bool is_public = c.keys_are_public && c.link_secret == wire::api_key{};
-    keep_to_itself(options, node::open_to_others(options.config, is_public));
+    close_on_exec(options, node::open_to_others(options.config, is_public));
     if (!c.order_entry_private_key.empty()) {
-        keep_to_itself(options, node::open_to_others(c.order_entry_private_key, false));
+        close_on_exec(options, node::open_to_others(c.order_entry_private_key, false));
     }
     return c;
 }
@@ -105,7 +105,7 @@ void print_outcome(const serve_options& options, const node::reread_outcome& out
 // Accounts, keys and limits of the file as it is now, whenever SIGHUP asks for it. Beside the other signals: the
 // journal may take its time.
 template <class Served>
-io::task<void> obey_hangups(Served* served, const serve_options* options, io::auto_event* asked) {
+io::task<void> handle_sighup(Served* served, const serve_options* options, io::auto_event* asked) {
     while (true) {
         const std::error_code stopped = co_await asked->wait();
         if (stopped) co_return;
@@ -128,7 +128,8 @@ io::task<void> obey_hangups(Served* served, const serve_options* options, io::au
 // SIGUSR1 prints the tables, SIGUSR2 has a snapshot written, SIGHUP has the keys read again; the first SIGINT or
 // SIGTERM closes the venue, the second gives up on slow goodbyes.
 template <class Exchange>
-io::task<void> obey_signals(Exchange* exchange, io::auto_event* hangup, io::signal_set* signals, io::context* context) {
+io::task<void> handle_signals(Exchange* exchange, io::auto_event* hangup, io::signal_set* signals,
+                              io::context* context) {
     bool closing = false;
     while (true) {
         const auto signal = co_await signals->wait();
@@ -170,9 +171,9 @@ io::task<void> serve_until_closed(Exchange* exchange, const serve_options* optio
     release_signals();
     io::task_scope watching(*context);
     io::auto_event hangup;
-    watching.spawn(obey_hangups(exchange, options, &hangup));
-    watching.spawn(obey_signals(exchange, &hangup, &signals, context));
-    watching.spawn(tell_journal_news(journals_of(*exchange)));
+    watching.spawn(handle_sighup(exchange, options, &hangup));
+    watching.spawn(handle_signals(exchange, &hangup, &signals, context));
+    watching.spawn(print_journal_news(journals_of(*exchange)));
     co_await run_watched(exchange, &watching);
 }
 
@@ -301,9 +302,9 @@ io::task<void> run_until_closed(Role* role, const serve_options* options, io::co
     release_signals();
     io::task_scope watching(*context);
     io::auto_event hangup;
-    watching.spawn(obey_hangups(role, options, &hangup));
+    watching.spawn(handle_sighup(role, options, &hangup));
     watching.spawn(obey(role, &hangup, &signals));
-    if constexpr (requires { journals_of(*role); }) watching.spawn(tell_journal_news(journals_of(*role)));
+    if constexpr (requires { journals_of(*role); }) watching.spawn(print_journal_news(journals_of(*role)));
     co_await run_watched(role, &watching);
 }
 
@@ -387,7 +388,7 @@ int serve_gateway(const serve_options& options) {
 
 int serve_role(const serve_options& options) {
     keep_files_from_others();
-    outlive_closed_output();
+    ignore_sigpipe();
     hold_signals();
     // Until who obeys them is there: a recovery may take seconds, and whoever asks too early must not end it.
     std::signal(SIGUSR1, SIG_IGN);

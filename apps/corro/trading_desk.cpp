@@ -46,7 +46,7 @@ bool is_final(const std::error_code& error) {
            error == code(wire::logout_reason::sequence_unknown) || error == client::session_errc::sequence_gap;
 }
 
-std::string why_no_logon(const io::endpoint& venue, const std::error_code& error) {
+std::string logon_failure_text(const io::endpoint& venue, const std::error_code& error) {
     std::string text = fmt::format("{}: {}", venue.to_string(), error.message());
     if (const std::string_view advice = logon_advice(error); !advice.empty()) text.append("\n").append(advice);
     return text;
@@ -108,7 +108,7 @@ io::task<std::string> trading_desk::hold_session() {
                 // journal.
                 say_("the venue has forgotten this session; what it knew of these orders is lost");
             }
-            if (is_first) co_return why_no_logon(settings_.order_entry, error);
+            if (is_first) co_return logon_failure_text(settings_.order_entry, error);
             if (is_final(error) || lost_for > std::chrono::duration<double>(settings_.patience_seconds)) {
                 co_return error.message();
             }
@@ -153,13 +153,13 @@ io::task<std::error_code> trading_desk::connect() {
     }
     const std::error_code error = co_await session_->reconnect(settings_.order_entry);
     if (error) co_return error;
-    const std::uint32_t untaken = session_->untaken_count();
+    const std::uint32_t untaken = session_->not_accepted_count();
     say_(fmt::format("connected again; answers go on from number {}", session_->next_answer()));
     if (session_->began_again()) {
         say_("a new day of the session: its numbers begin again, and what you missed of the day before does not come");
     }
     if (untaken != 0) {
-        const bool again = session_->resend_untaken();
+        const bool again = session_->resend_not_accepted();
         say_(fmt::format("{} requests had not arrived and {}", untaken, again ? "are sent again" : "are given up"));
     }
     co_return std::error_code();
@@ -358,7 +358,7 @@ void trading_desk::is_asked(bool queued) {
     has_output_.set();
 }
 
-void trading_desk::tell(const client::operator_word& told) {
+void trading_desk::tell(const client::admin_command& told) {
     const auto* const status = std::get_if<wire::venue_status>(&told);
     const domain::instrument* const i = status == nullptr ? nullptr : find(status->instrument);
     say_(in_words(told, i == nullptr ? std::string_view() : i->name.view()));

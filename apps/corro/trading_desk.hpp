@@ -87,7 +87,7 @@ class trading_desk {
     void ask_status(domain::instrument_id instrument);
     void ask_snapshot();
     void is_asked(bool queued);
-    void tell(const client::operator_word& told);
+    void tell(const client::admin_command& told);
     void amend(const desk::change& wanted);
     void cancel(const desk::cancellation& wanted);
     void list(desk::listing what);

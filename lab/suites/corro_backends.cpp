@@ -33,7 +33,7 @@ std::vector<corro_backend> corro_backends() {
 std::vector<corro_backend> corro_backends_and_asio() {
     std::vector<corro_backend> usable = corro_backends();
 #if defined(CORRO_LAB_BOOST_ASIO)
-    io::asio::offer_backend();
+    io::asio::register_backend();
     add_usable(usable, io::backend_kind::asio);
 #endif
     return usable;

@@ -19,7 +19,7 @@ io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_s
     if (!stream) co_return std::unexpected(stream.error());
     static_cast<void>(stream->set_option(io::no_delay(true)));
     std::unique_ptr<order_session> session(new order_session(std::move(*stream), who));
-    if (const std::error_code error = co_await session->prove_and_welcome()) co_return std::unexpected(error);
+    if (const std::error_code error = co_await session->complete_logon()) co_return std::unexpected(error);
     co_return session;
 }
 
@@ -34,10 +34,10 @@ io::task<std::error_code> order_session::reconnect(io::endpoint venue) {
     acknowledged_ = false;
     shared_instruments_.reset();
     who_.next_answer = next_answer_;
-    co_return co_await prove_and_welcome();
+    co_return co_await complete_logon();
 }
 
-bool order_session::resend_untaken() noexcept {
+bool order_session::resend_not_accepted() noexcept {
     std::size_t bytes = 0;
     for (std::uint64_t number = next_request_; number != sent_end_; ++number) {
         const std::size_t size = sent_.find(number).size();
@@ -57,7 +57,7 @@ bool order_session::resend_untaken() noexcept {
 }
 
 // The venue's challenge, our hello, its welcome.
-io::task<std::error_code> order_session::prove_and_welcome() {
+io::task<std::error_code> order_session::complete_logon() {
     auto frame = co_await next_frame();
     if (!frame) co_return frame.error();
     if (frame->message != wire::template_id::challenge || wire::check(*frame)) {
@@ -267,10 +267,10 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
             case wire::template_id::resend_gap: result.gap = wire::resend_gap_view(frame).value(); return result;
             case wire::template_id::reject: result.reject = wire::reject_view(frame).value(); return result;
             case wire::template_id::venue_status:
-                result.told = std::make_shared<const operator_word>(wire::venue_status_view(frame).value());
+                result.told = std::make_shared<const admin_command>(wire::venue_status_view(frame).value());
                 return result;
             case wire::template_id::snapshot_answer:
-                result.told = std::make_shared<const operator_word>(wire::snapshot_answer_view(frame).value());
+                result.told = std::make_shared<const admin_command>(wire::snapshot_answer_view(frame).value());
                 return result;
             case wire::template_id::logout:
                 return std::unexpected(logged_out(wire::logout_view(frame).logout_reason()));

@@ -5,7 +5,7 @@
 // so that they also leave while nothing is sent.
 //
 // A session outlives its connections. When one breaks, `reconnect` opens the next: the venue sends what was missed, and
-// says which requests it never took; `resend_untaken` sends those again. What was sent twice counts once.
+// says which requests it never took; `resend_not_accepted` sends those again. What was sent twice counts once.
 //
 // A venue may reset a session's numbers every day. It answers all requests and logs the session out for that
 // (session_day_ended). After the next `reconnect` requests and answers count from 1, and `began_again()` is true.
@@ -56,13 +56,13 @@ struct credentials {
 };
 
 /// What the venue tells an operator about itself.
-using operator_word = std::variant<wire::venue_status, wire::snapshot_answer>;
+using admin_command = std::variant<wire::venue_status, wire::snapshot_answer>;
 
 /// Something that the venue said: an event about an order, a refusal of a message, or that answers are lost.
 struct answer {
     std::optional<wire::reject> reject;         ///< set: the message itself was refused; `event` means nothing
     std::optional<wire::resend_gap> gap;        ///< set: the venue no longer has answers that this client missed
-    std::shared_ptr<const operator_word> told;  ///< set: the answer to `ask_status` or `ask_snapshot`
+    std::shared_ptr<const admin_command> told;  ///< set: the answer to `ask_status` or `ask_snapshot`
     domain::event event;
     std::uint64_t sequence = 0;  ///< of the venue's numbered messages; 0 for the others
 };
@@ -83,7 +83,7 @@ class order_session {
     order_session& operator=(const order_session&) = delete;
 
     /// Connects again and goes on where the broken connection ended: answers from `next_answer()` on come as if nothing
-    /// had happened. What was queued and not taken is `untaken_count()`.
+    /// had happened. What was queued and not taken is `not_accepted_count()`.
     ///
     /// @error   As `log_on`; it may be tried again. already_logged_on until the venue has noticed that the old
     ///          connection is gone; sequence_unknown when it is not the venue that it was.
@@ -100,13 +100,13 @@ class order_session {
     [[nodiscard]] std::uint8_t session_day() const noexcept { return who_.session_day; }
 
     /// After `reconnect`: requests that were sent and that the venue never took.
-    [[nodiscard]] std::uint32_t untaken_count() const noexcept {
+    [[nodiscard]] std::uint32_t not_accepted_count() const noexcept {
         return static_cast<std::uint32_t>(sent_end_ - next_request_);
     }
 
     /// Queues them again, under their old numbers. False when some are too old to be kept or do not fit the output
     /// buffer, and then none is queued. A client that calls `send` first gives them up instead.
-    [[nodiscard]] bool resend_untaken() noexcept;
+    [[nodiscard]] bool resend_not_accepted() noexcept;
 
     /// Queues a request. Its kind, instrument, side and so on are taken from `command`; session and account are the
     /// session's own.
@@ -188,7 +188,7 @@ class order_session {
         return shared_instruments_ != nullptr ? *shared_instruments_ : instruments_;
     }
     io::task<std::expected<wire::frame, std::error_code>> next_frame();
-    io::task<std::error_code> prove_and_welcome();
+    io::task<std::error_code> complete_logon();
     void keep(std::span<const std::byte> request) noexcept;
     template <class Message>
     [[nodiscard]] bool queue(const Message& message) noexcept;

@@ -123,7 +123,7 @@ class command_generator {
             enter(c);
         } else if (dice < profile_.entries_percent + 14U) {
             c.kind = domain::command_kind::amend_order;
-            name_an_order(c);
+            choose_existing_order(c);
             const domain::event& known = some_order();
             centre_ = centre_of(known.instrument);
             c.price = one_in(2) ? known.order.price : price();
@@ -138,7 +138,7 @@ class command_generator {
             }
         } else if (dice < 97) {
             c.kind = domain::command_kind::cancel_order;
-            name_an_order(c);
+            choose_existing_order(c);
             if (one_in(12)) {
                 c.kind = domain::command_kind::query_order;
                 c.flags = static_cast<std::uint8_t>(one_in(3) ? random_.below(4) : 0);
@@ -170,7 +170,7 @@ class command_generator {
     }
 
  private:
-    [[nodiscard]] std::int64_t up_to_the_spread() {
+    [[nodiscard]] std::int64_t random_up_to_spread() {
         return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(profile_.price_spread)));
     }
     [[nodiscard]] domain::instrument some_instrument(std::uint32_t id) {
@@ -183,9 +183,9 @@ class command_generator {
             instrument.price_low = domain::price_ticks{-profile_.price_spread / 2};
             instrument.price_high = domain::price_ticks{profile_.price_spread};
         }
-        if (one_in(2)) instrument.dynamic_band = up_to_the_spread();
+        if (one_in(2)) instrument.dynamic_band = random_up_to_spread();
         if (one_in(3)) {
-            instrument.breaker_move = up_to_the_spread();
+            instrument.breaker_move = random_up_to_spread();
             instrument.breaker_window = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(40));
             instrument.breaker_halt = profile_.step_ns_max * static_cast<std::int64_t>(random_.below(20));
         }
@@ -534,7 +534,7 @@ class command_generator {
         const std::size_t held = known_count_ < known_.size() ? known_count_ : known_.size();
         return held == 0 ? known_[0] : known_[random_.below(held)];
     }
-    void name_an_order(domain::command& c) {
+    void choose_existing_order(domain::command& c) {
         const domain::event& known = some_order();
         if (!one_in(10)) {
             c.account = known.order.account;

@@ -16,7 +16,7 @@
 
 #include "domain/command.hpp"
 #include "domain/event.hpp"
-#include "facility/event_words.hpp"
+#include "facility/event_text.hpp"
 #include "facility/limits.hpp"
 
 namespace corro::facility {
@@ -72,7 +72,7 @@ class event_buffer {
             e.flags = flags;
             return e;
         }
-        /// The whole of an event. `scope` and `kind` are the two parts of its header, see event_words.hpp.
+        /// The whole of an event. `scope` and `kind` are the two parts of its header, see event_text.hpp.
         template <class Payload>
         [[gnu::always_inline]] void write(std::uint64_t scope, std::uint64_t kind, const Payload& payload) noexcept {
             put(*at_++, scope, kind, payload);

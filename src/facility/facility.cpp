@@ -12,7 +12,7 @@ facility::facility(const facility_options& options, std::span<const domain::inst
 
 facility::~facility() = default;
 
-void facility::expect(std::span<domain::foresight> coming) const noexcept {
+void facility::expect(std::span<domain::prefetch_hint> coming) const noexcept {
     machine_->expect(coming);
 }
 

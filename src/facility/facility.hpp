@@ -21,8 +21,8 @@
 #include "domain/account.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
-#include "domain/foresight.hpp"
 #include "domain/instrument.hpp"
+#include "domain/prefetch_hint.hpp"
 #include "facility/event_buffer.hpp"
 #include "facility/snapshot.hpp"
 
@@ -88,7 +88,7 @@ class facility {
 
     /// Fetches into the caches what these commands will need, and says by the venue's name which orders they name as
     /// far as that is known already. Changes nothing, and need not be right.
-    void expect(std::span<domain::foresight> coming) const noexcept;
+    void expect(std::span<domain::prefetch_hint> coming) const noexcept;
 
     /// A number that depends on everything that can influence later events, except which order ids come next. Takes
     /// time proportional to the open orders.

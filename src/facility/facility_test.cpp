@@ -91,8 +91,8 @@ TEST_F(facility_test, finds_the_orders_of_commands_to_come_and_changes_nothing) 
     const auto entered = apply(limit(1, side::buy, 100, 5, 11));
     apply(limit(1, side::buy, 100, 5, 12));
     const std::uint64_t hash = venue_->state_hash();
-    std::array<domain::foresight, 4> coming;
-    for (domain::foresight& f : coming) f.account = domain::account_id{1};
+    std::array<domain::prefetch_hint, 4> coming;
+    for (domain::prefetch_hint& f : coming) f.account = domain::account_id{1};
     coming[0].client_order = domain::client_order_id{11};
     coming[1].client_order = domain::client_order_id{99};  // nobody's
     coming[2].client_order = domain::client_order_id{13};

@@ -107,7 +107,7 @@ class implied_books {
     [[nodiscard]] bool has_traded() const noexcept { return !traded_.empty(); }
     /// Takes those out for which `take(range)` says true.
     template <class Take>
-    void take_traded(Take&& take) noexcept {
+    void take_traded_range(Take&& take) noexcept {
         std::erase_if(traded_, take);
     }
     /// Takes the first of them out. Needs one.

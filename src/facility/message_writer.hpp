@@ -15,7 +15,7 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "facility/event_buffer.hpp"
-#include "facility/event_words.hpp"
+#include "facility/event_text.hpp"
 #include "facility/implied_books.hpp"
 #include "facility/implied_fill.hpp"
 #include "facility/order_directory.hpp"
@@ -305,17 +305,17 @@ class message_writer {
     [[nodiscard]] domain::price_ticks traded_low() const noexcept { return traded_low_; }
     [[nodiscard]] domain::price_ticks traded_high() const noexcept { return traded_high_; }
     /// A waiting order that enters sees the last trade.
-    void see_last_trade(std::uint32_t book) noexcept {
+    void compare_with_last_trade(std::uint32_t book) noexcept {
         if (tapes_[book].prices.last == domain::no_price) return;
         traded_low_ = traded_high_ = tapes_[book].prices.last;
     }
     /// From here on waiting orders see these prices and what trades later.
-    void see_trades(domain::price_ticks low, domain::price_ticks high) noexcept {
+    void record_trades_for_stops(domain::price_ticks low, domain::price_ticks high) noexcept {
         traded_low_ = low;
         traded_high_ = high;
     }
     void forget_trades() noexcept {
-        see_trades(domain::price_ticks{std::numeric_limits<std::int64_t>::max()}, domain::no_price);
+        record_trades_for_stops(domain::price_ticks{std::numeric_limits<std::int64_t>::max()}, domain::no_price);
     }
 
     /// Saves everything that lasts from one command to the next, or loads it into a writer that is as it was made.
@@ -358,9 +358,9 @@ class message_writer {
         if ((aggressor.flags & quote_mark) != 0) quotes_.traded(aggressor, lots, command_->time);
         if ((resting.flags & quote_mark) != 0) quotes_.traded(resting, lots, command_->time);
     }
-    void say_implied(const implied_fill& f, std::size_t which, domain::trade_id number,
-                     const domain::price_summary& prices, const domain::volume_summary& volumes) noexcept;
-    void settle_implied(const implied_fill::party& p, std::uint32_t lots) noexcept;
+    void emit_implied_top(const implied_fill& f, std::size_t which, domain::trade_id number,
+                          const domain::price_summary& prices, const domain::volume_summary& volumes) noexcept;
+    void update_after_implied_fill(const implied_fill::party& p, std::uint32_t lots) noexcept;
     /// What a trade of a strategy does in its legs, in their order.
     void fill_legs(const matching::fill& f, domain::trade_id number, domain::side aggressor_side) noexcept;
     /// What a leg is taken to cost: its last trade, else its best bid, else its best offer, else nothing.

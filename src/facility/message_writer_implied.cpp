@@ -66,12 +66,13 @@ void message_writer::implied_filled(const implied_fill& f) noexcept {
                                    quantity, owner.account, owner.session, 0});
     }
     buffer_.close(out);
-    for (std::size_t i = 0; i < f.parties.size(); ++i) say_implied(f, i, number, prices[i], volumes[i]);
-    for (const implied_fill::party& p : f.parties) settle_implied(p, f.quantity);
+    for (std::size_t i = 0; i < f.parties.size(); ++i) emit_implied_top(f, i, number, prices[i], volumes[i]);
+    for (const implied_fill::party& p : f.parties) update_after_implied_fill(p, f.quantity);
 }
 
-void message_writer::say_implied(const implied_fill& f, std::size_t which, domain::trade_id number,
-                                 const domain::price_summary& prices, const domain::volume_summary& volumes) noexcept {
+void message_writer::emit_implied_top(const implied_fill& f, std::size_t which, domain::trade_id number,
+                                      const domain::price_summary& prices,
+                                      const domain::volume_summary& volumes) noexcept {
     const implied_fill::party& p = f.parties[which];
     const std::uint64_t own = scope_word(ids_[p.book], p.side);
     const std::uint64_t active = scope_word(ids_[p.book], which == 0 ? p.side : domain::opposite(p.side));
@@ -92,7 +93,7 @@ void message_writer::say_implied(const implied_fill& f, std::size_t which, domai
 }
 
 /// The order's records after its part of an implied fill.
-void message_writer::settle_implied(const implied_fill::party& p, std::uint32_t lots) noexcept {
+void message_writer::update_after_implied_fill(const implied_fill::party& p, std::uint32_t lots) noexcept {
     const order_record& r = orders_[p.slot];
     if ((r.flags & quote_mark) != 0) quotes_.traded(r, lots, command_->time);
     if (!p.rests) return;

@@ -19,7 +19,7 @@
 #include "base/large_array.hpp"
 #include "base/page_touch.hpp"
 #include "domain/command.hpp"
-#include "domain/foresight.hpp"
+#include "domain/prefetch_hint.hpp"
 #include "domain/types.hpp"
 #include "facility/expiry_queue.hpp"
 
@@ -45,12 +45,12 @@ static_assert(sizeof(order_record) == 32, "two records in a cache line");
 /// Bits of `order_record::flags` beside domain::order_flag.
 namespace record_flag {
 inline constexpr std::uint8_t counted = 1U << 6U;  ///< in risk::exposures
-inline constexpr std::uint8_t grouped = 1U << 5U;  ///< rare_terms has a self-match group
+inline constexpr std::uint8_t grouped = 1U << 5U;  ///< extended_terms has a self-match group
 inline constexpr std::uint8_t own = counted | grouped;
 }  // namespace record_flag
 
 /// What few orders have.
-struct rare_terms {
+struct extended_terms {
     std::int64_t expire_time = 0;        ///< of a gtd order
     std::uint64_t self_match_group = 0;  ///< of a grouped order
 };
@@ -85,8 +85,8 @@ class order_directory {
     [[nodiscard]] waiting_terms& waiting(std::uint32_t slot) noexcept { return waiting_[slot]; }
     [[nodiscard]] const waiting_terms& waiting(std::uint32_t slot) const noexcept { return waiting_[slot]; }
 
-    [[nodiscard]] rare_terms& rare(std::uint32_t slot) noexcept { return rare_[slot]; }
-    [[nodiscard]] const rare_terms& rare(std::uint32_t slot) const noexcept { return rare_[slot]; }
+    [[nodiscard]] extended_terms& rare(std::uint32_t slot) noexcept { return rare_[slot]; }
+    [[nodiscard]] const extended_terms& rare(std::uint32_t slot) const noexcept { return rare_[slot]; }
     [[nodiscard]] const expiry_queue& expiries() const noexcept { return expiries_; }
     /// The self-match group of an order, or 0.
     [[nodiscard]] std::uint64_t group_of(std::uint32_t slot) const noexcept {
@@ -110,12 +110,12 @@ class order_directory {
     }
 
     /// Fetches what looking for the order that a request names, or entering it, will read first.
-    void prefetch(const domain::foresight& f) const noexcept {
+    void prefetch(const domain::prefetch_hint& f) const noexcept {
         by_client_order_.prefetch(hash(f.account, f.client_order));
         if (f.enters) by_request_.prefetch(hash(f.session, f.request));
     }
     /// After that: the record of the order that `f` names. Returns its likely slot, or `none`.
-    [[nodiscard]] std::uint32_t prefetch_record(const domain::foresight& f) const noexcept {
+    [[nodiscard]] std::uint32_t prefetch_record(const domain::prefetch_hint& f) const noexcept {
         const std::uint32_t slot = by_client_order_.likely(hash(f.account, f.client_order));
         if (slot != none) __builtin_prefetch(&records_[slot]);
         return slot;
@@ -218,14 +218,14 @@ class order_directory {
 
     base::large_array<order_record> records_;
     base::large_array<waiting_terms> waiting_;
-    base::large_array<rare_terms> rare_;
+    base::large_array<extended_terms> rare_;
     base::hashed_index by_client_order_;
     base::hashed_index by_request_;
     expiry_queue expiries_;
     base::keyed_hash hash_;
 };
 static_assert(sizeof(order_directory) == 64 + 3 * 24 + 2 * 48 + 24 && sizeof(waiting_terms) == 16 &&
-                  sizeof(rare_terms) == 16,
+                  sizeof(extended_terms) == 16,
               "the transfers know every member; then correct the size here");
 
 }  // namespace corro::facility

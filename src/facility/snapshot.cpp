@@ -90,7 +90,7 @@ void facility::state_machine::transfer(base::archive& a) noexcept {
     writer_.transfer(a);
     if (!a.loads()) return;
     writer_.watch(rules_.is_any_collecting());
-    recall_implied();
+    restore_implied_tops();
 }
 
 bool facility::state_machine::save(base::byte_sink& sink) const noexcept {

@@ -15,7 +15,7 @@ using domain::side;
 void facility::state_machine::apply(const command& c) noexcept {
     writer_.begin(c);
     if (c.time.value >= std::min(orders_.expiries().next_due(), next_resume_)) [[unlikely]]
-        settle_due(c.time);
+        process_due_times(c.time);
     now_ = c.time;
     sequence_ = c.sequence;
     was_used_ = true;
@@ -57,7 +57,7 @@ void facility::state_machine::apply(const command& c) noexcept {
 facility::state_machine::resolution facility::state_machine::resolve(const command& c) const noexcept {
     if (c.order.value != 0) {
         if (!engine_.is_open(c.order)) {
-            return {none, engine_.was_given(c.order) ? reject_reason::order_not_open : reject_reason::unknown_order};
+            return {none, engine_.was_issued(c.order) ? reject_reason::order_not_open : reject_reason::unknown_order};
         }
         const std::uint32_t slot = matching::engine::slot_of(c.order);
         if (orders_[slot].account != c.account) return {none, reject_reason::unknown_order};
@@ -155,8 +155,8 @@ void facility::state_machine::query_order(const command& c) noexcept {
         const bool is_open = engine_.is_open(c.order);
         behind = matching::engine::slot_of(c.order);
         if (!is_open || orders_[behind].account != c.account) {
-            return refuse(c, !is_open && engine_.was_given(c.order) ? reject_reason::order_not_open
-                                                                    : reject_reason::unknown_order);
+            return refuse(c, !is_open && engine_.was_issued(c.order) ? reject_reason::order_not_open
+                                                                     : reject_reason::unknown_order);
         }
     }
     std::uint32_t looks = 0;

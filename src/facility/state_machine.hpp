@@ -31,7 +31,7 @@ class facility::state_machine {
                   event_consumer& consumer);
 
     void apply(const domain::command& command) noexcept;
-    void expect(std::span<domain::foresight> coming) const noexcept;
+    void expect(std::span<domain::prefetch_hint> coming) const noexcept;
     [[nodiscard]] bool opens_beyond(const domain::command& c, std::uint32_t orders_max) const noexcept;
     [[nodiscard]] std::uint64_t state_hash() const;
 
@@ -114,7 +114,7 @@ class facility::state_machine {
     /// Withdraws the quotes of the accounts whose protection has tripped.
     void withdraw_tripped() noexcept;
 
-    void let_wait(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
+    void park_stop(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
     void collect(const domain::command& c, std::uint32_t book, std::uint32_t slot, std::uint64_t group) noexcept;
 
     /// What an amend makes of an order.
@@ -157,7 +157,7 @@ class facility::state_machine {
     [[nodiscard]] bool starts_auction(const domain::command& c, std::uint32_t book) const noexcept;
     void start_volatility_auction(std::uint32_t book, domain::reject_reason reason) noexcept;
     /// Lets orders expire and halts end whose time has come before a command's.
-    void settle_due(domain::time_ns now) noexcept;
+    void process_due_times(domain::time_ns now) noexcept;
     void resume_halted() noexcept;
     /// Sets free what a halt kept waiting.
     void enter_pending(std::uint32_t book) noexcept;
@@ -217,7 +217,7 @@ class facility::state_machine {
     void enter_triggered(std::uint32_t book) noexcept {
         enter_triggered_in(book);
         if (implied_.has_traded()) [[unlikely]]
-            enter_triggered_elsewhere();
+            enter_triggered_in_other_books();
     }
     void enter_triggered_in(std::uint32_t book) noexcept;
 
@@ -228,12 +228,12 @@ class facility::state_machine {
         return implied_.takes_part(e.book) ? enter_implied(e) : engine_.enter(e, writer_);
     }
     [[nodiscard]] matching::entry_result enter(std::uint32_t slot, const matching::entry& e) noexcept {
-        return implied_.takes_part(e.book) ? travel(engine_.launch(slot, e), e)
-                                           : engine_.enter_lifted(slot, e, writer_);
+        return implied_.takes_part(e.book) ? match_implied(engine_.launch(slot, e), e)
+                                           : engine_.reenter(slot, e, writer_);
     }
     [[nodiscard]] matching::entry_result enter_implied(const matching::entry& e) noexcept;
     /// Lets an order trade directly and at implied prices, as far as it reaches, and ends its way.
-    [[nodiscard]] matching::entry_result travel(matching::aggressor incoming, const matching::entry& e) noexcept;
+    [[nodiscard]] matching::entry_result match_implied(matching::aggressor incoming, const matching::entry& e) noexcept;
     /// One step at the best implied price: an implied fill, or what the order's self-match instruction asks for.
     void step(matching::aggressor& incoming, const matching::entry& e, domain::price_ticks price) noexcept;
     /// Lets an order trade with the first orders of a combination's partners.
@@ -244,14 +244,14 @@ class facility::state_machine {
     bool trade_crossed(std::uint32_t book, domain::side side) noexcept;
     /// What has come to phase continuous goes on: crossed triangles trade, then waiting orders are set free.
     void go_on() noexcept;
-    void settle_crossed() noexcept;
+    void match_crossed_triangles() noexcept;
     /// Looks at the waiting orders of the other books in which implied fills have traded.
-    void enter_triggered_elsewhere() noexcept;
+    void enter_triggered_in_other_books() noexcept;
     /// What has traded sets waiting orders free when the book goes on.
-    void let_wait_for(const implied_books::traded_range& t) noexcept;
+    void defer_stops(const implied_books::traded_range& t) noexcept;
     void publish_implied() noexcept;
     /// After loading: what was last said is what follows from the books.
-    void recall_implied() noexcept;
+    void restore_implied_tops() noexcept;
     /// The best price of a side, direct or implied.
     [[nodiscard]] domain::price_ticks best_price(std::uint32_t book, domain::side side) const noexcept;
     /// Whether an order at this price would trade on entry, directly or at an implied price.

@@ -160,7 +160,7 @@ void facility::state_machine::amend_waiting(std::uint32_t book, std::uint32_t sl
     }
     writer_.amended(book, slot, terms.limit, a.open);
     if (a.trigger == trigger || rules_.is_collecting(book)) return;
-    writer_.see_last_trade(book);
+    writer_.compare_with_last_trade(book);
     enter_triggered(book);
 }
 
@@ -190,7 +190,7 @@ void facility::state_machine::amend_resting(std::uint32_t slot, const matching::
                                 .display = a.display};
     if (rules_.is_collecting(level.book)) [[unlikely]] {
         engine_.lift(slot, writer_);
-        engine_.collect_lifted(slot, entry, writer_);
+        engine_.collect_removed(slot, entry, writer_);
         return;
     }
     const matching::entry_result result = [&] {

@@ -197,7 +197,7 @@ void facility::state_machine::enter_order(const command& c) noexcept {
         return;
     }
     if (is_waiting(c.type)) {
-        let_wait(c, book, slot);
+        park_stop(c, book, slot);
         return;
     }
     if (collects) [[unlikely]] {
@@ -250,7 +250,7 @@ void facility::state_machine::collect(const command& c, std::uint32_t book, std:
     orders_.add(slot);
 }
 
-void facility::state_machine::let_wait(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
+void facility::state_machine::park_stop(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
     const bool waits_for_worse = c.type != order_type::market_if_touched;
     const bool is_rising = (c.side == side::buy) == waits_for_worse;
     orders_.waiting(slot) = {.limit = c.type == order_type::stop_limit ? c.price : domain::no_price,
@@ -264,7 +264,7 @@ void facility::state_machine::let_wait(const command& c, std::uint32_t book, std
     }
     writer_.waits(book, slot, orders_.waiting(slot).limit, c.quantity.value);
     if (rules_.is_collecting(book)) return;  // the uncross sets free whatever its price does
-    writer_.see_last_trade(book);
+    writer_.compare_with_last_trade(book);
     enter_triggered(book);
 }
 

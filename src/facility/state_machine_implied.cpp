@@ -53,17 +53,17 @@ entry_result facility::state_machine::enter_implied(const entry& e) noexcept {
     // Nothing that happens in its own book can bring an implied price into its reach.
     if (!reaches(e, implied) || e.rest == matching::remainder::never_arises) return engine_.enter(e, writer_);
     if (e.post_only) return {.reason = reject_reason::would_take_liquidity};
-    if (e.minimum == 0) return travel(engine_.launch(e), e);
+    if (e.minimum == 0) return match_implied(engine_.launch(e), e);
     // The minimum is a matter of the order's own book, and so that counts what was counted, that trades first.
     if (const reject_reason reason = engine_.check_fill(e, e.minimum); reason != reject_reason::none) {
         return {.reason = reason};
     }
     aggressor incoming = engine_.launch(e);
     engine_.trade(incoming, e, no_price, writer_);
-    return travel(incoming, e);
+    return match_implied(incoming, e);
 }
 
-entry_result facility::state_machine::travel(aggressor incoming, const entry& e) noexcept {
+entry_result facility::state_machine::match_implied(aggressor incoming, const entry& e) noexcept {
     const side against = domain::opposite(e.side);
     bool is_limited = false;
     for (std::uint32_t steps = 0; incoming.open != 0 && !incoming.is_stopped;) {
@@ -105,8 +105,8 @@ void facility::state_machine::step(aggressor& incoming, const entry& e, price_ti
     incoming.open -= lots;
     incoming.is_known = true;
     implied_fill f{.strategy = c.strategy, .quantity = lots};
-    f.parties[0] = {.order = engine_.id_in_flight(incoming),
-                    .slot = engine_.slot_in_flight(incoming),
+    f.parties[0] = {.order = engine_.id_of_incoming(incoming),
+                    .slot = engine_.slot_of_incoming(incoming),
                     .book = e.book,
                     .side = e.side,
                     .price = price,
@@ -168,7 +168,7 @@ bool facility::state_machine::trade_crossed(std::uint32_t book, side s) noexcept
     }
 }
 
-void facility::state_machine::settle_crossed() noexcept {
+void facility::state_machine::match_crossed_triangles() noexcept {
     writer_.announce_entry(false);
     bool has_traded = false;
     for (const std::uint32_t book : resuming_) {
@@ -181,21 +181,21 @@ void facility::state_machine::settle_crossed() noexcept {
     writer_.forget_trades();
 }
 
-void facility::state_machine::enter_triggered_elsewhere() noexcept {
+void facility::state_machine::enter_triggered_in_other_books() noexcept {
     while (implied_.has_traded()) {
         const implied_books::traded_range t = implied_.next_traded();
-        writer_.see_trades(t.low, t.high);
+        writer_.record_trades_for_stops(t.low, t.high);
         if (rules_.book(t.book).phase == domain::trading_phase::continuous) {
             enter_triggered_in(t.book);
             continue;
         }
         withdraw_tripped();
         if ((rules_.book_flags(t.book) & book_flag::circuit_breaker) != 0) static_cast<void>(breaks_circuit(t.book));
-        let_wait_for(t);
+        defer_stops(t);
     }
 }
 
-void facility::state_machine::let_wait_for(const implied_books::traded_range& t) noexcept {
+void facility::state_machine::defer_stops(const implied_books::traded_range& t) noexcept {
     book_rules& b = rules_.book(t.book);
     b.pending_low = std::min(b.pending_low, t.low);
     b.pending_high = std::max(b.pending_high, t.high);
@@ -208,7 +208,7 @@ void facility::state_machine::publish_implied() noexcept {
     implied_.publish([this](std::uint32_t book, const domain::top& top) { writer_.implied_top(book, top); });
 }
 
-void facility::state_machine::recall_implied() noexcept {
+void facility::state_machine::restore_implied_tops() noexcept {
     for (std::uint32_t book = 0; book < instruments_.size(); ++book) {
         implied_.set_matching(book, rules_.book(book).phase == domain::trading_phase::continuous);
     }

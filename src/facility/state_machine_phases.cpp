@@ -13,7 +13,7 @@ using domain::trading_phase;
 
 // --- Time ------------------------------------------------------------------------------------------------------------
 
-void facility::state_machine::settle_due(domain::time_ns now) noexcept {
+void facility::state_machine::process_due_times(domain::time_ns now) noexcept {
     now_ = now;
     for (;;) {
         const std::int64_t expiry = orders_.expiries().next_due();
@@ -34,7 +34,7 @@ void facility::state_machine::resume_halted() noexcept {
     const std::int64_t at = next_resume_;
     while (rules_.next_resume() == at) {
         ++steps_;
-        const std::uint32_t book = rules_.book_of_next_resume();
+        const std::uint32_t book = rules_.next_book_to_resume();
         enter_phase(book, domain::phase_after(rules_.book(book).phase), 0, reject_reason::none);
     }
     next_resume_ = rules_.next_resume();
@@ -43,11 +43,11 @@ void facility::state_machine::resume_halted() noexcept {
 
 void facility::state_machine::go_on() noexcept {
     steps_ += resuming_.size();
-    if (implied_.any()) settle_crossed();
+    if (implied_.any()) match_crossed_triangles();
     for (const std::uint32_t book : resuming_) enter_pending(book);
     resuming_.clear();
     if (!implied_.has_traded()) return;
-    enter_triggered_elsewhere();
+    enter_triggered_in_other_books();
     writer_.forget_trades();
 }
 
@@ -59,13 +59,13 @@ void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
     // later.
     if (b.phase != trading_phase::continuous) return;
     // Waiting orders see what kept them waiting together with what has traded here since the book goes on.
-    implied_.take_traded([&](const implied_books::traded_range& t) {
+    implied_.take_traded_range([&](const implied_books::traded_range& t) {
         if (t.book != book) return false;
-        let_wait_for(t);
+        defer_stops(t);
         return true;
     });
     if (b.pending_low > b.pending_high) return;
-    writer_.see_trades(b.pending_low, b.pending_high);
+    writer_.record_trades_for_stops(b.pending_low, b.pending_high);
     b.pending_low = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
     b.pending_high = domain::no_price;
     enter_triggered_in(book);

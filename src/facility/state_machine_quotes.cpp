@@ -161,7 +161,7 @@ void facility::state_machine::enter_side(const command& c, std::uint32_t book, s
                                 .price = price,
                                 .quantity = record.side == side::buy ? c.quantity : c.ask_quantity};
     if (rules_.is_collecting(book)) [[unlikely]] {
-        engine_.collect_lifted(slot, entry, writer_);
+        engine_.collect_removed(slot, entry, writer_);
         return;
     }
     writer_.incoming(book, price);

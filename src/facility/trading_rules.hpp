@@ -129,7 +129,7 @@ class trading_rules {
     /// When the next phase ends by itself; the largest number when none does.
     [[nodiscard]] std::int64_t next_resume() const noexcept { return resume_times_.first(); }
     /// The first book whose phase ends then. Needs one.
-    [[nodiscard]] std::uint32_t book_of_next_resume() const noexcept { return resume_times_.book_of_first(); }
+    [[nodiscard]] std::uint32_t next_book_to_resume() const noexcept { return resume_times_.book_of_first(); }
     void set_limits(domain::account_id account, const account_limits& limits) noexcept {
         limits_[account.value] = limits;
         refresh(account.value);

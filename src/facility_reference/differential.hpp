@@ -50,7 +50,7 @@ class twin {
             const domain::order_id id = e.kind == domain::event_kind::order_executed  ? e.execution.order
                                         : e.kind < domain::event_kind::order_executed ? e.order.order
                                                                                       : domain::order_id{};
-            if (id.value == 0 || reference_.was_given(id) || id == ids[0]) continue;
+            if (id.value == 0 || reference_.was_issued(id) || id == ids[0]) continue;
             if (ids[0].value != 0) return {ids[0], id};
             ids[0] = id;
         }

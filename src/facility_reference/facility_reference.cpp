@@ -15,7 +15,7 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
     next_id_ = next_id;
     second_id_ = second_id;
     pairs_before_ = positions_in_order_.size();
-    settle_due();
+    process_due_times();
     if (c.verdict != domain::reject_reason::none) {
         refuse(c.verdict);
     } else if (c.account.value >= options_.accounts_max) {
@@ -167,7 +167,7 @@ std::uint64_t facility_reference::state_hash() const {
     return hasher.value();
 }
 
-bool facility_reference::was_given(domain::order_id id) const {
+bool facility_reference::was_issued(domain::order_id id) const {
     const auto at = given_.find(id.value);
     return at != given_.end() && at->second;
 }

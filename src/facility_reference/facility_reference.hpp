@@ -54,7 +54,7 @@ class facility_reference {
     [[nodiscard]] std::uint64_t state_hash() const;
 
     /// True if somebody was told of an order with this id.
-    [[nodiscard]] bool was_given(domain::order_id id) const;
+    [[nodiscard]] bool was_issued(domain::order_id id) const;
     [[nodiscard]] std::size_t open_orders_count() const { return open_.size(); }
 
  private:
@@ -293,7 +293,7 @@ class facility_reference {
     // --- Time --------------------------------------------------------------------------------------------------------
 
     /// What is due before the command: orders expire, halts end, earliest first.
-    void settle_due();
+    void process_due_times();
 
     // --- Halts -------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ using domain::event_kind;
 using domain::reject_reason;
 using domain::side;
 
-void facility_reference::settle_due() {
+void facility_reference::process_due_times() {
     const std::int64_t now = command_.time.value;
     for (;;) {
         order* first = nullptr;

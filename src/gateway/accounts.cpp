@@ -91,11 +91,11 @@ void account_directory::take(std::span<const account> changed) {
         to.more_keys = changed[i].more_keys;
         to.limits = changed[i].limits;
         if (!to.is_of_journal) continue;
-        to.is_of_journal = to.is_elsewhere = false;
+        to.is_of_journal = to.is_other_gateway = false;
         to.name = changed[i].name;
         to.is_operator = changed[i].is_operator;
         to.gateway = changed[i].gateway;
-        to.is_elsewhere = changed[i].is_elsewhere;
+        to.is_other_gateway = changed[i].is_other_gateway;
     }
 }
 

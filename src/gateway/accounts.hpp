@@ -30,9 +30,10 @@ struct account {
     domain::session_id first_session{};    ///< given by the directory
     /// Not empty: sessions of this account enter nothing, they are told what is told to these accounts (drop copy).
     std::vector<domain::account_id> copies_of;
-    bool is_operator = false;   ///< may halt, set limits and throw anybody's kill switch
-    std::string gateway;        ///< the process that serves its sessions, where there are several
-    bool is_elsewhere = false;  ///< another process serves it, or its keys are not known; nobody can log on to it here
+    bool is_operator = false;  ///< may halt, set limits and throw anybody's kill switch
+    std::string gateway;       ///< the process that serves its sessions, where there are several
+    bool is_other_gateway =
+        false;  ///< another process serves it, or its keys are not known; nobody can log on to it here
     /// It was added while the venue ran, and the configuration that was read last does not have it.
     bool is_of_journal = false;
     /// What the configuration says of its limits; nothing: what operators say holds.

@@ -143,18 +143,18 @@ void answer_log::begin_again(session& s, const domain::numbers_reset& reset) noe
 
 // A block that nobody has used, or else the oldest one of a session that has more than it is entitled to.
 std::uint32_t answer_log::free_block_for(session& wanting) noexcept {
-    if (wanting.blocks_count >= session_blocks_max_) return give_up_oldest(wanting);
+    if (wanting.blocks_count >= session_blocks_max_) return drop_oldest_answers(wanting);
     if (free_block_ != no_block) return std::exchange(free_block_, next_block_[free_block_]);
     if (blocks_used_ < blocks_count_) return blocks_used_++;
-    if (wanting.blocks_count != 0 && wanting.blocks_count >= equal_share_) return give_up_oldest(wanting);
+    if (wanting.blocks_count != 0 && wanting.blocks_count >= equal_share_) return drop_oldest_answers(wanting);
     // All blocks are in use and this session has less than its share, so another one has more.
     while (sessions_[steal_from_].blocks_count <= equal_share_) {
         if (++steal_from_ == sessions_.size()) steal_from_ = 1;
     }
-    return give_up_oldest(sessions_[steal_from_]);
+    return drop_oldest_answers(sessions_[steal_from_]);
 }
 
-std::uint32_t answer_log::give_up_oldest(session& s) noexcept {
+std::uint32_t answer_log::drop_oldest_answers(session& s) noexcept {
     const std::uint32_t block = s.first_block;
     CORRO_ASSERT(block != no_block);
     s.first_block = next_block_[block];

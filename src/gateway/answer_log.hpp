@@ -142,7 +142,7 @@ class answer_log {
     std::uint64_t append(session& s, const domain::event& event) noexcept;
     [[nodiscard]] std::uint32_t block_of(const session& s, std::uint64_t number) const noexcept;
     [[nodiscard]] std::uint32_t free_block_for(session& wanting) noexcept;
-    [[nodiscard]] std::uint32_t give_up_oldest(session& s) noexcept;
+    [[nodiscard]] std::uint32_t drop_oldest_answers(session& s) noexcept;
     void begin_again(session& s, const domain::numbers_reset& reset) noexcept;
     void clear() noexcept;
 

@@ -1,8 +1,8 @@
 // The way from the gateways to the facility: a bounded ring of commands, with an awaitable consumer and awaitable room.
 //
 // Gateways never call the engine. They put a command here, and the node takes it out, on the same thread or on another.
-// Beside the commands travel the time stamps of those requests that are sampled for the latency tables; they stay on
-// the gateways' side.
+// Beside the commands match_implied the time stamps of those requests that are sampled for the latency tables; they
+// stay on the gateways' side.
 //
 // Threads: one for the gateways' side, one for the consumer's (`try_pop`, `empty`); the same one unless a bell is
 // given. Limits: the capacity given at construction, a power of two. Cost: a copy of 128 bytes in, one out; no
@@ -15,7 +15,7 @@
 
 #include "base/spsc_ring.hpp"
 #include "domain/command.hpp"
-#include "domain/foresight.hpp"
+#include "domain/prefetch_hint.hpp"
 #include "io/sync/event.hpp"
 #include "io/sync/remote_event.hpp"
 #include "io/task/task.hpp"
@@ -31,15 +31,15 @@ struct request_timing {
 };
 
 /// Takes commands on the gateways' own thread, as soon as they come.
-struct command_taker {
+struct command_consumer {
     /// @return  False: not now; the command waits in the queue. Otherwise all that it causes is delivered, or has been
     ///          given to whoever will deliver it.
     virtual bool take(const domain::command& command) noexcept = 0;
     /// These commands are likely to come next.
-    virtual void expect(std::span<domain::foresight> coming) noexcept = 0;
+    virtual void expect(std::span<domain::prefetch_hint> coming) noexcept = 0;
 
  protected:
-    ~command_taker() = default;
+    ~command_consumer() = default;
 };
 
 class command_queue {
@@ -68,9 +68,9 @@ class command_queue {
     }
 
     /// Whether it is of use to say what comes: a command that is pushed now is executed at once.
-    [[nodiscard]] bool is_taken_directly() noexcept { return taker_ != nullptr && commands_.empty(); }
-    /// These commands are likely to be pushed next. @pre is_taken_directly().
-    void expect(std::span<domain::foresight> coming) noexcept { taker_->expect(coming); }
+    [[nodiscard]] bool calls_consumer() noexcept { return taker_ != nullptr && commands_.empty(); }
+    /// These commands are likely to be pushed next. @pre calls_consumer().
+    void expect(std::span<domain::prefetch_hint> coming) noexcept { taker_->expect(coming); }
 
     /// The same for a sampled request. The sample is dropped when too many are under way; the command never is.
     [[nodiscard]] bool try_push(const domain::command& command, std::uint64_t received_ticks,
@@ -105,11 +105,11 @@ class command_queue {
 
     /// From now on a push rings `bell` instead of setting `filled`: for a consumer on another context. nullptr: again
     /// as before.
-    void ring_instead(io::remote_event* bell) noexcept { bell_ = bell; }
+    void set_bell(io::remote_event* bell) noexcept { bell_ = bell; }
 
     /// From now on a command that finds the queue empty goes to `taker`, which outlives the queue's last push, without
     /// a stay in the queue; `filled` is set all the same. For a consumer on the gateways' thread. nullptr: to nobody.
-    void take_directly(command_taker* taker) noexcept { taker_ = taker; }
+    void set_direct_consumer(command_consumer* taker) noexcept { taker_ = taker; }
 
     // --- The consumer's side ----------------------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ class command_queue {
     std::uint64_t pushed_ = 0;
     std::uint64_t answered_ = 0;
     io::remote_event* bell_ = nullptr;
-    command_taker* taker_ = nullptr;
+    command_consumer* taker_ = nullptr;
     io::auto_event filled_;
     io::manual_event room_;
 };

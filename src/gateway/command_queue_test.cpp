@@ -18,12 +18,12 @@ domain::command numbered(std::uint32_t request) {
 }
 
 /// Takes as long as it wants to.
-struct willing final : command_taker {
+struct willing final : command_consumer {
     bool take(const domain::command& command) noexcept override {
         if (wants) taken.push_back(command.request);
         return wants;
     }
-    void expect(std::span<domain::foresight> coming) noexcept override { expected += coming.size(); }
+    void expect(std::span<domain::prefetch_hint> coming) noexcept override { expected += coming.size(); }
     bool wants = true;
     std::vector<std::uint32_t> taken;
     std::size_t expected = 0;
@@ -32,7 +32,7 @@ struct willing final : command_taker {
 TEST(command_queue, gives_commands_to_a_taker_at_once_and_in_their_order_even_if_it_pauses) {
     willing taker;
     command_queue commands(4);
-    commands.take_directly(&taker);
+    commands.set_direct_consumer(&taker);
     ASSERT_TRUE(commands.try_push(numbered(1)));
     EXPECT_EQ(taker.taken, (std::vector<std::uint32_t>{1}));
     EXPECT_TRUE(commands.empty());
@@ -56,34 +56,34 @@ TEST(command_queue, gives_commands_to_a_taker_at_once_and_in_their_order_even_if
 TEST(command_queue, tells_a_taker_what_comes_while_nothing_waits_before_it) {
     willing taker;
     command_queue commands(4);
-    EXPECT_FALSE(commands.is_taken_directly());
-    commands.take_directly(&taker);
-    ASSERT_TRUE(commands.is_taken_directly());
-    std::array<domain::foresight, 3> coming;
+    EXPECT_FALSE(commands.calls_consumer());
+    commands.set_direct_consumer(&taker);
+    ASSERT_TRUE(commands.calls_consumer());
+    std::array<domain::prefetch_hint, 3> coming;
     commands.expect(coming);
     EXPECT_EQ(taker.expected, 3U);
     taker.wants = false;
     ASSERT_TRUE(commands.try_push(numbered(1)));
-    EXPECT_FALSE(commands.is_taken_directly()) << "others come first, and take their time";
+    EXPECT_FALSE(commands.calls_consumer()) << "others come first, and take their time";
 }
 
 TEST(command_queue, sets_filled_also_for_commands_that_were_taken_at_once) {
     willing taker;
     command_queue commands(4);
-    commands.take_directly(&taker);
+    commands.set_direct_consumer(&taker);
     ASSERT_TRUE(commands.try_push(numbered(1)));
     EXPECT_TRUE(commands.filled().is_set());
 }
 
 /// Answers what it takes before it returns.
-struct answering final : command_taker {
+struct answering final : command_consumer {
     explicit answering(command_queue& to) : queue(to) {}
     bool take(const domain::command&) noexcept override {
         queue.set_answered(queue.pushed_count());
         timed = queue.try_pop_timing(timing);
         return true;
     }
-    void expect(std::span<domain::foresight>) noexcept override {}
+    void expect(std::span<domain::prefetch_hint>) noexcept override {}
     command_queue& queue;
     request_timing timing;
     bool timed = false;
@@ -92,7 +92,7 @@ struct answering final : command_taker {
 TEST(command_queue, has_the_time_stamps_of_a_command_before_it_is_answered) {
     command_queue commands(4);
     answering taker(commands);
-    commands.take_directly(&taker);
+    commands.set_direct_consumer(&taker);
     ASSERT_TRUE(commands.try_push(numbered(1), 10, 20));
     ASSERT_TRUE(taker.timed);
     EXPECT_EQ(taker.timing.received_ticks, 10U);

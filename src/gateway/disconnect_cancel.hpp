@@ -21,8 +21,9 @@ namespace corro::gateway {
 }
 
 /// Whether that is wanted from now on.
-[[nodiscard]] inline domain::command note_of_cancel(domain::session_id session, domain::account_id account,
-                                                    domain::switch_state wanted) noexcept {
+[[nodiscard]] inline domain::command cancel_on_disconnect_command(domain::session_id session,
+                                                                  domain::account_id account,
+                                                                  domain::switch_state wanted) noexcept {
     domain::command note;
     note.kind = domain::command_kind::cancel_on_disconnect;
     note.state = wanted;

@@ -24,7 +24,7 @@ using client_pointer = std::unique_ptr<raw_client>;
 
 io::task<bool> is_refused(test_venue* v, logon who, wire::logout_reason reason) {
     const client_pointer c = co_await v->connect();
-    if (c == nullptr || !co_await c->say_hello(who)) co_return false;
+    if (c == nullptr || !co_await c->send_hello(who)) co_return false;
     co_return co_await c->is_logged_out(reason);
 }
 
@@ -203,7 +203,7 @@ TEST(order_entry_access, a_key_that_is_withdrawn_while_its_logon_waits_for_the_s
         // The old connection is kept until its request is answered, and the logon waits for it.
         const client_pointer thief = co_await v->connect();
         CORRO_REQUIRE(thief != nullptr);
-        CORRO_REQUIRE(co_await thief->say_hello(taking_over(1)));
+        CORRO_REQUIRE(co_await thief->send_hello(taking_over(1)));
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().taken_over == 1; }));
         std::vector<account> changed = v->accounts().accounts();
         changed[0].key = testing::second_key_of(1);
@@ -220,7 +220,7 @@ io::task<void> guess(test_venue* v, int number, std::vector<int>* order) {
     logon who(1);
     who.key = key_of(2);
     const client_pointer c = co_await v->connect();
-    if (c == nullptr || !co_await c->say_hello(who)) co_return;
+    if (c == nullptr || !co_await c->send_hello(who)) co_return;
     const auto answer = co_await c->next();
     if (answer) order->push_back(number);
 }
@@ -270,7 +270,7 @@ TEST(order_entry_access, refused_logons_are_logged_with_account_and_address) {
             CORRO_REQUIRE(co_await is_refused(v, who, wire::logout_reason::authentication_failed));
         });
     }
-    const std::string said = text_of(folder.path() + "/happenings.1.jsonl");
+    const std::string said = text_of(folder.path() + "/records.1.jsonl");
     const std::size_t at = said.find("\"what\":\"logon_refused\"");
     ASSERT_NE(at, std::string::npos) << said;
     const std::string line = said.substr(at, said.find('\n', at) - at);

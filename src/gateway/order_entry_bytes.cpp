@@ -39,12 +39,12 @@ io::task<void> order_entry_gateway::write_pending(connection* c) {
 // sessions ask for their past, one of them gets one batch in a turn of the loop; the others wait in a line.
 io::task<bool> order_entry_gateway::resend(connection* c) {
     while (c->resending) {
-        const std::error_code stopped = co_await past_.lock();
+        const std::error_code stopped = co_await resend_turn_.lock();
         if (stopped) co_return false;
         if (c->resending) buffer_kept(*c);
         // A turn of the loop: a yield would let only those go first who are ready already.
         const std::error_code stopped_here = co_await io::sleep_for(std::chrono::nanoseconds(1));
-        past_.unlock();
+        resend_turn_.unlock();
         if (stopped_here) co_return false;
         const bool written = co_await drain(c);
         if (!written) co_return false;

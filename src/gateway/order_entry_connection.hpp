@@ -31,41 +31,42 @@ struct order_entry_gateway::session_state {
     std::uint64_t logons = 0;          ///< ever
     std::uint64_t reset_position = 0;  ///< in the queue, behind the last reset_session_numbers
     /// The facility may have a cancel on disconnect of the session.
-    bool cancel_is_noted = false;
+    bool cancel_is_journaled = false;
     domain::account_id old_cancel{};  ///< the account, until the session has logged on after a restart; 0: none
     std::chrono::steady_clock::time_point window_begin{};
     std::uint32_t window_logons = 0;  ///< since then
 };
 
 /// Somebody who has been let in, from accept to the end of the connection. Until the logon it may be turned out.
-struct order_entry_gateway::stranger final : io::admission::guest {
-    stranger(order_entry_gateway& at, const std::optional<io::endpoint>& peer) noexcept : gateway(at), from(peer) {
+struct order_entry_gateway::unauthenticated_connection final : io::admission::guest {
+    unauthenticated_connection(order_entry_gateway& at, const std::optional<io::endpoint>& peer) noexcept
+        : gateway(at), from(peer) {
         ++gateway.statistics_.connections_now;
         gateway.connections_peak_ = std::max(gateway.connections_peak_, gateway.statistics_.connections_now);
     }
-    ~stranger() {
+    ~unauthenticated_connection() {
         --gateway.statistics_.connections_now;
-        if (has_farewell) --gateway.farewells_now_;
+        if (has_farewell) --gateway.refusals_under_way_;
     }
-    stranger(const stranger&) = delete;
-    stranger& operator=(const stranger&) = delete;
+    unauthenticated_connection(const unauthenticated_connection&) = delete;
+    unauthenticated_connection& operator=(const unauthenticated_connection&) = delete;
 
-    void turn_out() noexcept override {
-        turned_out = true;
-        if (conversation != nullptr) return gateway.turn_out(*conversation, *this);
+    void evict() noexcept override {
+        evicted = true;
+        if (conversation != nullptr) return gateway.evict(*conversation, *this);
         if (greeting != nullptr) end_greeting();
     }
     void end_greeting() noexcept;
     /// Whether it may be told why it has to go although that takes a while; false when as many are told already.
-    [[nodiscard]] bool take_farewell() noexcept;
+    [[nodiscard]] bool reserve_refusal() noexcept;
 
     order_entry_gateway& gateway;
     std::optional<io::endpoint> from;    ///< nothing of a local socket
     io::task_scope* greeting = nullptr;  ///< what its transport wants first
     connection* conversation = nullptr;  ///< once that is over
-    bool turned_out = false;
+    bool evicted = false;
     bool is_asked = false;      ///< a request of it is waited for, which can be answered
-    bool has_farewell = false;  ///< counts in farewells_now_
+    bool has_farewell = false;  ///< counts in refusals_under_way_
 };
 
 /// One connection, from accept to the end.

@@ -83,7 +83,7 @@ io::task<bool> order_entry_gateway::begin_days() {
     for (std::uint32_t id = 1; id <= accounts_.sessions_count() && !no_logons_; ++id) {
         const domain::session_id session{id};
         if (sessions_[id].active != nullptr || !answers_.is_of_before(session, moment)) continue;
-        if (accounts_.owner_of(session)->is_elsewhere) continue;
+        if (accounts_.owner_of(session)->is_other_gateway) continue;
         const bool goes_on = co_await begin_day(session, nullptr);
         if (!goes_on) co_return false;
         if (is_of_before(session)) break;  // the journal does not take it now

@@ -286,7 +286,7 @@ TEST_F(order_entry_day, a_session_waits_for_its_day_and_is_refused_when_that_doe
         set_time(*v, moment);
         for (int i = 0; i < 2; ++i) {
             const client_pointer early = co_await v->connect();
-            CORRO_REQUIRE(early != nullptr && co_await early->say_hello(after(*c)));
+            CORRO_REQUIRE(early != nullptr && co_await early->send_hello(after(*c)));
             EXPECT_TRUE(co_await early->is_logged_out(logout_reason::session_day_ended));
         }
         EXPECT_EQ(v->statistics().numbers_reset, 0U);
@@ -316,7 +316,7 @@ TEST_F(order_entry_day, logons_that_wait_for_their_day_in_vain_are_counted) {
         for (const logout_reason reason :
              {logout_reason::session_day_ended, logout_reason::session_day_ended, logout_reason::throttled}) {
             const client_pointer early = co_await v->connect();
-            CORRO_REQUIRE(early != nullptr && co_await early->say_hello(after(*c)));
+            CORRO_REQUIRE(early != nullptr && co_await early->send_hello(after(*c)));
             EXPECT_TRUE(co_await early->is_logged_out(reason));
         }
     });
@@ -351,7 +351,7 @@ TEST_F(order_entry_day, knows_what_a_client_means_that_asks_by_a_number_of_anoth
         logon beyond(1, 2);
         beyond.next_sequence = 500;
         const client_pointer unknown = co_await v->connect();
-        CORRO_REQUIRE(unknown != nullptr && co_await unknown->say_hello(beyond));
+        CORRO_REQUIRE(unknown != nullptr && co_await unknown->send_hello(beyond));
         EXPECT_TRUE(co_await unknown->is_logged_out(logout_reason::sequence_unknown)) << "there was no other day";
 
         set_time(*v, moment);
@@ -370,13 +370,13 @@ TEST_F(order_entry_day, knows_what_a_client_means_that_asks_by_a_number_of_anoth
         same_day.next_sequence = 500;
         same_day.session_day = 2;
         const client_pointer wrong = co_await v->connect();
-        CORRO_REQUIRE(wrong != nullptr && co_await wrong->say_hello(same_day));
+        CORRO_REQUIRE(wrong != nullptr && co_await wrong->send_hello(same_day));
         EXPECT_TRUE(co_await wrong->is_logged_out(logout_reason::sequence_unknown));
         logon later(1);
         later.next_sequence = 2;
         later.session_day = 3;
         const client_pointer ahead = co_await v->connect();
-        CORRO_REQUIRE(ahead != nullptr && co_await ahead->say_hello(later));
+        CORRO_REQUIRE(ahead != nullptr && co_await ahead->send_hello(later));
         EXPECT_TRUE(co_await ahead->is_logged_out(logout_reason::sequence_unknown)) << "of another venue's future";
         logon day_before(1);
         day_before.next_sequence = 2;

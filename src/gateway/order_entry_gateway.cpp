@@ -53,8 +53,8 @@ order_entry_gateway::order_entry_gateway(io::context& context, const gateway_opt
       clock_(clock),
       sessions_(accounts.sessions_capacity() + 1),
       handshakes_(context, options.handshakes),
-      handshakes_door_(handshakes_door_of(options)),
-      door_(door_of(options)) {
+      handshake_admission_(handshakes_door_of(options)),
+      admission_(door_of(options)) {
     CORRO_ASSERT(answers.sessions_count() == accounts.sessions_capacity());
     set_copies(accounts, answers);
     for (const domain::instrument& i : instruments) instruments_.define(i);
@@ -62,12 +62,12 @@ order_entry_gateway::order_entry_gateway(io::context& context, const gateway_opt
     connections_.reserve(options_.connections_max);
 }
 
-void order_entry_gateway::set_old_cancels(std::span<const domain::account_id> sessions,
-                                          std::optional<std::chrono::milliseconds> grace) {
+void order_entry_gateway::set_absent_sessions(std::span<const domain::account_id> sessions,
+                                              std::optional<std::chrono::milliseconds> grace) {
     grace_ = grace.value_or(std::chrono::milliseconds{0});
     for (std::size_t id = 1; id < std::min(sessions.size(), sessions_.size()); ++id) {
         if (sessions[id].value == 0) continue;
-        sessions_[id].cancel_is_noted = true;
+        sessions_[id].cancel_is_journaled = true;
         if (grace) sessions_[id].old_cancel = sessions[id];
     }
 }
@@ -99,7 +99,7 @@ void order_entry_gateway::end(connection& c, wire::logout_reason reason) noexcep
 
 // There is no room for somebody who has not logged on. On a plain socket that is said at once. What is layered over a
 // socket may have to wait for it, which a few may do at the same time.
-void order_entry_gateway::turn_out(connection& c, stranger& who) noexcept {
+void order_entry_gateway::evict(connection& c, unauthenticated_connection& who) noexcept {
     if (c.ended) {
         // Its farewell takes too long.
         c.peer_gone = true;
@@ -107,7 +107,7 @@ void order_entry_gateway::turn_out(connection& c, stranger& who) noexcept {
         return c.stream.layered().close();
     }
     end(c, wire::logout_reason::capacity);
-    if (c.plain == nullptr && who.take_farewell()) return;
+    if (c.plain == nullptr && who.reserve_refusal()) return;
     if (c.plain != nullptr && c.output.empty()) {
         wire::logout logout;
         logout.logout_reason = *c.ended;
@@ -178,22 +178,22 @@ void order_entry_gateway::hand_over(domain::session_id to, const domain::event& 
 void order_entry_gateway::define(const domain::event& event) noexcept {
     if (!definitions_.take(event)) return;
     const domain::instrument* const made = instruments_.define(definitions_.get());
-    if (made != nullptr) tell_definition(*made);
+    if (made != nullptr) send_definition(*made);
 }
 
 void order_entry_gateway::define(const domain::instrument& instrument) noexcept {
     instruments_.define(instrument);
-    tell_definition(instrument);
+    send_definition(instrument);
 }
 
-void order_entry_gateway::tell_definition(const domain::instrument& i) noexcept {
+void order_entry_gateway::send_definition(const domain::instrument& i) noexcept {
     for (connection* c : connections_) {
-        if (c->session != nullptr && !c->ended && !c->peer_gone && !c->overflowed) tell_definition(*c, i);
+        if (c->session != nullptr && !c->ended && !c->peer_gone && !c->overflowed) send_definition(*c, i);
     }
 }
 
 // Not numbered: who logs on later gets it with the others.
-void order_entry_gateway::tell_definition(connection& c, const domain::instrument& i) noexcept {
+void order_entry_gateway::send_definition(connection& c, const domain::instrument& i) noexcept {
     const auto room =
         c.output.reserve(wire::instrument_definition::frame_bytes + i.legs_count * wire::instrument_leg::frame_bytes);
     if (room.empty()) return overflow(c);
@@ -203,7 +203,7 @@ void order_entry_gateway::tell_definition(connection& c, const domain::instrumen
     mark_pending(c);
 }
 
-void order_entry_gateway::turn_away(const domain::command& command) noexcept {
+void order_entry_gateway::reject_overloaded(const domain::command& command) noexcept {
     connection* const c = sessions_[command.session.value].active;
     if (command.request == 0 || c == nullptr || c->peer_gone || c->overflowed) return;
     ++statistics_.turned_away;

@@ -33,12 +33,12 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "gateway/accounts.hpp"
+#include "gateway/admin_service.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
 #include "gateway/handshake_budget.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/listener.hpp"
-#include "gateway/operator_desk.hpp"
 #include "gateway/wrong_proofs.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/admission.hpp"
@@ -82,7 +82,7 @@ struct gateway_options {
     std::chrono::milliseconds day_look_interval = gateway::day_look_interval;
     std::uint32_t timing_sample_every = 0;      ///< stamp one request of so many; 0: none
     telemetry::producer* log = nullptr;         ///< of the gateway's thread; outlives the gateway; nullptr: no log
-    operator_desk* desk = nullptr;              ///< outlives the gateway; nullptr: nobody knows how the venue is
+    admin_service* desk = nullptr;              ///< outlives the gateway; nullptr: nobody knows how the venue is
     std::uint32_t requests_per_second_max = 0;  ///< as the throttle allows; only told to the clients
 };
 
@@ -155,7 +155,8 @@ class order_entry_gateway {
     /// For set-up, after a recovery: sessions, by id with their accounts, whose orders were to be cancelled when they
     /// were not connected; account 0 for the others. Those that have not logged on again when `serve` has run for
     /// `grace` are cancelled for; without a grace somebody else does that.
-    void set_old_cancels(std::span<const domain::account_id> sessions, std::optional<std::chrono::milliseconds> grace);
+    void set_absent_sessions(std::span<const domain::account_id> sessions,
+                             std::optional<std::chrono::milliseconds> grace);
 
     /// Keeps a private event under its session's next answer number, and puts it into the output buffer if the session
     /// is connected. The session is cut off when its buffer is full; nobody else waits for it. Public events are not
@@ -171,11 +172,11 @@ class order_entry_gateway {
 
     /// The venue could not take this command: tells the session, if it is connected and the command was its request,
     /// that it had no effect. Nothing of this is numbered, and nothing is kept.
-    void turn_away(const domain::command& command) noexcept;
+    void reject_overloaded(const domain::command& command) noexcept;
 
     /// The desk's answer, for the operator who asked if he is still there. Nothing of this is numbered, and nothing is
     /// kept. @pre The session is one of the accounts' (asserted).
-    void answer_operator(const operator_answer& answer);
+    void deliver_admin_reply(const admin_reply& answer);
 
     /// Starts sending what `deliver` has buffered: once per batch of commands.
     void flush() noexcept;
@@ -189,19 +190,20 @@ class order_entry_gateway {
  private:
     struct connection;
     struct session_state;
-    struct stranger;
-    using admitted = std::unique_ptr<stranger>;
+    struct unauthenticated_connection;
+    using admitted = std::unique_ptr<unauthenticated_connection>;
 
-    io::task<void> tidy_after_crowds();
+    io::task<void> return_idle_memory();
     io::task<void> accept_all(listener* from, io::task_scope* conversations);
     io::task<void> receive(accepted_stream accepted, const listener* from, admitted who);
-    io::task<void> greet(io::tcp_stream accepted, const listener* from, stranger* who);
-    io::task<void> secure(io::tcp_stream accepted, const listener* from, stranger* who, io::any_stream* secured);
-    io::task<void> upgrade(http::exchange* on, stranger* who);
+    io::task<void> greet(io::tcp_stream accepted, const listener* from, unauthenticated_connection* who);
+    io::task<void> secure(io::tcp_stream accepted, const listener* from, unauthenticated_connection* who,
+                          io::any_stream* secured);
+    io::task<void> upgrade(http::exchange* on, unauthenticated_connection* who);
     [[nodiscard]] admitted admit(const std::optional<io::endpoint>& from);
-    [[nodiscard]] admitted see_off(accepted_stream& accepted, transport_kind kind,
-                                   const std::optional<io::endpoint>& from);
-    io::task<void> converse(std::unique_ptr<connection> c, stranger* who);
+    [[nodiscard]] admitted refuse_for_capacity(accepted_stream& accepted, transport_kind kind,
+                                               const std::optional<io::endpoint>& from);
+    io::task<void> converse(std::unique_ptr<connection> c, unauthenticated_connection* who);
     io::task<void> log_on(connection* c);
     io::task<void> read_requests(connection* c);
     io::task<void> write_pending(connection* c);
@@ -232,19 +234,19 @@ class order_entry_gateway {
     io::task<bool> submit_mass_quote(connection* c, wire::frame frame);
     [[nodiscard]] bool pass_on(connection& c, const wire::frame& frame, std::uint64_t received_ticks,
                                std::uint64_t& decoded_ticks);
-    void look_ahead(connection& c) noexcept;
+    void prefetch_ahead(connection& c) noexcept;
     bool handle(connection& c, const wire::frame& frame, domain::command& command);
     bool take_number(connection& c, const wire::frame& frame);
     bool handle_session_message(connection& c, const wire::frame& frame);
-    void ask_desk(connection& c, const wire::frame& frame);
+    void submit_admin_request(connection& c, const wire::frame& frame);
     void refuse(connection& c, const wire::frame& frame, wire::refusal refusal);
     void hand_over(domain::session_id to, const domain::event& event, std::uint64_t number) noexcept;
-    void tell_definition(const domain::instrument& i) noexcept;
-    void tell_definition(connection& c, const domain::instrument& i) noexcept;
+    void send_definition(const domain::instrument& i) noexcept;
+    void send_definition(connection& c, const domain::instrument& i) noexcept;
     void overflow(connection& c) noexcept;
     void end(connection& c, wire::logout_reason reason) noexcept;
-    io::task<void> note_cancel(connection* c);
-    io::task<void> execute_old_cancels();
+    io::task<void> journal_cancel_on_disconnect(connection* c);
+    io::task<void> cancel_absent_sessions();
     // The daily reset of numbers: order_entry_day.cpp.
     io::task<void> end_days();
     io::task<bool> begin_days();
@@ -256,8 +258,8 @@ class order_entry_gateway {
     [[nodiscard]] bool asks_for_all(const wire::hello& hello, domain::session_id id) const noexcept;
     [[nodiscard]] bool is_of_later(const wire::hello& hello, domain::session_id id) const noexcept;
     void take_reset(const domain::event& event) noexcept;
-    void turn_out(connection& c, stranger& who) noexcept;
-    void log(const connection& c, telemetry::happening_kind what, std::int64_t number) const;
+    void evict(connection& c, unauthenticated_connection& who) noexcept;
+    void log(const connection& c, telemetry::log_record_kind what, std::int64_t number) const;
     template <class Message>
     void put(connection& c, const Message& message);
     void mark_pending(connection& c);
@@ -276,20 +278,20 @@ class order_entry_gateway {
     std::vector<listener> listeners_;
     std::vector<std::unique_ptr<std::byte[]>> spare_buffers_;  ///< of sessions that have left
     handshake_budget handshakes_;
-    io::admission handshakes_door_;           ///< of those who shake hands
-    io::admission door_;                      ///< of those who have not logged on
+    io::admission handshake_admission_;       ///< of those who shake hands
+    io::admission admission_;                 ///< of those who have not logged on
     std::vector<io::task_scope*> greetings_;  ///< handshakes under way
     std::vector<http::server*> pages_;        ///< of WebSockets, before and while they are open
     gateway_statistics statistics_;
     wrong_proofs wrong_proofs_;
     io::manual_event session_freed_;      ///< a connection has given a session up
     domain::command late_;                ///< what found no room, until `submit` has its copy
-    std::chrono::milliseconds grace_{0};  ///< for `set_old_cancels`
+    std::chrono::milliseconds grace_{0};  ///< for `set_absent_sessions`
     std::optional<wire::logout_reason> no_logons_;
-    io::mutex past_;  ///< of the session whose turn it is to be sent its past
+    io::mutex resend_turn_;  ///< of the session whose turn it is to be sent its past
     std::uint32_t sample_countdown_ = 0;
-    std::uint32_t connections_peak_ = 0;  ///< since a crowd has left
-    std::uint32_t farewells_now_ = 0;     ///< connections without a place that are being told why
+    std::uint32_t connections_peak_ = 0;    ///< since a crowd has left
+    std::uint32_t refusals_under_way_ = 0;  ///< connections without a place that are being told why
     bool closing_ = false;
 };
 

@@ -71,7 +71,7 @@ io::task<const account*> order_entry_gateway::verify(connection* c, wire::frame 
         co_return nullptr;
     }
     const account* const found = accounts_.find(into->account);
-    const account* const a = found != nullptr && found->is_elsewhere ? nullptr : found;
+    const account* const a = found != nullptr && found->is_other_gateway ? nullptr : found;
     const auto input = wire::logon_proof_input(c->challenge, *into);
     const std::optional<std::uint64_t> key = proven_key(a, into->key_id, input, into->proof);
     if (key && into->session_number != 0 && into->session_number <= a->sessions_count) {

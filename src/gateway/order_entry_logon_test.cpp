@@ -1,4 +1,4 @@
-// Logging on: who gets in, who does not and why, and that nobody waits for a stranger.
+// Logging on: who gets in, who does not and why, and that nobody waits for a unauthenticated_connection.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using client_pointer = std::unique_ptr<raw_client>;
 /// Connects, says this hello and expects a goodbye for this reason.
 io::task<bool> is_refused(test_venue* v, logon who, wire::logout_reason reason) {
     const client_pointer c = co_await v->connect();
-    if (c == nullptr || !co_await c->say_hello(who)) co_return false;
+    if (c == nullptr || !co_await c->send_hello(who)) co_return false;
     co_return co_await c->is_logged_out(reason);
 }
 
@@ -152,7 +152,7 @@ TEST(order_entry_logon, names_the_field_of_a_hello_that_makes_no_sense) {
             who.heartbeat_ms = interval;
             const client_pointer c = co_await v->connect();
             CORRO_REQUIRE(c != nullptr);
-            CORRO_REQUIRE(co_await c->say_hello(who));
+            CORRO_REQUIRE(co_await c->send_hello(who));
             const auto reject = co_await c->expect<wire::reject>();
             CORRO_REQUIRE(reject);
             EXPECT_EQ(reject->session_reject_reason, wire::session_reject_reason::out_of_range);
@@ -288,7 +288,7 @@ TEST(order_entry_logon, N5_turns_out_the_oldest_stranger_for_a_newcomer_and_keep
         EXPECT_TRUE(co_await strangers.front()->is_logged_out(wire::logout_reason::capacity));
         CORRO_REQUIRE(co_await strangers.back()->log_on(logon(1)));
         const client_pointer next = co_await v->log_on(logon(2));
-        EXPECT_NE(next, nullptr) << "who has logged on is no stranger any more";
+        EXPECT_NE(next, nullptr) << "who has logged on is no unauthenticated_connection any more";
     });
 }
 

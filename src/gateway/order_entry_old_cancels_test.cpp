@@ -30,7 +30,7 @@ class order_entry_old_cancels : public ::testing::Test {
  protected:
     order_entry_old_cancels() {
         const std::vector<domain::account_id> wanted{domain::account_id{0}, domain::account_id{1}};
-        venue.gateway.set_old_cancels(wanted, 0ms);
+        venue.gateway.set_absent_sessions(wanted, 0ms);
     }
 
     test_venue venue{gateway_options(), queue_capacity};
@@ -77,7 +77,7 @@ io::task<void> come_back_meanwhile(test_venue* v) {
 TEST_F(order_entry_old_cancels, S2_do_not_reach_what_a_session_enters_that_comes_back_while_they_wait_for_room) {
     venue.hold();
     const domain::command other =
-        note_of_cancel(domain::session_id{2}, domain::account_id{1}, domain::switch_state::off);
+        cancel_on_disconnect_command(domain::session_id{2}, domain::account_id{1}, domain::switch_state::off);
     while (venue.commands.has_room()) ASSERT_TRUE(venue.commands.try_push(other));
     venue.run(&come_back_meanwhile);
 }

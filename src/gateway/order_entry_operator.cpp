@@ -5,13 +5,13 @@
 namespace corro::gateway {
 
 // A status_request or a snapshot_request, which is sound.
-void order_entry_gateway::ask_desk(connection& c, const wire::frame& frame) {
+void order_entry_gateway::submit_admin_request(connection& c, const wire::frame& frame) {
     if (!c.is_operator) return refuse(c, frame, {wire::session_reject_reason::not_an_operator});
-    operator_question question;
+    admin_request question;
     question.session = c.session_id;
     question.logon = c.session->logons;
     if (frame.message == wire::template_id::snapshot_request) {
-        question.wish = operator_wish::snapshot;
+        question.wish = admin_request_kind::snapshot;
         question.question = wire::snapshot_request_view(frame).question();
     } else {
         question.question = wire::status_request_view(frame).question();
@@ -22,12 +22,12 @@ void order_entry_gateway::ask_desk(connection& c, const wire::frame& frame) {
     if (reason != wire::session_reject_reason::none) refuse(c, frame, {reason});
 }
 
-void order_entry_gateway::answer_operator(const operator_answer& answer) {
+void order_entry_gateway::deliver_admin_reply(const admin_reply& answer) {
     CORRO_ASSERT(answer.to.session.value < sessions_.size());
     const session_state& session = sessions_[answer.to.session.value];
     if (session.active == nullptr || session.active->ended || session.logons != answer.to.logon) return;
     const venue_report& venue = answer.venue;
-    if (answer.to.wish == operator_wish::snapshot) {
+    if (answer.to.wish == admin_request_kind::snapshot) {
         wire::snapshot_answer said;
         said.question = answer.to.question;
         said.durable_command = domain::sequence_number{venue.durable_command};

@@ -274,15 +274,16 @@ TEST(order_entry_operator, is_nobody_whom_the_configuration_does_not_call_one) {
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer victim = co_await v->log_on(logon(1));
         const client_pointer sister = co_await v->log_on(logon(1, 2));
-        const client_pointer stranger = co_await v->log_on(logon(2));
+        const client_pointer unauthenticated_connection = co_await v->log_on(logon(2));
         const client_pointer control = co_await v->log_on(logon(operator_account));
-        CORRO_REQUIRE(victim != nullptr && sister != nullptr && stranger != nullptr && control != nullptr);
+        CORRO_REQUIRE(victim != nullptr && sister != nullptr && unauthenticated_connection != nullptr &&
+                      control != nullptr);
         CORRO_REQUIRE(co_await is_done(control.get(), limits(1, 0, 0, 5)));
         CORRO_REQUIRE(co_await is_done(victim.get(), quote(5, 99, 5, 101)));
         CORRO_REQUIRE(co_await is_done(victim.get(), order(side::buy, 90, 1, 1)));
         const std::uint64_t before = v->state_hash();
         const std::uint32_t session = victim->welcome.session.value;
-        const std::uint32_t own = stranger->welcome.session.value;
+        const std::uint32_t own = unauthenticated_connection->welcome.session.value;
         const std::vector<attempt> attempts{
             {"halts the venue", phase(trading_phase::halted)},
             {"halts an instrument", phase(trading_phase::halted, 1)},
@@ -302,7 +303,7 @@ TEST(order_entry_operator, is_nobody_whom_the_configuration_does_not_call_one) {
             {"kills an account that does not exist", kill(kill_scope::account, 4'000'000'000U)},
         };
         for (const attempt& a : attempts) {
-            EXPECT_EQ(co_await ask(stranger.get(), a.command), not_authorised) << a.what;
+            EXPECT_EQ(co_await ask(unauthenticated_connection.get(), a.command), not_authorised) << a.what;
         }
         EXPECT_EQ(co_await ask(sister.get(), kill(kill_scope::session, 1, switch_state::on, session)), not_authorised)
             << "a session kills itself or the whole account";

@@ -15,7 +15,7 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
         } else if (*next) {
             const wire::frame frame = **next;
             const bool is_last_at_hand = c->input_begin + frame.size() == c->input_end;
-            if (c->input_begin >= c->input_foreseen && !is_last_at_hand) look_ahead(*c);
+            if (c->input_begin >= c->input_foreseen && !is_last_at_hand) prefetch_ahead(*c);
             // The time of receipt is taken for the requests that are sampled; the others pay a decrement.
             std::uint64_t received_ticks = 0;
             if (options_.timing_sample_every != 0 && sample_countdown_-- == 0) {
@@ -51,16 +51,16 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
 
 // What the requests at hand will need is fetched for several at once, before the first of them is executed. Of a single
 // one it would be fetched no sooner than it is needed.
-void order_entry_gateway::look_ahead(connection& c) noexcept {
-    if (!commands_.is_taken_directly()) return;
-    std::array<domain::foresight, domain::foresights_max> coming;
+void order_entry_gateway::prefetch_ahead(connection& c) noexcept {
+    if (!commands_.calls_consumer()) return;
+    std::array<domain::prefetch_hint, domain::prefetch_hints_max> coming;
     std::size_t count = 0;
     std::size_t at = c.input_begin;
     for (std::size_t frames = 0; frames < coming.size(); ++frames) {
         const auto next = wire::next_frame(c.input.subspan(at, c.input_end - at));
         if (!next || !*next) break;
         at += (*next)->size();
-        if (!wire::foresee(**next, coming[count])) continue;
+        if (!wire::decode_prefetch_hint(**next, coming[count])) continue;
         coming[count].account = c.account;
         coming[count].session = c.session_id;
         ++count;
@@ -198,7 +198,7 @@ bool order_entry_gateway::handle_session_message(connection& c, const wire::fram
             return false;
         case wire::template_id::logout_ack: return false;
         case wire::template_id::status_request:
-        case wire::template_id::snapshot_request: ask_desk(c, frame); return false;
+        case wire::template_id::snapshot_request: submit_admin_request(c, frame); return false;
         default: refuse(c, frame, {wire::session_reject_reason::unexpected_message}); return false;
     }
 }

@@ -266,8 +266,8 @@ TEST_P(order_entry_quotes, are_out_of_reach_for_another_account) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer maker = co_await v->log_on(logon(1));
-        const client_pointer stranger = co_await v->log_on(logon(2));
-        CORRO_REQUIRE(maker != nullptr && stranger != nullptr);
+        const client_pointer unauthenticated_connection = co_await v->log_on(logon(2));
+        CORRO_REQUIRE(maker != nullptr && unauthenticated_connection != nullptr);
         maker->queue_request(quote(5, 99, 5, 101));
         CORRO_REQUIRE(co_await maker->flush());
         const std::vector<domain::event> entered = co_await maker->answer();
@@ -276,28 +276,30 @@ TEST_P(order_entry_quotes, are_out_of_reach_for_another_account) {
         for (std::size_t i = 0; i < 2; ++i) {
             domain::command change = cancel(0);
             change.order = entered[i].order.order;
-            EXPECT_EQ(co_await ask(stranger.get(), change), "order_rejected, unknown_order");
+            EXPECT_EQ(co_await ask(unauthenticated_connection.get(), change), "order_rejected, unknown_order");
             change.kind = domain::command_kind::amend_order;
             change.price = domain::price_ticks{95};
             change.quantity = domain::quantity_lots{1};
-            EXPECT_EQ(co_await ask(stranger.get(), change), "order_rejected, unknown_order");
+            EXPECT_EQ(co_await ask(unauthenticated_connection.get(), change), "order_rejected, unknown_order");
         }
-        EXPECT_EQ(co_await ask(stranger.get(), cancel(901)), "order_rejected, unknown_order");
-        EXPECT_EQ(co_await ask(stranger.get(), cancel_all(domain::cancel_flag::quotes_too)),
+        EXPECT_EQ(co_await ask(unauthenticated_connection.get(), cancel(901)), "order_rejected, unknown_order");
+        EXPECT_EQ(co_await ask(unauthenticated_connection.get(), cancel_all(domain::cancel_flag::quotes_too)),
                   "order_rejected, nothing_to_cancel");
-        EXPECT_EQ(co_await ask(stranger.get(), quote(0, 0, 0, 0)), "order_rejected, nothing_to_cancel")
+        EXPECT_EQ(co_await ask(unauthenticated_connection.get(), quote(0, 0, 0, 0)),
+                  "order_rejected, nothing_to_cancel")
             << "a quote is found by its maker, not by its name";
         EXPECT_EQ(v->state_hash(), before) << "nothing of it had an effect";
-        // The stranger's own quote under the same name, protection and reset are of the stranger alone.
-        EXPECT_EQ(co_await ask(stranger.get(), quote(1, 98, 1, 102)),
+        // The unauthenticated_connection's own quote under the same name, protection and reset are of the
+        // unauthenticated_connection alone.
+        EXPECT_EQ(co_await ask(unauthenticated_connection.get(), quote(1, 98, 1, 102)),
                   "order_entered 1 at 98; "
                   "order_entered 1 at 102; "
                   "quote_entered 1 and 1 in 1");
-        CORRO_REQUIRE(co_await is_done(stranger.get(), protection(1, 0, 1000)));
-        CORRO_REQUIRE(co_await is_done(stranger.get(), reset()));
+        CORRO_REQUIRE(co_await is_done(unauthenticated_connection.get(), protection(1, 0, 1000)));
+        CORRO_REQUIRE(co_await is_done(unauthenticated_connection.get(), reset()));
         EXPECT_EQ(v->open_orders_count(), 4U);
         EXPECT_EQ(co_await ask(maker.get(), quote(5, 99, 5, 101)), "quote_entered 5 and 5 in 1")
-            << "it stands, and nothing was said of the stranger";
+            << "it stands, and nothing was said of the unauthenticated_connection";
     });
 }
 

@@ -125,7 +125,7 @@ TEST_P(order_entry_resume, a_client_that_knows_more_than_the_venue_is_told_so) {
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer c = co_await v->connect();
         CORRO_REQUIRE(c != nullptr);
-        CORRO_REQUIRE(co_await c->say_hello(from_answer(1, 2)));
+        CORRO_REQUIRE(co_await c->send_hello(from_answer(1, 2)));
         EXPECT_TRUE(co_await c->is_logged_out(wire::logout_reason::sequence_unknown));
         const client_pointer again = co_await v->log_on(from_answer(1, 1));
         EXPECT_NE(again, nullptr) << "the session is free for a client with the right number";
@@ -213,7 +213,7 @@ TEST(order_entry_resend, a_client_that_reads_more_slowly_than_the_venue_forgets_
         for (std::uint64_t i = 0; i < answers; ++i) v->answers.append(said);
         const client_pointer c = co_await v->connect();
         CORRO_REQUIRE(c != nullptr);
-        CORRO_REQUIRE(co_await c->say_hello(from_answer(1, 1)));
+        CORRO_REQUIRE(co_await c->send_hello(from_answer(1, 1)));
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().answers_resent > 1'000; }));
         std::uint64_t before = 0;
         while (before != v->statistics().answers_resent) {  // until nothing more fits

@@ -25,17 +25,17 @@ io::task<bool> wait_for_room(command_queue* commands) {
 
 // Puts into the journal what the session wants, before its first request: whoever finds it there when all of this has
 // died cancels. A session that wants nothing, and of which nothing is noted, costs no command.
-io::task<void> order_entry_gateway::note_cancel(connection* c) {
+io::task<void> order_entry_gateway::journal_cancel_on_disconnect(connection* c) {
     c->session->old_cancel = {};
     if (c->only_listens) co_return;  // it has no orders
-    if (!c->cancel_on_disconnect && !c->session->cancel_is_noted) co_return;
-    c->session->cancel_is_noted = c->cancel_on_disconnect;
+    if (!c->cancel_on_disconnect && !c->session->cancel_is_journaled) co_return;
+    c->session->cancel_is_journaled = c->cancel_on_disconnect;
     const auto wanted = c->cancel_on_disconnect ? domain::switch_state::on : domain::switch_state::off;
-    static_cast<void>(co_await submit(note_of_cancel(c->session_id, c->account, wanted), 0, 0));
+    static_cast<void>(co_await submit(cancel_on_disconnect_command(c->session_id, c->account, wanted), 0, 0));
 }
 
 // The sessions that were connected when the venue died, and that have not come back.
-io::task<void> order_entry_gateway::execute_old_cancels() {
+io::task<void> order_entry_gateway::cancel_absent_sessions() {
     const bool any = std::ranges::any_of(sessions_, [](const session_state& s) { return s.old_cancel.value != 0; });
     if (!any) co_return;
     const std::error_code stopped = co_await io::sleep_for(grace_);
@@ -55,21 +55,21 @@ io::task<void> order_entry_gateway::execute_old_cancels() {
         if (!room) co_return;
         // Somebody who has logged on meanwhile notes it again.
         if (sessions_[id].active != nullptr) continue;
-        taken = commands_.try_push(note_of_cancel(session, account, domain::switch_state::off));
+        taken = commands_.try_push(cancel_on_disconnect_command(session, account, domain::switch_state::off));
         CORRO_ASSERT(taken, "there was room a moment ago");
-        sessions_[id].cancel_is_noted = false;
+        sessions_[id].cancel_is_journaled = false;
     }
 }
 
 // One connection, from accept to the end.
-io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, stranger* who) {
+io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, unauthenticated_connection* who) {
     connections_.push_back(c.get());
     who->conversation = c.get();
     c->from = who->from;
     if (closing_) {
         end(*c, wire::logout_reason::shutting_down);  // accepted just before
-    } else if (who->turned_out) {
-        turn_out(*c, *who);  // accepted just before, with many others
+    } else if (who->evicted) {
+        evict(*c, *who);  // accepted just before, with many others
     } else {
         io::task_scope logging_on(context_);
         c->scope = &logging_on;
@@ -77,14 +77,15 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, stra
         co_await logging_on.join();
         c->scope = nullptr;
     }
-    // Who was refused stays a stranger to the end: farewells of many would take more places than there are.
-    if (c->session != nullptr) door_.prove(*who);
+    // Who was refused stays a unauthenticated_connection to the end: farewells of many would take more places than
+    // there are.
+    if (c->session != nullptr) admission_.prove(*who);
     const bool opened = c->session != nullptr && !c->ended;
     if (opened) {
         ++statistics_.logons;
         ++statistics_.sessions_now;
-        log(*c, telemetry::happening_kind::logged_on, static_cast<std::int64_t>(c->first_answer));
-        co_await note_cancel(c.get());
+        log(*c, telemetry::log_record_kind::logged_on, static_cast<std::int64_t>(c->first_answer));
+        co_await journal_cancel_on_disconnect(c.get());
         io::task_scope active(context_);
         c->scope = &active;
         active.spawn(write_pending(c.get()));
@@ -102,7 +103,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, stra
         }
         if (opened && c->cancel_on_disconnect) {
             c->cancel_on_disconnect = false;
-            co_await note_cancel(c.get());
+            co_await journal_cancel_on_disconnect(c.get());
         }
         // Who takes the session over finds in the log what the old connection has not been sent.
         const bool is_taken_over = c->ended == wire::logout_reason::taken_over;
@@ -118,7 +119,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, stra
         session_freed_.set();
     }
     if (!c->peer_gone) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(c.get())));
-    log(*c, opened ? telemetry::happening_kind::left : telemetry::happening_kind::logon_refused,
+    log(*c, opened ? telemetry::log_record_kind::left : telemetry::log_record_kind::logon_refused,
         static_cast<std::int64_t>(c->ended.value_or(wire::logout_reason::requested)));
     // Answers may have come since the last flush; they are in the log.
     if (c->pending) std::erase(pending_, c.get());
@@ -128,13 +129,13 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, stra
     if (c->memory != nullptr) spare_buffers_.push_back(std::move(c->memory));
 }
 
-void order_entry_gateway::log(const connection& c, telemetry::happening_kind what, std::int64_t number) const {
+void order_entry_gateway::log(const connection& c, telemetry::log_record_kind what, std::int64_t number) const {
     if (options_.log == nullptr) return;
-    telemetry::happening said(telemetry::component::gateway, what, number, context_.wall_now());
+    telemetry::log_record said(telemetry::component::gateway, what, number, context_.wall_now());
     said.session = c.session_id;
     said.account = c.account;
     if (c.from) said.set_address(c.from->to_string());
-    if (what == telemetry::happening_kind::logon_refused) said.severity = telemetry::severity::warning;
+    if (what == telemetry::log_record_kind::logon_refused) said.severity = telemetry::severity::warning;
     options_.log->note(said);
 }
 

@@ -286,13 +286,13 @@ TEST_P(order_entry_session, says_goodbye_to_everybody_when_the_venue_closes) {
     test_venue venue;
     venue.run([](test_venue* v) -> io::task<> {
         const client_pointer trader = co_await v->log_on(logon(1));
-        const client_pointer stranger = co_await v->connect();
-        CORRO_REQUIRE(trader != nullptr && stranger != nullptr);
-        CORRO_REQUIRE(co_await stranger->expect<wire::challenge>());
+        const client_pointer unauthenticated_connection = co_await v->connect();
+        CORRO_REQUIRE(trader != nullptr && unauthenticated_connection != nullptr);
+        CORRO_REQUIRE(co_await unauthenticated_connection->expect<wire::challenge>());
         CORRO_REQUIRE(co_await enter(trader.get(), 1));
         v->gateway.close();
         EXPECT_TRUE(co_await trader->is_logged_out(wire::logout_reason::shutting_down));
-        EXPECT_TRUE(co_await stranger->is_logged_out(wire::logout_reason::shutting_down));
+        EXPECT_TRUE(co_await unauthenticated_connection->is_logged_out(wire::logout_reason::shutting_down));
         if (testing::transport_under_test == testing::test_transport::tcp) {
             const auto refused = co_await io::tcp_stream::connect(v->context, v->endpoint);
             EXPECT_FALSE(refused) << "nobody listens any more";
@@ -402,7 +402,7 @@ TEST_P(order_entry_session, cancels_before_the_next_connection_of_the_session_en
         CORRO_REQUIRE(co_await have_left(v, 1));
         const client_pointer early = co_await v->connect();
         CORRO_REQUIRE(early != nullptr);
-        CORRO_REQUIRE(co_await early->say_hello(who));
+        CORRO_REQUIRE(co_await early->send_hello(who));
         EXPECT_TRUE(co_await early->is_logged_out(wire::logout_reason::already_logged_on)) << "not before the cancel";
         v->release();
         CORRO_REQUIRE(co_await commands_have_come_to(v, 22));

@@ -30,7 +30,7 @@ class handshake final : public io::handshake_pace, public io::admission::guest {
         const handshake_rank others = steps_ == 1 ? handshake_rank::newcomer : handshake_rank::begun;
         co_return co_await budget_.wait_for_turn(is_proven_ ? handshake_rank::proven : others);
     }
-    void turn_out() noexcept override { scope_.request_stop(); }
+    void evict() noexcept override { scope_.request_stop(); }
 
  private:
     handshake_budget& budget_;
@@ -48,7 +48,7 @@ io::task<void> shake_hands(io::tcp_stream stream, io::tls_context tls, std::chro
 }
 
 /// Ends a greeting after the time that a farewell may take.
-io::task<void> end_late(io::task_scope* greeting) {
+io::task<void> stop_after_delay(io::task_scope* greeting) {
     const std::error_code stopped = co_await io::sleep_for(farewell_timeout);
     if (!stopped) greeting->request_stop();
 }
@@ -72,11 +72,11 @@ io::task<void> order_entry_gateway::serve(std::vector<listener> listeners) {
     listeners_ = std::move(listeners);
     io::task_scope conversations(context_);
     io::task_scope waiting(context_);
-    waiting.spawn(execute_old_cancels());
+    waiting.spawn(cancel_absent_sessions());
     io::task_scope accepting(context_);
     io::task_scope pacing(context_);
     pacing.spawn(handshakes_.run());
-    pacing.spawn(tidy_after_crowds());
+    pacing.spawn(return_idle_memory());
     pacing.spawn(end_days());
     for (listener& each : listeners_) accepting.spawn(accept_all(&each, &conversations));
     co_await accepting.join();
@@ -89,7 +89,7 @@ io::task<void> order_entry_gateway::serve(std::vector<listener> listeners) {
 }
 
 // What a crowd had in memory lies among what is still in use, and the allocator keeps it.
-io::task<void> order_entry_gateway::tidy_after_crowds() {
+io::task<void> order_entry_gateway::return_idle_memory() {
     auto seen = statistics_.connections_now;
     while (true) {
         const std::error_code stopped = co_await io::sleep_for(options_.crowd_look_interval);
@@ -115,7 +115,7 @@ io::task<void> order_entry_gateway::accept_all(listener* from, io::task_scope* c
             origin = *peer;
         }
         admitted who = admit(origin);
-        if (who == nullptr && !closing_) who = see_off(*accepted, from->kind(), origin);
+        if (who == nullptr && !closing_) who = refuse_for_capacity(*accepted, from->kind(), origin);
         if (who != nullptr) conversations->spawn(receive(std::move(*accepted), from, std::move(who)));
     }
 }
@@ -123,12 +123,12 @@ io::task<void> order_entry_gateway::accept_all(listener* from, io::task_scope* c
 // Tells a client for whose connection there is no room why it is closed. On a plain socket that costs no wait. A client
 // of WebSockets is told in the answer to its request, which has to be read first: it is served as one that was turned
 // out. Over TLS it would cost a handshake, whose turn others need: those connections are closed.
-order_entry_gateway::admitted order_entry_gateway::see_off(accepted_stream& accepted, transport_kind kind,
-                                                           const std::optional<io::endpoint>& from) {
+order_entry_gateway::admitted order_entry_gateway::refuse_for_capacity(accepted_stream& accepted, transport_kind kind,
+                                                                       const std::optional<io::endpoint>& from) {
     if (kind == transport_kind::websocket) {
-        auto refused = std::make_unique<stranger>(*this, from);
-        refused->turned_out = true;
-        if (!refused->take_farewell()) refused.reset();
+        auto refused = std::make_unique<unauthenticated_connection>(*this, from);
+        refused->evicted = true;
+        if (!refused->reserve_refusal()) refused.reset();
         return refused;
     }
     io::stream_socket* plain = std::get_if<io::unix_stream>(&accepted);
@@ -143,15 +143,15 @@ order_entry_gateway::admitted order_entry_gateway::see_off(accepted_stream& acce
 }
 
 // A client that is greeted is not in any more. Who has a request to send is given the time for it.
-void order_entry_gateway::stranger::end_greeting() noexcept {
-    if (is_asked && take_farewell()) return greeting->spawn(end_late(greeting));
+void order_entry_gateway::unauthenticated_connection::end_greeting() noexcept {
+    if (is_asked && reserve_refusal()) return greeting->spawn(stop_after_delay(greeting));
     greeting->request_stop();
 }
 
-bool order_entry_gateway::stranger::take_farewell() noexcept {
+bool order_entry_gateway::unauthenticated_connection::reserve_refusal() noexcept {
     if (has_farewell) return true;
-    if (gateway.closing_ || gateway.farewells_now_ >= gateway.options_.farewells_max) return false;
-    ++gateway.farewells_now_;
+    if (gateway.closing_ || gateway.refusals_under_way_ >= gateway.options_.farewells_max) return false;
+    ++gateway.refusals_under_way_;
     has_farewell = true;
     return true;
 }
@@ -164,14 +164,14 @@ io::task<void> order_entry_gateway::serve_stream(io::any_stream stream) {
 }
 
 // Counted here and not when the conversation starts: many may be accepted before the first one runs. A newcomer takes
-// the place of the oldest stranger; only when all places are taken by sessions it is refused.
+// the place of the oldest unauthenticated_connection; only when all places are taken by sessions it is refused.
 order_entry_gateway::admitted order_entry_gateway::admit(const std::optional<io::endpoint>& from) {
-    auto who = std::make_unique<stranger>(*this, from);
+    auto who = std::make_unique<unauthenticated_connection>(*this, from);
     bool is_in = !closing_;
-    const bool is_full = statistics_.connections_now - farewells_now_ > options_.connections_max;
-    if (is_in && is_full) is_in = door_.turn_out_oldest();
-    if (is_in) is_in = door_.enter(*who, from);
-    statistics_.strangers_turned_out = door_.turned_out_count();
+    const bool is_full = statistics_.connections_now - refusals_under_way_ > options_.connections_max;
+    if (is_in && is_full) is_in = admission_.evict_oldest();
+    if (is_in) is_in = admission_.enter(*who, from);
+    statistics_.strangers_turned_out = admission_.evicted_count();
     if (is_in) {
         ++statistics_.connections_accepted;
         return who;
@@ -179,8 +179,8 @@ order_entry_gateway::admitted order_entry_gateway::admit(const std::optional<io:
     who.reset();
     ++statistics_.connections_refused;
     if (options_.log != nullptr) {
-        telemetry::happening refused(telemetry::component::gateway, telemetry::happening_kind::connection_refused,
-                                     statistics_.connections_now, context_.wall_now());
+        telemetry::log_record refused(telemetry::component::gateway, telemetry::log_record_kind::connection_refused,
+                                      statistics_.connections_now, context_.wall_now());
         refused.severity = telemetry::severity::warning;
         options_.log->note(refused);
     }
@@ -191,7 +191,7 @@ order_entry_gateway::admitted order_entry_gateway::admit(const std::optional<io:
 io::task<void> order_entry_gateway::receive(accepted_stream accepted, const listener* from, admitted who) {
     auto* const tcp = std::get_if<io::tcp_stream>(&accepted);
     if (tcp != nullptr && from->kind() != transport_kind::tcp) {
-        if (!who->turned_out || from->tls() == nullptr) co_await greet(std::move(*tcp), from, who.get());
+        if (!who->evicted || from->tls() == nullptr) co_await greet(std::move(*tcp), from, who.get());
         co_return;
     }
     std::unique_ptr<connection> c;
@@ -204,7 +204,8 @@ io::task<void> order_entry_gateway::receive(accepted_stream accepted, const list
 }
 
 // What TLS and WebSocket want to be said first, and then the conversation.
-io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listener* from, stranger* who) {
+io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listener* from,
+                                          unauthenticated_connection* who) {
     const transport_kind kind = from->kind();
     io::any_stream stream;
     if (from->tls() == nullptr) {
@@ -231,36 +232,36 @@ io::task<void> order_entry_gateway::greet(io::tcp_stream accepted, const listene
     who->is_asked = true;
     greeting.spawn(serve_pages(&pages, std::move(stream), &greeting));
     // All requests before the one that opens the WebSocket have this time together.
-    const auto end_without_conversation = [](std::chrono::milliseconds patience, const stranger* of,
+    const auto end_without_conversation = [](std::chrono::milliseconds patience, const unauthenticated_connection* of,
                                              io::task_scope* scope) -> io::task<void> {
         const std::error_code stopped = co_await io::sleep_for(patience);
         if (!stopped && of->conversation == nullptr) scope->request_stop();
     };
     greeting.spawn(end_without_conversation(options_.logon_timeout, who, &greeting));
-    if (who->turned_out) who->end_greeting();
+    if (who->evicted) who->end_greeting();
     co_await greeting.join();
     who->greeting = nullptr;
     pages_.erase(std::find(pages_.begin(), pages_.end(), &pages));
 }
 
 // The handshake of TLS. `secured` stays closed when nothing comes of it.
-io::task<void> order_entry_gateway::secure(io::tcp_stream accepted, const listener* from, stranger* who,
-                                           io::any_stream* secured) {
+io::task<void> order_entry_gateway::secure(io::tcp_stream accepted, const listener* from,
+                                           unauthenticated_connection* who, io::any_stream* secured) {
     io::task_scope greeting(context_);
     who->greeting = &greeting;
     greetings_.push_back(&greeting);
     handshake mine(handshakes_, who->is_in() && who->is_from_proven(), greeting);
-    const bool has_place = handshakes_door_.enter(mine, who->from);
+    const bool has_place = handshake_admission_.enter(mine, who->from);
     greeting.spawn(shake_hands(std::move(accepted), *from->tls(), options_.logon_timeout, &mine, secured));
-    if (closing_ || who->turned_out || !has_place) greeting.request_stop();
+    if (closing_ || who->evicted || !has_place) greeting.request_stop();
     co_await greeting.join();
     greetings_.erase(std::find(greetings_.begin(), greetings_.end(), &greeting));
     who->greeting = nullptr;
 }
 
 // A WebSocket lives as long as the handler of the request that opened it.
-io::task<void> order_entry_gateway::upgrade(http::exchange* on, stranger* who) {
-    if (who->turned_out) {
+io::task<void> order_entry_gateway::upgrade(http::exchange* on, unauthenticated_connection* who) {
+    if (who->evicted) {
         on->respond(503, "text/plain", "capacity: the venue has no room for another connection\n");
         on->close_after();
         co_return;

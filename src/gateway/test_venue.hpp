@@ -301,7 +301,7 @@ class raw_client {
     }
 
     /// Reads the challenge and answers it; what the venue makes of it is not read yet.
-    io::task<bool> say_hello(logon who) {
+    io::task<bool> send_hello(logon who) {
         const std::optional<wire::challenge> challenge = co_await expect<wire::challenge>();
         if (!challenge) co_return false;
         queue(hello_for(*challenge, who));
@@ -310,7 +310,7 @@ class raw_client {
 
     /// The whole logon, up to the last instrument.
     io::task<bool> log_on(logon who) {
-        if (!co_await say_hello(who)) co_return false;
+        if (!co_await send_hello(who)) co_return false;
         const std::optional<wire::hello_ack> ack = co_await expect<wire::hello_ack>();
         if (!ack) co_return false;
         welcome = *ack;

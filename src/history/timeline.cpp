@@ -90,14 +90,14 @@ io::task<timeline::outcome> timeline::go_to(moment at) {
     executed_count_ = 0;
     loaded_sequence_ = 0;
     // From where it stands the facility may get there with less work than from a snapshot.
-    const bool may_go_on = here.sequence.value != 0 && at.includes(here.sequence, here.time);
+    const bool may_continue_inline = here.sequence.value != 0 && at.includes(here.sequence, here.time);
     const std::size_t count = co_await index_.count_until(at);
-    const auto loaded = co_await load_nearest(count, may_go_on ? here.sequence.value : 0);
+    const auto loaded = co_await load_nearest(count, may_continue_inline ? here.sequence.value : 0);
     if (!loaded) co_return std::unexpected(loaded.error());
     outcome done;
     if (*loaded) {
         done = co_await check_snapshot();
-    } else if (!may_go_on || facility_.position().sequence != here.sequence) {
+    } else if (!may_continue_inline || facility_.position().sequence != here.sequence) {
         reader_.reset();
         facility_.clear();
     }

@@ -134,13 +134,13 @@ io::task<> server::serve_counted(io::any_stream stream) {
     const bool in_order = co_await io::detail::awaited_under<bool>(converse(&on), on.stop_);
     unlink(on);
     relay.unregister();
-    if (in_order) (void)co_await io::with_timeout(options_.time.linger, say_goodbye(&on));
+    if (in_order) (void)co_await io::with_timeout(options_.time.linger, send_close(&on));
     stream.close();
 }
 
 /// Ends the connection such that the last response arrives: a socket that is closed with bytes unread resets the
 /// connection, and the peer may lose what it has not read yet.
-io::task<> server::say_goodbye(exchange* on) {
+io::task<> server::send_close(exchange* on) {
     std::error_code error = co_await on->stream_->shutdown();
     std::array<std::byte, 4096> thrown_away;
     while (!error) {

@@ -85,7 +85,7 @@ class server {
     io::task<std::error_code> wait_for_head(exchange* on);
     io::task<bool> answer(exchange* on);
     io::task<> run_handler(exchange* on);
-    io::task<> say_goodbye(exchange* on);
+    io::task<> send_close(exchange* on);
     void link(exchange& added) noexcept;
     void unlink(exchange& removed) noexcept;
 

@@ -56,7 +56,7 @@ class copier {
     copier& operator=(const copier&) = delete;
 
     /// Has `each_piece` called whenever a piece was copied, at most 1 MiB.
-    void watch(std::function<void()> each_piece) { each_piece_ = std::move(each_piece); }
+    void watch(std::function<void()> each_piece) { on_progress_ = std::move(each_piece); }
 
     /// Copies what the journal has and the copy has not, up to the end of what is written while it is at it.
     /// @error damaged, missing_segment, missing_manifest, sequence_gap, broken_chain, foreign_venue; what the system
@@ -146,7 +146,7 @@ class copier {
     std::vector<shard_mark> marks_;                          // of the places
     std::array<std::uint64_t, shards_max> settled_marks_{};  // the highest of what cannot be cut off
     std::uint64_t bytes_copied_ = 0;
-    std::function<void()> each_piece_;
+    std::function<void()> on_progress_;
     base::large_array<std::byte> buffer_;
 };
 

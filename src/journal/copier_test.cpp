@@ -44,7 +44,7 @@ class copies : public testing::Test {
             io::block_on(ctx, read_all(&target, directory, from_sequence == 1 ? 1 : 0, false, venue_of(shard)));
         EXPECT_EQ(found.error.text, "");
         EXPECT_EQ(found.end.tail, tail_state::sealed);
-        const auto manifest = io::block_on(ctx, find_manifest(&target, directory, venue_of(shard), venue_birth()));
+        const auto manifest = io::block_on(ctx, find_manifest(&target, directory, venue_of(shard), venue_identity()));
         EXPECT_TRUE(manifest.has_value()) << manifest.error().text;
         if (!manifest) return found;
         EXPECT_TRUE(manifest->is_closed);

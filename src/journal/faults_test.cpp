@@ -759,20 +759,20 @@ io::task<> run_short_of_room(test_disk* files, bool fills_up) {
     files->holds_room_back = true;
     scope.spawn((*log)->run());
     while ((*log)->room() == journal_room::everything) {
-        EXPECT_FALSE((*log)->room_is_coming());
+        EXPECT_FALSE((*log)->space_is_being_made());
         EXPECT_TRUE((*log)->append(command_at((*log)->next_sequence())));
         co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
     }
     EXPECT_GT((*log)->statistics().segments_begun_count, 1U) << "the first two had their room from the start";
-    EXPECT_TRUE((*log)->room_is_coming());
+    EXPECT_TRUE((*log)->space_is_being_made());
     EXPECT_FALSE((*log)->disk_is_full());
     if (fills_up) files->capacity_bytes = 0;
     files->holds_room_back = false;
-    while ((*log)->room_is_coming()) co_await (*log)->progressed().wait();
+    while ((*log)->space_is_being_made()) co_await (*log)->progressed().wait();
     EXPECT_EQ((*log)->disk_is_full(), fills_up);
     EXPECT_EQ((*log)->room(), fills_up ? journal_room::cancels_only : journal_room::everything);
     (*log)->close();
-    EXPECT_FALSE((*log)->room_is_coming());
+    EXPECT_FALSE((*log)->space_is_being_made());
     co_await scope.join();
     EXPECT_FALSE((*log)->failed()) << (*log)->error().text;
 }
@@ -801,7 +801,7 @@ io::task<> start_on_a_full_disk(test_disk* files, journal_room expected) {
     if (!log) ADD_FAILURE() << log.error().text;
     CORRO_REQUIRE(log.has_value());
     EXPECT_TRUE((*log)->disk_is_full());
-    EXPECT_FALSE((*log)->room_is_coming()) << "orders beyond the reserve are refused, they do not wait";
+    EXPECT_FALSE((*log)->space_is_being_made()) << "orders beyond the reserve are refused, they do not wait";
     EXPECT_EQ((*log)->room(), expected);
     EXPECT_EQ((*log)->notices().size(), 1U);
     io::task_scope scope(co_await io::this_context());

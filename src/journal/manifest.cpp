@@ -35,7 +35,7 @@ std::uint32_t checksum_of(std::span<const std::byte> slot) noexcept {
     return base::crc32c(slot.subspan(16), crc);
 }
 
-problem system_said(std::error_code error, const std::string& path, const char* what) {
+problem system_error_text(std::error_code error, const std::string& path, const char* what) {
     return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
 
@@ -52,7 +52,7 @@ struct file_names {
 std::expected<file_names, problem> look_into(storage* files, const std::string& directory) {
     const auto names = files->list(directory);
     if (!names) {
-        return std::unexpected(system_said(names.error(), directory, "the journal's directory cannot be read"));
+        return std::unexpected(system_error_text(names.error(), directory, "the journal's directory cannot be read"));
     }
     file_names found;
     for (const std::string& name : *names) {
@@ -157,11 +157,11 @@ io::task<std::expected<std::optional<manifest>, problem>> read_manifest(storage*
     const std::string path = path_in(directory, manifest_name);
     auto file = co_await files->open(path, io::file_mode::read);
     if (!file && file.error() == std::errc::no_such_file_or_directory) co_return answer(std::nullopt);
-    if (!file) co_return std::unexpected(system_said(file.error(), path, "cannot be opened"));
+    if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened"));
     slots bytes{};
     const io::io_result got = co_await (*file)->read_at(0, bytes);
     if (!got && got.error != io::condition::end_of_stream) {
-        co_return std::unexpected(system_said(got.error, path, "cannot be read"));
+        co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
     }
     const std::span all(bytes);
     std::optional<manifest> newer = decode_manifest(all.first(manifest_slot_bytes));
@@ -188,7 +188,7 @@ io::task<outcome> write_manifest(storage* files, std::string directory, manifest
     std::error_code error;
     {
         auto file = co_await files->open(path, io::file_mode::create);
-        if (!file) co_return std::unexpected(system_said(file.error(), path, "cannot be opened for writing"));
+        if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened for writing"));
         io::io_result done;
         if (!*there) {
             // Room for both slots, so that a full disk cannot come between.
@@ -200,13 +200,13 @@ io::task<outcome> write_manifest(storage* files, std::string directory, manifest
         if (!error) error = co_await (*file)->sync_data();
     }
     if (!error && !*there) error = co_await files->sync_directory(directory);
-    if (error) co_return std::unexpected(system_said(error, path, "cannot be written"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be written"));
     *what = next;
     co_return outcome();
 }
 
 io::task<std::expected<manifest, problem>> find_manifest(storage* files, std::string directory, identity venue,
-                                                         venue_birth birth) {
+                                                         venue_identity birth) {
     const auto names = look_into(files, directory);
     if (!names) co_return std::unexpected(names.error());
     const auto there = co_await read_manifest(files, directory);

@@ -62,7 +62,7 @@ struct manifest {
     std::uint64_t next_sequence = 1;
     std::uint64_t epoch = 0;
     identity venue;
-    venue_birth birth;
+    venue_identity birth;
 
     friend bool operator==(const manifest&, const manifest&) = default;
 };
@@ -88,7 +88,7 @@ void encode(const manifest& what, std::span<std::byte> into) noexcept;
 /// @param birth  For a journal that has none yet.
 /// @error missing_segment, missing_manifest, foreign_venue; what the system reports.
 [[nodiscard]] io::task<std::expected<manifest, problem>> find_manifest(storage* files, std::string directory,
-                                                                       identity venue, venue_birth birth);
+                                                                       identity venue, venue_identity birth);
 
 /// Whether a journal ends where its manifest says that it must.
 /// @error missing_segment, missing_end, stale_manifest, broken_chain.

@@ -119,7 +119,7 @@ class reader {
     io::task<outcome> advance();
     io::task<outcome> begin_segment();
     io::task<outcome> after_block(block_header header, std::size_t size);
-    io::task<outcome> no_block_here(std::string found);
+    io::task<outcome> is_not_a_block(std::string found);
     io::task<answer> durable_block_follows();
     io::task<answer> load(std::size_t wanted);
     io::task<std::expected<std::uint64_t, problem>> used_until(std::uint64_t from);
@@ -127,7 +127,7 @@ class reader {
     void take(std::span<const std::byte> block, const block_header& header) noexcept;
     void take_marks(std::span<const std::uint64_t> marks) noexcept;
     void give(std::span<const std::byte> block, const block_header& header) noexcept;
-    void give_more() noexcept;
+    void preallocate_more() noexcept;
     void step(std::size_t bytes) noexcept;
     void seek(std::uint64_t offset) noexcept;
     outcome finish_segment();

@@ -17,7 +17,7 @@ io::task<std::expected<std::span<const domain::command>, problem>> reader::next(
         if (!done) failed_ = std::move(done.error());
     }
     if (failed_) co_return std::unexpected(*failed_);
-    give_more();
+    preallocate_more();
     co_return std::span(reinterpret_cast<const domain::command*>(given_), given_count_);
 }
 
@@ -36,12 +36,12 @@ io::task<reader::outcome> reader::advance() {
     answer enough = co_await load(header_bytes);
     if (!enough) co_return std::unexpected(std::move(enough.error()));
     if (!*enough) {
-        done = co_await no_block_here("the file ends");
+        done = co_await is_not_a_block("the file ends");
         co_return done;
     }
     const auto claimed = claimed_bytes(current().header, window().first(header_bytes));
     if (!claimed) {
-        done = co_await no_block_here("no block begins");
+        done = co_await is_not_a_block("no block begins");
         co_return done;
     }
     // The zeros after a block may be cut off; the block is whole without them.
@@ -50,7 +50,7 @@ io::task<reader::outcome> reader::advance() {
     std::size_t size = 0;
     const auto header = block_in_window(&size);
     if (!header) {
-        done = co_await no_block_here("the block is not as it was written");
+        done = co_await is_not_a_block("the block is not as it was written");
         co_return done;
     }
     done = co_await after_block(*header, size);
@@ -79,7 +79,7 @@ io::task<reader::outcome> reader::after_block(block_header header, std::size_t s
 
 /// No sound block begins here. That is how a segment ends whose writer went away; whether it is, the next segment
 /// tells, or, in the last one, what else stands behind this place.
-io::task<reader::outcome> reader::no_block_here(std::string found) {
+io::task<reader::outcome> reader::is_not_a_block(std::string found) {
     outcome done;
     if (!is_last()) {
         if (expected_ != end_.segments[current_ + 1].header.first_sequence) {
@@ -233,7 +233,7 @@ void reader::give(std::span<const std::byte> block, const block_header& header) 
 }
 
 /// Small blocks that have been read already are given together: at a low rate of orders each holds one command only.
-void reader::give_more() noexcept {
+void reader::preallocate_more() noexcept {
     if (given_count_ == 0 || file_ == nullptr) return;
     for (;;) {
         std::size_t size = 0;

@@ -109,17 +109,17 @@ struct shard_mark {
 [[nodiscard]] shard_mark unpack_mark(std::uint64_t bytes) noexcept;
 
 /// Random numbers that are made with the first journal of a venue, and stay.
-struct venue_birth {
+struct venue_identity {
     std::array<std::byte, 16> id{};        ///< zeros in a journal of version 1
     std::array<std::byte, 16> hash_key{};  ///< for hashes over what clients choose
 
-    friend bool operator==(const venue_birth&, const venue_birth&) = default;
+    friend bool operator==(const venue_identity&, const venue_identity&) = default;
 };
 
 struct segment_header {
     std::uint32_t version = format_version;
     identity venue;
-    venue_birth birth;
+    venue_identity birth;
     std::uint64_t number = 0;
     std::uint64_t first_sequence = 0;
     std::uint64_t epoch = 0;

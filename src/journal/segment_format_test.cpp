@@ -158,7 +158,7 @@ TEST(segment_format, blocks_of_version_1_are_read_and_take_up_as_many_sectors) {
     const auto header = decode_segment_header(bytes);
     ASSERT_TRUE(header.has_value());
     EXPECT_EQ(header->version, 1U);
-    EXPECT_EQ(header->birth, venue_birth());
+    EXPECT_EQ(header->birth, venue_identity());
     std::vector<std::byte> block(block_header_bytes_v1 + 2 * command_bytes);
     for (std::uint64_t i = 0; i < 2; ++i) {
         const domain::command c = command_at(1000 + i);

@@ -84,7 +84,7 @@ io::task<> go_on_alone(storage* files, bool other_has_more) {
     if (other_has_more) {
         shards->note(1, 7);
         const std::uint64_t ticket = (*first)->write_marks();
-        while ((*first)->marks_on_disk() < ticket && !(*first)->failed()) co_await (*first)->progressed().wait();
+        while ((*first)->durable_progress() < ticket && !(*first)->failed()) co_await (*first)->progressed().wait();
     }
     scope.request_stop();
     co_await scope.join();
@@ -123,7 +123,7 @@ io::task<> trade_beside_an_idle_shard(storage* files, std::uint64_t count, std::
         if (unpack_mark(found.end.marks[0]).sequence == count) break;
         static_cast<void>(co_await io::sleep_for(marks_interval / 20));
     }
-    *marks_written_count = (*second)->marks_on_disk();
+    *marks_written_count = (*second)->durable_progress();
     *marks_written_max = 1 + static_cast<std::uint64_t>((on.now() - begin) / marks_interval);
     scope.request_stop();
     co_await scope.join();

@@ -83,7 +83,7 @@ std::expected<whole_header, journal_errc> decode(const header_bytes& from) noexc
     return header;
 }
 
-problem system_said(std::error_code error, const std::string& path, const char* what) {
+problem system_error_text(std::error_code error, const std::string& path, const char* what) {
     return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
 
@@ -92,7 +92,7 @@ problem damage(const std::string& path, std::uint64_t offset, std::string_view f
 }
 
 /// What may be passed over for an older snapshot. Anything else is somebody's decision.
-bool is_spoilt(const problem& p) noexcept {
+bool is_damaged(const problem& p) noexcept {
     return p.code == journal_errc::damaged || p.code == journal_errc::foreign_file ||
            p.code == journal_errc::unsupported_version;
 }
@@ -136,7 +136,7 @@ io::task<std::expected<void, problem>> snapshot_store::save(snapshot_header abou
     std::error_code error;
     {
         auto file = co_await files_->open(unfinished, io::file_mode::overwrite);
-        if (!file) co_return std::unexpected(system_said(file.error(), unfinished, "cannot be made"));
+        if (!file) co_return std::unexpected(system_error_text(file.error(), unfinished, "cannot be made"));
         io::io_result done = co_await (*file)->write_at(0, front);
         if (done.ok() && !bytes.empty()) done = co_await (*file)->write_at(front.size(), bytes);
         error = done.error;
@@ -147,12 +147,12 @@ io::task<std::expected<void, problem>> snapshot_store::save(snapshot_header abou
     if (!error) co_return std::expected<void, problem>();
     // Whatever it holds, on a full disk its room is worth more.
     static_cast<void>(co_await files_->remove(unfinished));
-    co_return std::unexpected(system_said(error, path, "the snapshot cannot be written"));
+    co_return std::unexpected(system_error_text(error, path, "the snapshot cannot be written"));
 }
 
 std::expected<std::vector<std::uint64_t>, problem> snapshot_store::list() const {
     const auto names = files_->list(directory_);
-    if (!names) return std::unexpected(system_said(names.error(), directory_, "the directory cannot be read"));
+    if (!names) return std::unexpected(system_error_text(names.error(), directory_, "the directory cannot be read"));
     std::vector<std::uint64_t> found;
     for (const std::string& name : *names) {
         if (const auto sequence = snapshot_sequence(name)) found.push_back(*sequence);
@@ -168,13 +168,13 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
         co_return std::unexpected(
             problem(journal_errc::out_of_reach, fmt::format("{}: there is no such snapshot", path), path));
     }
-    if (!file) co_return std::unexpected(system_said(file.error(), path, "cannot be opened"));
+    if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened"));
     header_bytes front{};
     io::io_result got = co_await (*file)->read_at(0, front);
     if (got.error == io::condition::end_of_stream) {
         co_return std::unexpected(damage(path, got.bytes, "the file ends; expected a snapshot's header"));
     }
-    if (!got) co_return std::unexpected(system_said(got.error, path, "cannot be read"));
+    if (!got) co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
     const auto header = decode(front);
     if (!header) {
         const std::error_code code = header.error();
@@ -188,7 +188,7 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
                     path, 40));
     }
     const auto size = (*file)->size();
-    if (!size) co_return std::unexpected(system_said(size.error(), path, "its size cannot be found out"));
+    if (!size) co_return std::unexpected(system_error_text(size.error(), path, "its size cannot be found out"));
     if (header->about.sequence != sequence) {
         co_return std::unexpected(damage(path, 16, "the snapshot has another name than its sequence number says"));
     }
@@ -202,7 +202,7 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
     found.bytes.resize(header->bytes);
     if (!found.bytes.empty()) {
         got = co_await (*file)->read_at(snapshot_header_bytes, found.bytes);
-        if (!got) co_return std::unexpected(system_said(got.error, path, "cannot be read"));
+        if (!got) co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
     }
     if (base::crc32c(found.bytes) != header->checksum) {
         co_return std::unexpected(damage(path, snapshot_header_bytes, "the state is not as it was written"));
@@ -214,14 +214,14 @@ io::task<std::expected<std::vector<std::byte>, problem>> snapshot_store::load_en
                                                                                   std::size_t count) {
     const std::string path = path_of(sequence);
     auto file = co_await files_->open(path, io::file_mode::read);
-    if (!file) co_return std::unexpected(system_said(file.error(), path, "cannot be opened"));
+    if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened"));
     const auto size = (*file)->size();
-    if (!size) co_return std::unexpected(system_said(size.error(), path, "its size cannot be found out"));
+    if (!size) co_return std::unexpected(system_error_text(size.error(), path, "its size cannot be found out"));
     const std::uint64_t state_bytes = *size - std::min<std::uint64_t>(*size, snapshot_header_bytes);
     std::vector<std::byte> end(std::min<std::uint64_t>(state_bytes, count));
     if (end.empty()) co_return end;
     const io::io_result got = co_await (*file)->read_at(*size - end.size(), end);
-    if (!got) co_return std::unexpected(system_said(got.error, path, "cannot be read"));
+    if (!got) co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
     co_return end;
 }
 
@@ -236,7 +236,7 @@ io::task<std::expected<newest_snapshot, problem>> snapshot_store::load_newest(st
             result.snapshot = std::move(*loaded);
             break;
         }
-        if (!is_spoilt(loaded.error())) co_return std::unexpected(std::move(loaded.error()));
+        if (!is_damaged(loaded.error())) co_return std::unexpected(std::move(loaded.error()));
         result.passed_over.push_back(std::move(loaded.error()));
     }
     co_return result;
@@ -245,7 +245,7 @@ io::task<std::expected<newest_snapshot, problem>> snapshot_store::load_newest(st
 io::task<std::expected<void, problem>> snapshot_store::remove(std::uint64_t sequence) {
     const std::string path = path_of(sequence);
     const std::error_code error = co_await files_->remove(path);
-    if (error) co_return std::unexpected(system_said(error, path, "cannot be removed"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be removed"));
     co_return std::expected<void, problem>();
 }
 

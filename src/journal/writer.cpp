@@ -84,14 +84,14 @@ io::task<void> writer::run() {
     CORRO_ASSERT(!started_, "a writer runs once");
     started_ = running_ = true;
     io::task_scope helpers(co_await io::this_context());
-    helpers.spawn(look_after_segments());
+    helpers.spawn(maintain_segments());
     if (options_.mode == durability::async) helpers.spawn(sync_in_background());
-    if (options_.shards != nullptr) helpers.spawn(look_after_marks());
+    if (options_.shards != nullptr) helpers.spawn(maintain_progress());
     co_await work();
     // Whatever they are at, it is not about commands that anybody waits for.
     helpers.request_stop();
     co_await helpers.join();
-    if (!failed_) co_await seal_and_leave();
+    if (!failed_) co_await seal_and_close();
     spare_.reset();
     file_.reset();
     running_ = false;
@@ -155,7 +155,7 @@ io::task<bool> writer::write_block(buffer* from, std::uint32_t index, std::uint3
     // The header goes over the end of the command in front, which has been written by now.
     const std::span<std::byte> block(from->bytes.data() + std::size_t{index} * command_bytes,
                                      block_header_bytes + std::size_t{count} * command_bytes);
-    encode_block(header_, written_sequence() + 1, synced_sequence_, block, marks_now());
+    encode_block(header_, written_sequence() + 1, synced_sequence_, block, current_progress());
     const io::io_result done = co_await file_->write_at(offset_, block);
     if (!done) {
         fail(done.error, "writing failed", path_of(segment_name(header_.number)));
@@ -185,7 +185,7 @@ io::task<bool> writer::write_marks_alone() {
         co_return begun;
     }
     std::array<std::byte, block_header_bytes> block;
-    encode_block(header_, written_sequence() + 1, synced_sequence_, block, marks_now());
+    encode_block(header_, written_sequence() + 1, synced_sequence_, block, current_progress());
     const io::io_result done = co_await file_->write_at(offset_, block);
     if (!done) {
         fail(done.error, "writing failed", path_of(segment_name(header_.number)));
@@ -198,7 +198,7 @@ io::task<bool> writer::write_marks_alone() {
 }
 
 /// What is known of the other shards, for a block's header: of as many as fit, in turns.
-packed_marks writer::marks_now() noexcept {
+packed_marks writer::current_progress() noexcept {
     if (options_.shards == nullptr) return {};
     std::size_t count = 0;
     std::uint32_t shard = next_marked_;
@@ -223,7 +223,7 @@ bool writer::marks_are_behind() const noexcept {
 
 /// Beside the writing: records what the others have on the disk, also while nothing is appended here. On a disk that is
 /// short of room it leaves the rest to commands.
-io::task<void> writer::look_after_marks() {
+io::task<void> writer::maintain_progress() {
     while (!failed_) {
         const std::error_code stopped = co_await io::sleep_for(marks_interval);
         if (stopped) co_return;
@@ -283,14 +283,14 @@ io::task<void> writer::sync_in_background() {
 }
 
 /// The last words: a seal, so that whoever reads knows that nothing is missing, and no room taken any more.
-io::task<void> writer::seal_and_leave() {
+io::task<void> writer::seal_and_close() {
     // The seal vouches for all in front of it, so that has to be on the disk first.
     const bool synced = co_await sync();
     if (!synced) co_return;
     acknowledge(synced_sequence_);
     const std::string path = path_of(segment_name(header_.number));
     std::array<std::byte, block_header_bytes> seal;
-    encode_seal(header_, next_sequence_, synced_sequence_, seal, marks_now());
+    encode_seal(header_, next_sequence_, synced_sequence_, seal, current_progress());
     const io::io_result done = co_await file_->write_at(offset_, seal);
     if (!done) {
         fail(done.error, "writing the seal failed", path);
@@ -329,11 +329,11 @@ void writer::acknowledge(std::uint64_t sequence) noexcept {
 /// After every write and sync: what the disk did behind the verdict is not taken back, and not acknowledged either.
 bool writer::still_good() {
     if (given_up_.load(std::memory_order_acquire)) [[unlikely]]
-        enforce_verdict();
+        apply_write_result();
     return !failed_;
 }
 
-void writer::enforce_verdict() {
+void writer::apply_write_result() {
     if (!given_up_.load(std::memory_order_acquire)) return;
     fail(std::make_error_code(std::errc::timed_out), "the disk does not answer", lock_.path());
 }

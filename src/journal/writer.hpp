@@ -85,7 +85,7 @@ struct writer_options {
     std::uint64_t kept_segments_max = ~std::uint64_t{0};
     std::uint64_t kept_bytes_max = ~std::uint64_t{0};
     /// For the header of a journal that begins; one that goes on keeps what it has. Random: `id` and `hash_key`.
-    venue_birth birth;
+    venue_identity birth;
     /// In a venue of several shards, what the journals of all have on the disk: written to the headers and blocks.
     std::shared_ptr<shard_board> shards;
     /// Time of day for the headers of segments, in nanoseconds; null for the context's.
@@ -142,15 +142,15 @@ class writer {
     void close() noexcept;
 
     /// The disk is taken for broken: whatever comes of a call that is under way, nothing is acknowledged any more. Any
-    /// thread; `enforce_verdict` or the end of the call makes the writer fail.
+    /// thread; `apply_write_result` or the end of the call makes the writer fail.
     void give_up() noexcept { given_up_.store(true, std::memory_order_release); }
     /// Fails with timed_out if the disk was given up; a call that is under way stays so, and `run` waits for it.
-    void enforce_verdict();
+    void apply_write_result();
 
     /// Has `run` write the marks of the other shards soon, whether there are commands or not, and sync them.
-    /// @return  A ticket; the marks are on the disk when `marks_on_disk` has reached it. `progressed` is set then.
+    /// @return  A ticket; the marks are on the disk when `durable_progress` has reached it. `progressed` is set then.
     std::uint64_t write_marks() noexcept;
-    [[nodiscard]] std::uint64_t marks_on_disk() const noexcept { return marks_on_disk_; }
+    [[nodiscard]] std::uint64_t durable_progress() const noexcept { return marks_on_disk_; }
 
     /// The highest sequence number for which the mode's promise holds.
     [[nodiscard]] std::uint64_t durable_sequence() const noexcept { return durable_.load(std::memory_order_acquire); }
@@ -169,7 +169,7 @@ class writer {
     [[nodiscard]] journal_room room() const noexcept;
     /// Whether `room` is short only for the moment, because the room for the next segment is being made or what was
     /// appended is being written. Who waits for `progressed` instead of refusing finds room then, or a full disk.
-    [[nodiscard]] bool room_is_coming() const noexcept {
+    [[nodiscard]] bool space_is_being_made() const noexcept {
         return !disk_is_full_ && !failed_ && !closing_ && room() != journal_room::everything;
     }
     /// Whether the last attempt to make room met a full disk.
@@ -188,7 +188,7 @@ class writer {
     /// What the operator should know of the end that was found, in sentences.
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept { return notices_; }
     /// The random numbers of the venue.
-    [[nodiscard]] const venue_birth& birth() const noexcept { return header_.birth; }
+    [[nodiscard]] const venue_identity& birth() const noexcept { return header_.birth; }
     /// Any thread.
     [[nodiscard]] sync_statistics syncs() const noexcept {
         return {syncs_count_.load(std::memory_order_relaxed),
@@ -216,11 +216,11 @@ class writer {
     io::task<bool> write_marks_alone();
     io::task<bool> sync();
     void synced(std::uint64_t sequence) noexcept;
-    [[nodiscard]] packed_marks marks_now() noexcept;
+    [[nodiscard]] packed_marks current_progress() noexcept;
     [[nodiscard]] bool marks_are_behind() const noexcept;
-    io::task<void> look_after_marks();
+    io::task<void> maintain_progress();
     io::task<void> sync_in_background();
-    io::task<void> seal_and_leave();
+    io::task<void> seal_and_close();
     void acknowledge(std::uint64_t sequence) noexcept;
     void note_sync(std::chrono::nanoseconds took) noexcept;
     [[nodiscard]] bool still_good();
@@ -241,9 +241,9 @@ class writer {
     io::task<outcome> record_newest();
     io::task<outcome> record_end();
     io::task<outcome> record_oldest(std::uint64_t number);
-    io::task<void> look_after_segments();
+    io::task<void> maintain_segments();
     io::task<void> remove_old_segments();
-    [[nodiscard]] bool oldest_may_go() const noexcept;
+    [[nodiscard]] bool may_remove_oldest() const noexcept;
     [[nodiscard]] std::uint64_t room_in_segment() const noexcept;
     [[nodiscard]] std::uint64_t bytes_needed(std::uint64_t commands_count) const noexcept;
     [[nodiscard]] std::uint64_t bytes_left() const noexcept;

@@ -16,17 +16,17 @@
 namespace corro::journal {
 namespace {
 
-bool means_full(std::error_code error) noexcept {
+bool is_disk_full(std::error_code error) noexcept {
     return error == std::errc::no_space_on_device || error == std::error_code(EDQUOT, std::generic_category()) ||
            error == journal_errc::disk_full;
 }
 
 /// The process has too many files open: some connection will end, and nothing has been written or synced.
-bool means_later(std::error_code error) noexcept {
+bool is_temporary(std::error_code error) noexcept {
     return error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system;
 }
 
-problem system_said(std::error_code error, const std::string& path, const char* what) {
+problem system_error_text(std::error_code error, const std::string& path, const char* what) {
     return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
 
@@ -71,7 +71,7 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     if (done) {
         // The second one is a comfort: without it the journal runs, and soon says that room is short.
         done = co_await made->make_spare();
-        if (!done && (means_full(done.error().code) || means_later(done.error().code))) done = outcome();
+        if (!done && (is_disk_full(done.error().code) || is_temporary(done.error().code))) done = outcome();
     }
     if (!done) co_return std::unexpected(std::move(done.error()));
     co_return made;
@@ -83,7 +83,7 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
 io::task<writer::outcome> writer::tidy_up(std::uint64_t torn_bytes, bool is_sealed) {
     std::error_code error = co_await files_->remove(path_of(spare_name));
     if (error && error != std::errc::no_such_file_or_directory) {
-        co_return std::unexpected(system_said(error, path_of(spare_name), "cannot be removed"));
+        co_return std::unexpected(system_error_text(error, path_of(spare_name), "cannot be removed"));
     }
     if (segments_.empty()) co_return outcome();
     segment_summary& last = segments_.back();
@@ -102,7 +102,7 @@ io::task<writer::outcome> writer::tidy_up(std::uint64_t torn_bytes, bool is_seal
         error = co_await keep_torn_bytes(file->get(), torn_bytes);
         is_kept = !error;
         // Without room for a copy they stay where they are: nothing reads them, and nothing is written over them.
-        if (means_full(error)) error.clear();
+        if (is_disk_full(error)) error.clear();
         notices_.push_back(fmt::format(
             "{}: offset {}: {} bytes behind sequence number {} are no whole block; {}. In the modes `group` and `each` "
             "none of them was acknowledged, unless the disk has damaged what it had confirmed",
@@ -110,10 +110,10 @@ io::task<writer::outcome> writer::tidy_up(std::uint64_t torn_bytes, bool is_seal
             is_kept ? "they are kept in " + path_of(torn_name(last.header.number)) : "they stay where they are"));
     }
     if (!error && is_kept && last.used_bytes < last.bytes) error = co_await (*file)->truncate(last.used_bytes);
-    if (error) co_return std::unexpected(system_said(error, path, "cannot be cut off behind its last command"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be cut off behind its last command"));
     if (!manifest_.is_closed) error = co_await write_again(file->get(), last.used_bytes);
     if (!error) error = co_await (*file)->sync_data();
-    if (error) co_return std::unexpected(system_said(error, path, "cannot be written once more and synced"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be written once more and synced"));
     if (is_kept) last.bytes = std::min(last.bytes, last.used_bytes);
     co_return outcome();
 }
@@ -164,7 +164,7 @@ io::task<writer::outcome> writer::take_manifest(journal_end end) {
         if (!has_manifest) manifest_.oldest_segment = end.segments.front().header.number;
     }
     const std::error_code error = co_await sync_names();
-    if (error) co_return std::unexpected(system_said(error, lock_.path(), "its names cannot be synced"));
+    if (error) co_return std::unexpected(system_error_text(error, lock_.path(), "its names cannot be synced"));
     done = co_await write_manifest(files_, lock_.path(), &manifest_);
     co_return done;
 }
@@ -172,9 +172,9 @@ io::task<writer::outcome> writer::take_manifest(journal_end end) {
 /// Writes the manifest. It needs a descriptor for a moment, and waits for one.
 io::task<writer::outcome> writer::save_manifest() {
     outcome done = co_await write_manifest(files_, lock_.path(), &manifest_);
-    while (!done && means_later(done.error().code)) {
+    while (!done && is_temporary(done.error().code)) {
         const std::error_code stopped = co_await io::sleep_for(full_disk_retry);
-        if (stopped) co_return std::unexpected(system_said(stopped, lock_.path(), "was stopped"));
+        if (stopped) co_return std::unexpected(system_error_text(stopped, lock_.path(), "was stopped"));
         done = co_await write_manifest(files_, lock_.path(), &manifest_);
     }
     co_return done;
@@ -183,7 +183,7 @@ io::task<writer::outcome> writer::save_manifest() {
 /// The current segment is the newest. Before any command is written to it.
 io::task<writer::outcome> writer::record_newest() {
     const auto guard = co_await manifest_lock_.scoped_lock();
-    if (!guard) co_return std::unexpected(system_said(guard.error(), lock_.path(), "was stopped"));
+    if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
     manifest_.newest_segment = header_.number;
     manifest_.newest_checksum = header_.checksum;
     manifest_.is_closed = false;
@@ -196,7 +196,7 @@ io::task<writer::outcome> writer::record_newest() {
 /// The journal is closed in order.
 io::task<writer::outcome> writer::record_end() {
     const auto guard = co_await manifest_lock_.scoped_lock();
-    if (!guard) co_return std::unexpected(system_said(guard.error(), lock_.path(), "was stopped"));
+    if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
     manifest_.is_closed = true;
     manifest_.next_sequence = next_sequence_;
     outcome done = co_await save_manifest();
@@ -206,7 +206,7 @@ io::task<writer::outcome> writer::record_end() {
 /// Segments before this one go.
 io::task<writer::outcome> writer::record_oldest(std::uint64_t number) {
     const auto guard = co_await manifest_lock_.scoped_lock();
-    if (!guard) co_return std::unexpected(system_said(guard.error(), lock_.path(), "was stopped"));
+    if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
     manifest_.oldest_segment = number;
     outcome done = co_await save_manifest();
     co_return done;
@@ -242,7 +242,7 @@ io::task<writer::outcome> writer::make_spare_of(std::uint64_t bytes) {
     std::error_code error = file ? std::error_code() : file.error();
     if (!error) error = co_await (*file)->preallocate(bytes);
     if (!error) error = co_await (*file)->sync_data();
-    disk_is_full_ = means_full(error);
+    disk_is_full_ = is_disk_full(error);
     if (disk_is_full_) {
         // A part of the room may have been given; nobody has any use for it.
         if (file) file->reset();
@@ -254,7 +254,7 @@ io::task<writer::outcome> writer::make_spare_of(std::uint64_t bytes) {
                                 lock_.path(), bytes),
                     path));
     }
-    if (error) co_return std::unexpected(system_said(error, path, "no room can be made for a segment"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "no room can be made for a segment"));
     spare_ = std::move(*file);
     spare_bytes_ = bytes;
     co_return outcome();
@@ -313,7 +313,7 @@ io::task<writer::outcome> writer::begin_segment() {
     if (!error) error = co_await sync_names();
     // A sync in the background may have begun meanwhile; the file stays open for it.
     while (sync_under_way_ && !error) error = co_await sync_ended_.wait();
-    if (error) co_return std::unexpected(system_said(error, path, "the segment cannot be begun"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "the segment cannot be begun"));
     header_ = next;
     file_ = std::move(spare_);
     offset_ = segment_header_bytes;
@@ -326,7 +326,7 @@ io::task<writer::outcome> writer::begin_segment() {
 /// Waits until the disk has the names of the files. It needs a descriptor for a moment, and waits for one.
 io::task<std::error_code> writer::sync_names() {
     std::error_code error = co_await files_->sync_directory(lock_.path());
-    while (means_later(error)) {
+    while (is_temporary(error)) {
         const std::error_code stopped = co_await io::sleep_for(full_disk_retry);
         if (stopped) co_return stopped;
         error = co_await files_->sync_directory(lock_.path());
@@ -339,7 +339,7 @@ io::task<bool> writer::next_segment() {
     const std::string path = path_of(segment_name(header_.number));
     std::array<std::byte, block_header_bytes> seal;
     // It may reach the disk before what was written last; the next segment's header will not.
-    encode_seal(header_, written_sequence() + 1, synced_sequence_, seal, marks_now());
+    encode_seal(header_, written_sequence() + 1, synced_sequence_, seal, current_progress());
     const io::io_result written = co_await file_->write_at(offset_, seal);
     if (!written) {
         fail(written.error, "writing the seal failed", path);
@@ -371,7 +371,7 @@ io::task<bool> writer::next_segment() {
 }
 
 /// Beside the writing: has a spare made when there is none, again and again on a full disk, and removes old segments.
-io::task<void> writer::look_after_segments() {
+io::task<void> writer::maintain_segments() {
     while (!failed_) {
         co_await remove_old_segments();
         if (spare_ == nullptr && !failed_) {
@@ -383,7 +383,7 @@ io::task<void> writer::look_after_segments() {
                 continue;
             }
             if (done.error().code == io::condition::canceled) co_return;
-            if (!means_full(done.error().code) && !means_later(done.error().code)) {
+            if (!is_disk_full(done.error().code) && !is_temporary(done.error().code)) {
                 fail(std::move(done.error()));
                 co_return;
             }
@@ -401,7 +401,7 @@ void writer::forget_before(std::uint64_t sequence) noexcept {
     wanted_.set();
 }
 
-bool writer::oldest_may_go() const noexcept {
+bool writer::may_remove_oldest() const noexcept {
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;
     for (const segment_summary& each : segments_) {
@@ -414,7 +414,7 @@ bool writer::oldest_may_go() const noexcept {
 }
 
 io::task<void> writer::remove_old_segments() {
-    while (oldest_may_go() && !failed_) {
+    while (may_remove_oldest() && !failed_) {
         // Oldest first, each on the disk before the next: a crash in between leaves no gap.
         const std::uint64_t number = segments_.front().header.number;
         const std::string path = path_of(segment_name(number));
@@ -429,7 +429,7 @@ io::task<void> writer::remove_old_segments() {
         if (!error) error = co_await sync_names();
         if (error == io::condition::canceled) co_return;
         if (error) {
-            fail(system_said(error, path, "the segment cannot be removed"));
+            fail(system_error_text(error, path, "the segment cannot be removed"));
             co_return;
         }
         segments_.erase(segments_.begin());

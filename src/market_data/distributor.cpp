@@ -41,8 +41,8 @@ distributor::distributor(io::context& context, const distributor_options& option
     : context_(context),
       options_(options),
       log_(options.feed_log_bytes, options.touch),
-      subscribers_door_(door_of(options.subscribers_max, options.subscribers_per_address_max)),
-      snapshots_door_(door_of(options.snapshots_max, options.snapshots_per_address_max)) {
+      subscriber_admission_(door_of(options.subscribers_max, options.subscribers_per_address_max)),
+      snapshot_admission_(door_of(options.snapshots_max, options.snapshots_per_address_max)) {
     for (const domain::instrument& i : instruments) define(i);
     subscribers_.reserve(options_.subscribers_max);
 }
@@ -92,8 +92,8 @@ io::task<void> distributor::serve(io::tcp_acceptor acceptor, port what) {
         if (!stream) break;  // closed or stopped
         auto s = std::make_unique<subscriber>(std::move(*stream));
         // Counted here and not when the conversation starts: many may be accepted before the first one runs.
-        const bool is_in = subscribers_door_.enter(*s, origin_of(s->stream));
-        statistics_.turned_out = subscribers_door_.turned_out_count();
+        const bool is_in = subscriber_admission_.enter(*s, origin_of(s->stream));
+        statistics_.evicted = subscriber_admission_.evicted_count();
         if (!is_in) {
             ++statistics_.connections_refused;
             continue;
@@ -149,7 +149,7 @@ io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
     if (s->logged_in && !s->cut) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(s.get(), what)));
     subscribers_.erase(std::find(subscribers_.begin(), subscribers_.end(), s.get()));
     --statistics_.subscribers_now;
-    if (s->logged_in) log(telemetry::happening_kind::subscriber_left, statistics_.subscribers_now);
+    if (s->logged_in) log(telemetry::log_record_kind::subscriber_left, statistics_.subscribers_now);
 }
 
 // The last packets of a connection: what of the feed was not sent yet and the end of the session, unless the subscriber
@@ -205,8 +205,8 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
         available = lag_of(*s) <= log_.capacity_bytes() / join_lag_divisor;
     }
     if (available && what == port::snapshot) {
-        available = snapshots_door_.enter(s->snapshot_place, origin_of(s->stream));
-        snapshots_door_.settle(s->snapshot_place);
+        available = snapshot_admission_.enter(s->snapshot_place, origin_of(s->stream));
+        snapshot_admission_.settle(s->snapshot_place);
     }
     if (!available) {
         ++statistics_.logins_rejected;
@@ -222,8 +222,8 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     accepted.next_sequence = wanted;
     s->follows_feed = what == port::feed;
     s->logged_in = true;
-    subscribers_door_.settle(*s);
-    log(telemetry::happening_kind::subscribed, wanted);
+    subscriber_admission_.settle(*s);
+    log(telemetry::log_record_kind::subscribed, wanted);
     ++statistics_.logins;
     const io::io_result written = co_await s->stream.write_all(encoded(accepted, reply));
     if (written.error) {
@@ -277,7 +277,7 @@ io::task<void> distributor::send_snapshot(subscriber* s) {
         if (late) ++statistics_.slow_cut;
         if (late || written->error) s->cut = true;
     }
-    snapshots_door_.leave(s->snapshot_place);
+    snapshot_admission_.leave(s->snapshot_place);
     end(*s);
 }
 
@@ -361,9 +361,9 @@ void distributor::publish(const domain::event& event) noexcept {
     statistics_.bytes += header.size() + size;
 }
 
-void distributor::expect(std::span<const domain::foresight> coming) const noexcept {
+void distributor::expect(std::span<const domain::prefetch_hint> coming) const noexcept {
     const auto for_each_known = [&](auto&& look) {
-        for (const domain::foresight& f : coming) {
+        for (const domain::prefetch_hint& f : coming) {
             if (f.order.value != 0 && f.instrument.value < books_.size()) look(books_[f.instrument.value], f.order);
         }
     };
@@ -380,17 +380,18 @@ void distributor::flush() noexcept {
             s->more.set();
         } else if (!s->ended && lag_of(*s) > log_.capacity_bytes() / lag_max_divisor * lag_max_numerator) {
             ++statistics_.slow_cut;
-            log(telemetry::happening_kind::subscriber_cut, lag_of(*s));
+            log(telemetry::log_record_kind::subscriber_cut, lag_of(*s));
             s->cut = true;
             end(*s);
         }
     }
 }
 
-void distributor::log(telemetry::happening_kind what, std::uint64_t number) const noexcept {
+void distributor::log(telemetry::log_record_kind what, std::uint64_t number) const noexcept {
     if (options_.log == nullptr) return;
-    telemetry::happening said(telemetry::component::feed, what, static_cast<std::int64_t>(number), context_.wall_now());
-    if (what == telemetry::happening_kind::subscriber_cut) said.severity = telemetry::severity::warning;
+    telemetry::log_record said(telemetry::component::feed, what, static_cast<std::int64_t>(number),
+                               context_.wall_now());
+    if (what == telemetry::log_record_kind::subscriber_cut) said.severity = telemetry::severity::warning;
     options_.log->note(said);
 }
 

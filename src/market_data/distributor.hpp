@@ -22,8 +22,8 @@
 #include "base/page_touch.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
-#include "domain/foresight.hpp"
 #include "domain/instrument.hpp"
+#include "domain/prefetch_hint.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/admission.hpp"
 #include "io/net/tcp.hpp"
@@ -69,7 +69,7 @@ struct distributor_statistics {
     std::uint64_t depths_sent = 0;          ///< conflated pictures of one instrument, counted per subscriber
     std::uint64_t snapshots_made = 0;       ///< the others were sent what was made for one before
     std::uint64_t connections_refused = 0;  ///< closed at once: too many have logged in
-    std::uint64_t turned_out = 0;           ///< closed before they had logged in, to make room for newer ones
+    std::uint64_t evicted = 0;              ///< closed before they had logged in, to make room for newer ones
     std::uint64_t slow_cut = 0;
     std::uint64_t silent_cut = 0;
     std::uint64_t protocol_errors = 0;
@@ -121,7 +121,7 @@ class distributor {
 
     /// Fetches into the caches what the events of these commands will need, as far as their orders are known. Changes
     /// nothing.
-    void expect(std::span<const domain::foresight> coming) const noexcept;
+    void expect(std::span<const domain::prefetch_hint> coming) const noexcept;
     /// The same for an event that will be published soon.
     void expect(const domain::event& event) const noexcept {
         // The definition of its instrument may stand before it among the events that are still to be published.
@@ -164,11 +164,11 @@ class distributor {
     [[nodiscard]] shared_bytes snapshot();
     [[nodiscard]] std::vector<std::byte> make_snapshot() const;
     [[nodiscard]] std::vector<std::byte> definitions() const;
-    [[nodiscard]] const depth_picture& picture_of(const domain::instrument& i);
+    [[nodiscard]] const depth_picture& depth_snapshot_of(const domain::instrument& i);
     [[nodiscard]] std::uint64_t lag_of(const subscriber& s) const noexcept;
     void take_definition(const domain::event& event);
     void end(subscriber& s) noexcept;
-    void log(telemetry::happening_kind what, std::uint64_t number) const noexcept;
+    void log(telemetry::log_record_kind what, std::uint64_t number) const noexcept;
 
     io::context& context_;
     distributor_options options_;
@@ -179,8 +179,8 @@ class distributor {
     std::vector<domain::event> begun_;  ///< the messages so far of a definition whose last one has not come yet
     feed_log log_;
     std::uint64_t last_command_ = 0;
-    io::admission subscribers_door_;
-    io::admission snapshots_door_;
+    io::admission subscriber_admission_;
+    io::admission snapshot_admission_;
     shared_bytes latest_;                ///< the last snapshot that was made
     std::uint64_t latest_position_ = 0;  ///< of the feed's end then
     io::steady_time snapshots_window_begin_{};

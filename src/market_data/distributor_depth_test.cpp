@@ -63,7 +63,7 @@ class pictures {
 
     io::task<bool> read_until(raw_subscriber* from, const test_exchange* x) {
         while (!agree(*x)) {
-            const std::optional<soup::packet> packet = co_await from->next_news();
+            const std::optional<soup::packet> packet = co_await from->next_change();
             if (!packet) co_return false;
             const bool taken = take(*packet);
             if (!taken) co_return false;
@@ -195,7 +195,7 @@ TEST(distributor_depth, says_heartbeats_while_nothing_changes_and_ends_with_the_
             }
             EXPECT_EQ(seen.count, self->instruments().size()) << "one picture each, and then silence";
             self->feed.close();
-            const std::optional<soup::packet> last = co_await subscriber->next_news();
+            const std::optional<soup::packet> last = co_await subscriber->next_change();
             CORRO_REQUIRE(last);
             EXPECT_EQ(last->type, soup::packet_type::end_of_session);
         });

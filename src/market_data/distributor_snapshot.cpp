@@ -180,7 +180,7 @@ std::vector<std::byte> distributor::definitions() const {
 }
 
 // Made once for all subscribers, and anew only when something has changed since.
-const distributor::depth_picture& distributor::picture_of(const domain::instrument& i) {
+const distributor::depth_picture& distributor::depth_snapshot_of(const domain::instrument& i) {
     depth_picture& picture = pictures_[i.id.value];
     if (picture.made_at > picture.changed_at) return picture;
     picture.bytes.clear();
@@ -230,7 +230,7 @@ io::task<void> distributor::send_depth(subscriber* s) {
         instruments_.for_each([&](const domain::instrument& i) {
             const bool is_first = sent_at == 0;
             if (!is_first && pictures_[i.id.value].changed_at < sent_at) return;
-            const depth_picture& picture = picture_of(i);
+            const depth_picture& picture = depth_snapshot_of(i);
             bytes.insert(bytes.end(), picture.bytes.begin(), picture.bytes.end());
             ++statistics_.depths_sent;
         });

@@ -125,9 +125,9 @@ TEST(distributor, sends_every_subscriber_the_same_bytes) {
         }
         const std::uint64_t count = x->feed.next_sequence() - 1;
         for (std::uint64_t i = 1; i <= count; ++i) {
-            const auto packet = co_await one->next_news();
+            const auto packet = co_await one->next_change();
             CORRO_REQUIRE(packet);
-            const auto same = co_await other->next_news();
+            const auto same = co_await other->next_change();
             CORRO_REQUIRE(same);
             CORRO_REQUIRE(std::ranges::equal(packet->payload, same->payload));
         }
@@ -193,7 +193,7 @@ TEST(distributor, never_lets_somebody_in_only_to_cut_them_off) {
         }
         EXPECT_EQ(x->feed.statistics().slow_cut, 0U);
         for (std::uint64_t i = accepted; i < x->feed.next_sequence(); ++i) {
-            CORRO_REQUIRE(co_await oldest->next_news());
+            CORRO_REQUIRE(co_await oldest->next_change());
         }
     });
 }
@@ -228,7 +228,7 @@ TEST(distributor, closes_connections_that_do_not_log_in_or_say_something_else) {
         }
         EXPECT_EQ(x->feed.statistics().protocol_errors, 2 * sayings.size());
         EXPECT_EQ(x->feed.statistics().logins, 1U);
-        for (std::uint64_t i = 1; i < x->feed.next_sequence(); ++i) CORRO_REQUIRE(co_await bystander->next_news());
+        for (std::uint64_t i = 1; i < x->feed.next_sequence(); ++i) CORRO_REQUIRE(co_await bystander->next_change());
     });
 }
 
@@ -248,7 +248,7 @@ io::task<> subscribers_talk_nonsense(test_exchange* x, std::uint64_t seed) {
         x->trade(1);
         if (random.below(2) == 0) static_cast<void>(co_await s->next());
     }
-    for (std::uint64_t i = 1; i < x->feed.next_sequence(); ++i) CORRO_REQUIRE(co_await bystander->next_news());
+    for (std::uint64_t i = 1; i < x->feed.next_sequence(); ++i) CORRO_REQUIRE(co_await bystander->next_change());
     EXPECT_GT(x->feed.statistics().protocol_errors, 0U);
 }
 
@@ -281,7 +281,7 @@ TEST(distributor, N5_turns_out_the_oldest_who_has_not_logged_in_and_no_subscribe
         CORRO_REQUIRE(first != nullptr);
         // Not in the coroutine's frame, which is not aligned for it.
         const auto crowd = std::make_unique<silent_crowd>(x->feed_port, 30);
-        while (x->feed.statistics().turned_out < 28) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        while (x->feed.statistics().evicted < 28) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         while (x->feed.statistics().subscribers_now > 3) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         EXPECT_EQ(x->feed.statistics().connections_refused, 0U);
         const subscriber_pointer second = co_await subscribe(x, 0);
@@ -292,7 +292,7 @@ TEST(distributor, N5_turns_out_the_oldest_who_has_not_logged_in_and_no_subscribe
         const auto late = std::make_unique<silent_crowd>(x->feed_port, 5);
         while (x->feed.statistics().connections_refused < 5) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         x->trade(50);
-        const auto news = co_await first->next_news();
+        const auto news = co_await first->next_change();
         EXPECT_TRUE(news && news->type == soup::packet_type::sequenced_data);
     });
 }
@@ -369,7 +369,7 @@ TEST(distributor, says_heartbeats_when_there_is_no_news_and_wants_to_hear_some) 
         EXPECT_EQ(x->feed.statistics().silent_cut, 1U);
         EXPECT_EQ(x->feed.statistics().subscribers_now, 1U);
         x->trade(50);
-        const auto news = co_await talking->next_news();
+        const auto news = co_await talking->next_change();
         EXPECT_TRUE(news && news->type == soup::packet_type::sequenced_data);
     });
 }
@@ -399,7 +399,7 @@ TEST(distributor, cuts_off_a_subscriber_that_does_not_read_and_slows_nobody) {
         while (x->feed.statistics().subscribers_now > 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         // Whatever it reads now has no gap; it just ends.
         std::uint64_t read = 0;
-        while (co_await deaf->next_news()) ++read;
+        while (co_await deaf->next_change()) ++read;
         EXPECT_GT(read, 0U);
         EXPECT_LT(read, x->feed.next_sequence() - 1);
     });
@@ -453,7 +453,7 @@ TEST(distributor, ends_the_session_behind_the_last_message_when_it_closes) {
         CORRO_REQUIRE(current != nullptr);
         x->trade(100);
         const std::uint64_t read_before = x->feed.next_sequence() - 1;
-        for (std::uint64_t i = 0; i < read_before; ++i) CORRO_REQUIRE(co_await current->next_news());
+        for (std::uint64_t i = 0; i < read_before; ++i) CORRO_REQUIRE(co_await current->next_change());
         const subscriber_pointer behind = co_await subscribe(x, 1);
         CORRO_REQUIRE(behind != nullptr);
         while (x->feed.statistics().bytes < 8U * 1024 * 1024) x->trade(100);
@@ -461,7 +461,7 @@ TEST(distributor, ends_the_session_behind_the_last_message_when_it_closes) {
         x->feed.close();
         const auto reads_all = [](raw_subscriber* from, std::uint64_t expected) -> io::task<> {
             std::uint64_t read = 0;
-            while (const auto packet = co_await from->next_news()) {
+            while (const auto packet = co_await from->next_change()) {
                 if (packet->type == soup::packet_type::end_of_session) {
                     EXPECT_EQ(read, expected);
                     EXPECT_TRUE(co_await from->is_cut());

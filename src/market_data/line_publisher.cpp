@@ -139,7 +139,7 @@ std::size_t line_publisher::fill_packets() {
 }
 
 // The packets of the batch under way, to every line.
-io::task<void> line_publisher::send_everywhere(std::size_t count) {
+io::task<void> line_publisher::send_on_all_lines(std::size_t count) {
     for (line& l : lines_) {
         datagrams_.clear();
         for (const auto& packet : packets_) datagrams_.emplace_back(packet, l.to);
@@ -165,7 +165,7 @@ io::task<void> line_publisher::send_lines() {
         }
         if (const std::size_t count = fill_packets(); count != 0) {
             sent_ = true;
-            co_await send_everywhere(count);
+            co_await send_on_all_lines(count);
             co_await io::yield();
         } else if (closing_) {
             break;
@@ -174,7 +174,7 @@ io::task<void> line_publisher::send_lines() {
             writers_.front().restart(next_sequence_);
             packets_.push_back(writers_.front().finish());
             ++statistics_.heartbeats;
-            co_await send_everywhere(0);
+            co_await send_on_all_lines(0);
         } else {
             const std::error_code stopped = co_await more_.wait();
             if (stopped) co_return;
@@ -185,7 +185,7 @@ io::task<void> line_publisher::send_lines() {
         packets_.clear();
         writers_.front().restart(next_sequence_);
         packets_.push_back(writers_.front().finish_session());
-        co_await send_everywhere(0);
+        co_await send_on_all_lines(0);
     }
 }
 

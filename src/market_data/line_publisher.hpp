@@ -113,7 +113,7 @@ class line_publisher {
     [[nodiscard]] bool is_answered(const io::endpoint& from) const noexcept;
     [[nodiscard]] std::uint32_t packets_left(const io::endpoint& to);
     io::task<void> send_again(wire::mold_udp64::request request, io::endpoint to);
-    io::task<void> send_everywhere(std::size_t count);
+    io::task<void> send_on_all_lines(std::size_t count);
     std::size_t fill_packets();
 
     io::context& context_;

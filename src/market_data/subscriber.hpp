@@ -24,14 +24,14 @@ namespace soup = wire::soup_bin_tcp;
 
 /// One snapshot that is being sent.
 class snapshot_guest final : public io::admission::guest {
-    void turn_out() noexcept override { CORRO_ASSERT(false, "it has settled from the first"); }
+    void evict() noexcept override { CORRO_ASSERT(false, "it has settled from the first"); }
 };
 
 struct distributor::subscriber final : io::admission::guest {
     explicit subscriber(io::tcp_stream s) : stream(std::move(s)) {}
 
     // It has not logged in yet.
-    void turn_out() noexcept override {
+    void evict() noexcept override {
         cut = true;
         ended = true;
         if (scope != nullptr) scope->request_stop();

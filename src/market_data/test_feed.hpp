@@ -239,7 +239,7 @@ class raw_subscriber {
     }
 
     /// The next packet that is no heartbeat.
-    io::task<std::optional<soup::packet>> next_news() {
+    io::task<std::optional<soup::packet>> next_change() {
         while (true) {
             const std::optional<soup::packet> packet = co_await next();
             if (!packet || packet->type != soup::packet_type::server_heartbeat) co_return packet;
@@ -268,7 +268,7 @@ class raw_subscriber {
     }
 
     /// Whether the connection ends without another word.
-    io::task<bool> is_cut() { co_return !co_await next_news(); }
+    io::task<bool> is_cut() { co_return !co_await next_change(); }
 
     io::tcp_stream stream;
     std::uint64_t next_sequence = 0;
@@ -343,7 +343,7 @@ class follower {
     /// Reads the feed until message `last` has been applied.
     io::task<bool> follow(raw_subscriber* from, std::uint64_t last) {
         while (from->next_sequence <= last) {
-            const std::optional<soup::packet> packet = co_await from->next_news();
+            const std::optional<soup::packet> packet = co_await from->next_change();
             if (!packet || packet->type != soup::packet_type::sequenced_data) co_return false;
             if (!take(packet->payload, from->next_sequence++)) co_return false;
         }

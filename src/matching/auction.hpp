@@ -106,7 +106,7 @@ struct curve_walk {
 };
 
 /// Leaves out what does not trade, or is not needed for what trades, from the ends of a curve.
-inline void draw_back(const curve_walk& bids, const curve_walk& asks) noexcept {
+inline void trim_to_crossing(const curve_walk& bids, const curve_walk& asks) noexcept {
     while (bids.at.levels != 0 && asks.at.levels != 0) {
         const curve_end bid = bids.last();
         const curve_end ask = asks.last();
@@ -132,7 +132,7 @@ inline void draw_back(const curve_walk& bids, const curve_walk& asks) noexcept {
     const price_ladder& ask_ladder = books.sides[side_index(book, domain::side::sell)];
     const curve_walk bids{books, bid_ladder, domain::side::buy, curve.ends[0]};
     const curve_walk asks{books, ask_ladder, domain::side::sell, curve.ends[1]};
-    draw_back(bids, asks);
+    trim_to_crossing(bids, asks);
     for (;;) {
         if (bids.at.levels + asks.at.levels > levels_max) return {.is_known = false};
         const bool takes_bid = bids.at.lots <= asks.at.lots;
@@ -148,10 +148,10 @@ inline void draw_back(const curve_walk& bids, const curve_walk& asks) noexcept {
 }
 
 /// Takes lots of an auction's trade from an order at the head of its level.
-[[nodiscard]] inline crossing cross_out(order_books& books, std::uint32_t index, std::uint32_t lots) noexcept {
+[[nodiscard]] inline crossing fill_at_auction(order_books& books, std::uint32_t index, std::uint32_t lots) noexcept {
     const std::uint32_t open = books.pool[index].order.open - lots;
     const std::uint32_t hidden = books.hidden_of(index);
-    if (open == 0 && hidden != 0 && !books.shares.is_empty()) books.lose_top(index);
+    if (open == 0 && hidden != 0 && !books.shares.is_empty()) books.clear_top_order(index);
     books.pool[index].order.open = open;
     if (open == 0 && hidden != 0) books.hidden_at(books.pool[index].order.level) -= hidden;
     const level_state level = books.deduct(index, lots, open == 0);
@@ -171,7 +171,7 @@ void finish_crossing(order_books& books, std::uint32_t index, const crossing& si
 
 /// Has the processor fetch what a trade of the order behind another one will touch, and the next one's own memory.
 template <class Sink>
-void expect_behind(const order_books& books, std::uint32_t index, const Sink& sink) noexcept {
+void prefetch_next_order(const order_books& books, std::uint32_t index, const Sink& sink) noexcept {
     const std::uint32_t orders_begin = books.pool.index_of(0);
     const std::uint32_t behind = books.pool[index].next;
     if (behind < orders_begin) return;  // the level itself
@@ -192,15 +192,15 @@ void uncross(order_books& books, std::uint32_t book, domain::price_ticks price, 
     while (bids.best_key() <= bid_limit && asks.best_key() <= ask_limit) {
         const std::uint32_t buyer = books.pool[bids.best_level()].next;
         const std::uint32_t seller = books.pool[asks.best_level()].next;
-        expect_behind(books, buyer, sink);
-        expect_behind(books, seller, sink);
+        prefetch_next_order(books, buyer, sink);
+        prefetch_next_order(books, seller, sink);
         const std::uint64_t bid_key = bids.best_key();
         const std::uint64_t ask_key = asks.best_key();
         const std::uint32_t lots = books.pool[buyer].order.open < books.pool[seller].order.open
                                        ? books.pool[buyer].order.open
                                        : books.pool[seller].order.open;
-        const cross now{.buyer = cross_out(books, buyer, lots),
-                        .seller = cross_out(books, seller, lots),
+        const cross now{.buyer = fill_at_auction(books, buyer, lots),
+                        .seller = fill_at_auction(books, seller, lots),
                         .quantity = lots,
                         .price = price};
         sink.crossed(now);

@@ -75,7 +75,7 @@ class engine {
         const std::uint32_t index = books_.pool.index_of(slot);
         if (e.account != detail::account_of(books_.pool[index])) [[unlikely]]
             books_.change_account(index, e.account);
-        return enter_lifted(slot, e, sink);
+        return reenter(slot, e, sink);
     }
 
     // Several orders are replaced as one in two steps: all are taken out of their books, then each enters. Between the
@@ -86,7 +86,7 @@ class engine {
     void lift(std::uint32_t slot, Sink& sink) noexcept {
         const std::uint32_t index = books_.pool.index_of(slot);
         if (!books_.shares.is_empty()) [[unlikely]]
-            books_.lose_top(index);
+            books_.clear_top_order(index);
         detail::remove(books_, index, removal::replaced, sink);
     }
     /// A new order that is in no book yet, to be entered. Needs a free order.
@@ -97,7 +97,7 @@ class engine {
     }
     /// Enters what `lift` or `reserve` has prepared; see `replace`.
     template <class Sink>
-    entry_result enter_lifted(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
+    entry_result reenter(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
         return detail::enter_again(books_, books_.pool.index_of(slot), e, sink);
     }
 
@@ -140,7 +140,7 @@ class engine {
     template <class Sink>
     entry_result activate(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
         wake(slot);
-        return enter_lifted(slot, e, sink);
+        return reenter(slot, e, sink);
     }
     /// Takes a waiting order out of its queue, to be entered.
     void wake(std::uint32_t slot) noexcept { detail::wake(books_, slot); }
@@ -164,9 +164,9 @@ class engine {
         detail::rest(books_, index, e, detail::key_of(e.side, e.price), e.quantity.value, sink);
         return books_.pool.id_of(index);
     }
-    /// As `enter_lifted`, without matching.
+    /// As `reenter`, without matching.
     template <class Sink>
-    void collect_lifted(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
+    void collect_removed(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
         const std::uint32_t index = books_.pool.index_of(slot);
         if (e.account != detail::account_of(books_.pool[index])) books_.change_account(index, e.account);
         books_.pool[index].order.account = e.account;
@@ -205,10 +205,10 @@ class engine {
         books_.pool[index].order.account = e.account;
         return detail::make_aggressor(index, e, detail::limit_of(e), true);
     }
-    [[nodiscard]] std::uint32_t slot_in_flight(const aggressor& incoming) const noexcept {
+    [[nodiscard]] std::uint32_t slot_of_incoming(const aggressor& incoming) const noexcept {
         return books_.pool.slot_of(incoming.index);
     }
-    [[nodiscard]] domain::order_id id_in_flight(const aggressor& incoming) const noexcept {
+    [[nodiscard]] domain::order_id id_of_incoming(const aggressor& incoming) const noexcept {
         return books_.pool.id_of(incoming.index);
     }
     /// Trades in the order's own book, as far as its limit allows and `up_to` (no_price: any).
@@ -237,7 +237,7 @@ class engine {
     /// Takes lots, as many as it shows at most, from the order that is first in its book. The sink hears nothing before
     /// `finish_taking`: an order that has nothing left is forgotten then, or shows its next part.
     [[nodiscard]] crossing take(std::uint32_t slot, std::uint32_t lots) noexcept {
-        return detail::cross_out(books_, books_.pool.index_of(slot), lots);
+        return detail::fill_at_auction(books_, books_.pool.index_of(slot), lots);
     }
     template <class Sink>
     void finish_taking(const crossing& taken, Sink& sink) noexcept {
@@ -265,7 +265,7 @@ class engine {
     /// True if `id` is that of an open order.
     [[nodiscard]] bool is_open(domain::order_id id) const noexcept { return books_.pool.find(id) != 0; }
     /// True if `id` was that of an order which is closed by now.
-    [[nodiscard]] bool was_given(domain::order_id id) const noexcept { return books_.pool.was_given(id); }
+    [[nodiscard]] bool was_issued(domain::order_id id) const noexcept { return books_.pool.was_issued(id); }
     /// The slot within an id that this engine gave.
     [[nodiscard]] static std::uint32_t slot_of(domain::order_id id) noexcept {
         return static_cast<std::uint32_t>(id.value);

@@ -52,8 +52,8 @@ TEST(engine, gives_every_order_its_own_id_although_slots_are_reused) {
     EXPECT_TRUE(e.full());
     e.cancel(engine::slot_of(first.order), seen);
     EXPECT_FALSE(e.is_open(first.order));
-    EXPECT_TRUE(e.was_given(first.order));
-    EXPECT_FALSE(e.was_given(e.next_id()));
+    EXPECT_TRUE(e.was_issued(first.order));
+    EXPECT_FALSE(e.was_issued(e.next_id()));
     const auto second = e.enter(order(domain::side::buy, 1, 1), seen);
     EXPECT_EQ(engine::slot_of(second.order), engine::slot_of(first.order));
     EXPECT_NE(second.order, first.order);
@@ -151,7 +151,7 @@ TEST(engine, gives_no_id_twice_but_retires_a_place_whose_ids_are_used_up) {
         EXPECT_TRUE(given.insert(result.order.value).second) << "given twice";
         e.cancel(engine::slot_of(result.order), seen);
         EXPECT_FALSE(e.is_open(result.order));
-        EXPECT_TRUE(e.was_given(result.order));
+        EXPECT_TRUE(e.was_issued(result.order));
         EXPECT_EQ(e.open_orders_count(), 0U);
     }
     EXPECT_EQ(e.retired_orders_count(), 2U);
@@ -182,7 +182,7 @@ TEST(engine, a_retired_place_stays_retired_when_it_is_saved_and_loaded) {
     EXPECT_EQ(loaded.open_orders_count(), 1U);
     EXPECT_EQ(loaded.free_orders_count(), 1U);
     EXPECT_TRUE(loaded.is_open(stays.order));
-    EXPECT_TRUE(loaded.was_given(last_of_first.order));
+    EXPECT_TRUE(loaded.was_issued(last_of_first.order));
 }
 
 TEST(engine, cancels_an_account_oldest_first_and_counts) {

@@ -113,7 +113,7 @@ class node_pool {
         return nodes_[index].order.generation == generation ? index : 0;
     }
     /// True if the id was given to an order that is closed by now.
-    [[nodiscard]] bool was_given(domain::order_id id) const noexcept {
+    [[nodiscard]] bool was_issued(domain::order_id id) const noexcept {
         const auto slot = static_cast<std::uint32_t>(id.value);
         const auto generation = static_cast<std::uint32_t>(id.value >> 32);
         return slot < orders_capacity() && (generation & 1) != 0 &&

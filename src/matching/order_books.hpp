@@ -198,7 +198,7 @@ struct order_books {
         shares.top(level.side >> 2, side_of(level.side)) =
             order.open >= policy.top_minimum ? pool.id_of(index) : domain::order_id{};
     }
-    void lose_top(std::uint32_t index) noexcept {
+    void clear_top_order(std::uint32_t index) noexcept {
         const std::uint32_t side = pool[pool[index].order.level].level.side;
         domain::order_id& top = shares.top(side >> 2, side_of(side));
         if (top == pool.id_of(index)) top = {};

@@ -198,7 +198,7 @@ class price_ladder {
     }
 
     /// The last occupied position of the ring at or before `from`, without going round; window_size() if there is none.
-    [[nodiscard]] std::uint64_t scan_back(std::uint64_t from) const noexcept {
+    [[nodiscard]] std::uint64_t scan_down(std::uint64_t from) const noexcept {
         const auto up_to = [](std::uint64_t bit) { return ~std::uint64_t{0} >> (63 - bit); };
         const auto highest = [](std::uint64_t bits) {
             return std::uint64_t{63} - static_cast<unsigned>(std::countl_zero(bits));
@@ -220,9 +220,9 @@ class price_ladder {
     /// The largest occupied key up to `key`, which is inside the window and not better than the best.
     [[nodiscard]] std::uint64_t last_occupied(std::uint64_t key) const noexcept {
         const std::uint64_t from = position(key);
-        std::uint64_t at = scan_back(from);
+        std::uint64_t at = scan_down(from);
         // Round the beginning of the ring: the best level at least is there.
-        if (at == window_size()) at = scan_back(mask_);
+        if (at == window_size()) at = scan_down(mask_);
         return key - ((from - at) & mask_);
     }
 
@@ -258,14 +258,14 @@ class price_ladder {
         const std::uint64_t low = low_for(key);
         const std::uint64_t high = low + window_size();
         if (high_ > high) {
-            evict_from(high);
+            move_to_tree_from(high);
             high_ = high;
         }
         low_ = low;
     }
 
     /// Hands the levels from `key` on to the tree, which has none before them; the window is not empty.
-    void evict_from(std::uint64_t key) noexcept {
+    void move_to_tree_from(std::uint64_t key) noexcept {
         std::array<keyed_index, level_tree::run_max> run;
         std::size_t size = 0;
         for (std::uint64_t at = last_occupied(high_ - 1); at >= key;) {

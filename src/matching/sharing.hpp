@@ -80,7 +80,7 @@ void trade_shares(order_books& books, price_ladder& against, std::uint32_t at, s
             sink.filled(now);
             books.close(index);
         } else {
-            books.lose_top(index);
+            books.clear_top_order(index);
             sink.filled(now);
             refresh(books, index, level_side(now.level), key, sink);
             now.level = state_of(level, true);  // not read after the last claim, when the level is another one

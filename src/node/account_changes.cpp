@@ -48,7 +48,7 @@ void adopt(account_directory& accounts, const domain::defined_account& a, std::s
         keyless.id = a.account;
         keyless.name = fmt::format("account-{}", a.account.value);
         keyless.sessions_count = a.sessions_count;
-        keyless.is_elsewhere = keyless.is_of_journal = true;
+        keyless.is_other_gateway = keyless.is_of_journal = true;
         if (accounts.sessions_count() + 1 == a.first_session.value && accounts.add(keyless).empty()) {
             if (journals.empty()) return;
             journals.front()->note(fmt::format(

@@ -101,12 +101,12 @@ TEST_F(account_changes, of_the_journal_win_over_the_configuration) {
     // The old file: the account is there without keys.
     EXPECT_TRUE(adopt_accounts(accounts, {}, states).empty());
     ASSERT_NE(accounts.find(domain::account_id{7}), nullptr);
-    EXPECT_TRUE(accounts.find(domain::account_id{7})->is_elsewhere);
+    EXPECT_TRUE(accounts.find(domain::account_id{7})->is_other_gateway);
     EXPECT_TRUE(look(start).problems.empty()) << "it may stay away";
     // And comes back with the new one, in no need of a command but for limits that are known only there.
     EXPECT_TRUE(look(added).problems.empty());
     accounts.take(added.accounts);
-    EXPECT_FALSE(accounts.find(domain::account_id{7})->is_elsewhere);
+    EXPECT_FALSE(accounts.find(domain::account_id{7})->is_other_gateway);
     // The new file at the start.
     gateway::account_directory fresh = account_directory_of(added);
     EXPECT_TRUE(adopt_accounts(fresh, {}, states).empty());

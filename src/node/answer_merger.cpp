@@ -89,7 +89,7 @@ bool answer_merger::deliver_next() {
 void answer_merger::deliver_one(lane& l) {
     const executed_command what = *l.front();
     l.pop_front();
-    if (what.refused) return outlet_.turn_away(request_of(what));
+    if (what.refused) return outlet_.reject_overloaded(request_of(what));
     while (!l.held.empty()) {
         const std::span<const domain::event> oldest = l.held.front();
         std::size_t count = 0;
@@ -145,7 +145,7 @@ void answer_merger::deliver_group() {
         }
     }
     // It has not happened everywhere, and whoever asked must know.
-    if (is_refused_somewhere) outlet_.turn_away(request_of(what));
+    if (is_refused_somewhere) outlet_.reject_overloaded(request_of(what));
 }
 
 }  // namespace corro::node

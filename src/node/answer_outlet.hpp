@@ -14,7 +14,7 @@ struct answer_outlet {
     /// A private event for the session that it concerns.
     virtual void deliver(const domain::event& event) noexcept = 0;
     /// A command that was not taken: it has no effect and no other answer.
-    virtual void turn_away(const domain::command& command) noexcept = 0;
+    virtual void reject_overloaded(const domain::command& command) noexcept = 0;
     /// The first `count` commands are answered completely.
     virtual void answered(std::uint64_t count) noexcept = 0;
 

@@ -42,7 +42,7 @@ struct request_place {
     friend bool operator==(const request_place&, const request_place&) = default;
 };
 
-[[nodiscard]] inline request_place request_place_of(const domain::command& c) noexcept {
+[[nodiscard]] inline request_place request_part_of(const domain::command& c) noexcept {
     const std::uint32_t recorded = base::load_le<std::uint32_t>(c.reserved.data() + 12);
     request_place place;
     place.leg = base::load_le<std::uint16_t>(c.reserved.data() + 10);

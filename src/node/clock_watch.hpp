@@ -17,7 +17,7 @@ namespace corro::node {
     while (true) {
         const std::error_code stopped = co_await io::sleep_for(clock_look_interval);
         if (stopped) co_return;
-        host->look_at_clock(context.wall_now());
+        host->update_clock(context.wall_now());
     }
 }
 

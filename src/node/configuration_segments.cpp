@@ -44,18 +44,18 @@ void check_segments(const toml::table& root, const std::string& file, const conf
     std::size_t index = 0;
     read_array(root, "segment", file, [&](table_reader& r) {
         const segment_configuration& s = c.segments[index++];
-        const auto is_elsewhere = [&](const auto& list, auto id) {
+        const auto is_other_gateway = [&](const auto& list, auto id) {
             return std::any_of(c.segments.begin(), c.segments.end(), [&](const segment_configuration& other) {
                 return &other != &s && std::find((other.*list).begin(), (other.*list).end(), id) != (other.*list).end();
             });
         };
         for (const domain::product_id id : s.products) {
-            if (is_elsewhere(&segment_configuration::products, id)) {
+            if (is_other_gateway(&segment_configuration::products, id)) {
                 r.fail("products", fmt::format("product {} is in another segment as well", id.value));
             }
         }
         for (const domain::instrument_id id : s.instruments) {
-            if (is_elsewhere(&segment_configuration::instruments, id)) {
+            if (is_other_gateway(&segment_configuration::instruments, id)) {
                 r.fail("instruments", fmt::format("instrument {} is in another segment as well", id.value));
             }
             const auto is_that = [&](const domain::instrument& i) { return i.id == id; };

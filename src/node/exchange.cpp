@@ -55,7 +55,7 @@ exchange::exchange(io::context& context, const configuration& c)
     const facility::facility* const state = &host_.state();
     orders_.adopt_accounts(journal_ != nullptr ? std::vector{journal_.get()} : std::vector<host_journal*>(),
                            std::span(&state, 1));
-    orders_.set_old_cancels(host_.disconnect_cancels(), c.cancel_grace);
+    orders_.set_absent_sessions(host_.disconnect_cancels(), c.cancel_grace);
     if (journal_ == nullptr) host_.start_clock(context.wall_now(), c.clock_slew_ppm);
     feed_.take_phases(host_.state());
     if (thread_ != nullptr) host_.set_outlet(*thread_);
@@ -88,21 +88,21 @@ io::task<void> exchange::run() {
             journaling.spawn(journal_->run());
             journaling.spawn(follow_journal());
         }
-        orders_.commands().take_directly(this);
+        orders_.commands().set_direct_consumer(this);
         pumping.spawn(pump_inline());
     }
     io::task_scope saving(context_);
     if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
-    say(telemetry::happening_kind::started, host_.sequence());
+    say(telemetry::log_record_kind::started, host_.sequence());
     co_await orders_.run();
     if (disk_watch_ != nullptr) disk_watch_->leave();
     feed_.close();
     co_await publishing.join();
     pumping.request_stop();
     co_await pumping.join();
-    orders_.commands().take_directly(nullptr);
+    orders_.commands().set_direct_consumer(nullptr);
     if (thread_ != nullptr) {
         thread_->stop();
     } else if (journal_ != nullptr) {
@@ -114,7 +114,7 @@ io::task<void> exchange::run() {
     if (disk_watch_ != nullptr) disk_watch_->stop();
     if (journal_ != nullptr) co_await journal_->save_last_snapshot(parts());
     co_await watch_.end();
-    say(telemetry::happening_kind::stopped, host_.sequence());
+    say(telemetry::log_record_kind::stopped, host_.sequence());
 }
 
 // Inline: a command is executed where it was decoded. Its answers stand in their sessions' buffers then, and leave with
@@ -127,7 +127,7 @@ bool exchange::take(const domain::command& command) noexcept {
 }
 
 // Inline: the host's indices and the books are in caches of this thread.
-void exchange::expect(std::span<domain::foresight> coming) noexcept {
+void exchange::expect(std::span<domain::prefetch_hint> coming) noexcept {
     host_.state().expect(coming);
     feed_.distributor().expect(coming);
 }
@@ -137,7 +137,7 @@ void exchange::execute(domain::command& command) noexcept {
     if (!host_.execute(command)) [[unlikely]] {
         if (journal_ != nullptr) journal_->note_failure();
         look_at_journal();
-        orders_.turn_away(command);
+        orders_.reject_overloaded(command);
         return;
     }
     if (host_.released_count() == host_.emitted_count()) orders_.answered(taken_count_);
@@ -189,14 +189,14 @@ io::task<void> exchange::follow_journal() {
 void exchange::look_at_journal() {
     if (failure_is_known_ || failure() == nullptr) return;
     failure_is_known_ = true;
-    say(telemetry::happening_kind::journal_failed, journal_->writer().durable_sequence());
+    say(telemetry::log_record_kind::journal_failed, journal_->writer().durable_sequence());
     orders_.refuse_logons(wire::logout_reason::journal_failed);
     if (ends_with_journal_) close();
 }
 
 std::string exchange::hindrance() const {
     if (failure() != nullptr) return "The journal has failed: " + *failure();
-    if (journal_ != nullptr && journal_->stalled().count() != 0) return stall_sentence(*journal_);
+    if (journal_ != nullptr && journal_->stalled().count() != 0) return stall_message(*journal_);
     return closing_ ? "The venue closes." : "";
 }
 
@@ -214,17 +214,17 @@ io::task<void> exchange::pump_split() {
     }
 }
 
-wire::session_reject_reason exchange::ask(const gateway::operator_question& question) {
-    orders_.answer_operator(
+wire::session_reject_reason exchange::ask(const gateway::admin_request& question) {
+    orders_.deliver_admin_reply(
         answer_of(question, asked_of(host_, thread_.get(), journal_.get(), feed_, snapshots_.get())));
     return wire::session_reject_reason::none;
 }
 
-void exchange::say(telemetry::happening_kind what, std::uint64_t number) const {
+void exchange::say(telemetry::log_record_kind what, std::uint64_t number) const {
     if (events_log_ == nullptr) return;
-    telemetry::happening said(telemetry::component::venue, what, static_cast<std::int64_t>(number),
-                              context_.wall_now());
-    if (what == telemetry::happening_kind::journal_failed) said.severity = telemetry::severity::warning;
+    telemetry::log_record said(telemetry::component::venue, what, static_cast<std::int64_t>(number),
+                               context_.wall_now());
+    if (what == telemetry::log_record_kind::journal_failed) said.severity = telemetry::severity::warning;
     events_log_->note(said);
 }
 

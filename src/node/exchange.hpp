@@ -37,7 +37,7 @@
 
 namespace corro::node {
 
-class exchange final : private gateway::command_taker, private gateway::operator_desk {
+class exchange final : private gateway::command_consumer, private gateway::admin_service {
  public:
     /// Recovers what the journal holds, and then opens the ports of the configuration; port 0 takes a free one. That of
     /// the metrics is open meanwhile.
@@ -118,7 +118,7 @@ class exchange final : private gateway::command_taker, private gateway::operator
         return {&host_, &orders_.answers(), &feed_.distributor(), feed_.lines()};
     }
     bool take(const domain::command& command) noexcept override;
-    void expect(std::span<domain::foresight> coming) noexcept override;
+    void expect(std::span<domain::prefetch_hint> coming) noexcept override;
     void execute(domain::command& command) noexcept;
     io::task<void> pump_inline();
     io::task<void> pump_split();
@@ -126,9 +126,9 @@ class exchange final : private gateway::command_taker, private gateway::operator
     void publish_progress() noexcept;
     void look_at_journal();
     [[nodiscard]] std::string hindrance() const;
-    [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
+    [[nodiscard]] wire::session_reject_reason ask(const gateway::admin_request& question) override;
     void collect(telemetry::metrics_page& page) const;
-    void say(telemetry::happening_kind what, std::uint64_t number) const;
+    void say(telemetry::log_record_kind what, std::uint64_t number) const;
 
     base::tsc_clock clock_;
     io::context& context_;

@@ -18,7 +18,7 @@ namespace corro::node {
 io::task<void> facility_role::serve_links() {
     io::task_scope serving(context_);
     io::task_scope waiting(context_);
-    waiting.spawn(execute_old_cancels());
+    waiting.spawn(cancel_absent_sessions());
     while (!closing_) {
         auto accepted = co_await links_->accept();
         if (!accepted) break;
@@ -34,14 +34,14 @@ io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
     const auto link = std::make_unique<gateway_link>(std::move(stream));
     io::task_scope writing(context_);
     writing.spawn(link->channel.write());
-    if (strangers_.size() == link_strangers_max) {
+    if (unauthenticated_.size() == link_strangers_max) {
         // Out of the list at once: many links may come before the task of this one sees that it is closed.
-        strangers_.front()->close();
-        strangers_.erase(strangers_.begin());
+        unauthenticated_.front()->close();
+        unauthenticated_.erase(unauthenticated_.begin());
     }
-    strangers_.push_back(&link->channel);
+    unauthenticated_.push_back(&link->channel);
     const bool fits = co_await greet(link.get());
-    std::erase(strangers_, &link->channel);
+    std::erase(unauthenticated_, &link->channel);
     if (fits) {
         io::task_scope living(context_);
         living.spawn(link->channel.keep_alive());
@@ -78,7 +78,7 @@ io::task<bool> facility_role::greet(gateway_link* link) {
     if (problem.empty() && frame.kind != link_message::hello)
         problem = "the two ends of the link are of different versions of Corro";
     if (!problem.empty()) {
-        turn_away(*link, link_message::refusal, problem);
+        reject_overloaded(*link, link_message::refusal, problem);
         co_return false;
     }
     const link_hello ours = make_link_hello();
@@ -91,7 +91,8 @@ io::task<bool> facility_role::greet(gateway_link* link) {
     if (frame.kind == link_message::greeting && frame.count<proven_greeting>() == 1)
         greeting = frame.record<proven_greeting>(0);
     if (!proofs.check(link_claim::gateway_greets, greeting)) {
-        turn_away(*link, link_message::stranger, "the gateway has not proved that it has this facility's link.secret");
+        reject_overloaded(*link, link_message::unauthenticated_connection,
+                          "the gateway has not proved that it has this facility's link.secret");
         co_return false;
     }
     link->channel.trust();
@@ -99,7 +100,7 @@ io::task<bool> facility_role::greet(gateway_link* link) {
 }
 
 // Nothing that it hears is of use to somebody without the secret.
-void facility_role::turn_away(gateway_link& link, link_message how, std::string_view why) {
+void facility_role::reject_overloaded(gateway_link& link, link_message how, std::string_view why) {
     ++links_refused_;
     link.channel.put(how, std::as_bytes(std::span(why)));
     link.channel.flush();
@@ -138,7 +139,7 @@ bool facility_role::admit(gateway_link& link, link_greeting theirs, const link_p
 
 void facility_role::welcome(gateway_link& link) {
     for (const domain::instrument& i : defined_) link.channel.put_record(link_message::definition, i);
-    for (const auto& [session, account] : old_cancels_) {
+    for (const auto& [session, account] : absent_sessions_) {
         const domain::session_id id{session};
         if (!shares_.serves(link.gateway, id)) continue;
         link.channel.put_record(link_message::noted_cancel, noted_cancel{id, account});
@@ -197,7 +198,7 @@ bool facility_role::take_reading(gateway_link& link, const link_greeting& theirs
 
 // A session of this gateway has logged on, or has ended and was cancelled for if it had to be.
 void facility_role::keep_cancel(gateway_link& link, const domain::command& note) {
-    old_cancels_.erase(note.session.value);
+    absent_sessions_.erase(note.session.value);
     if (note.state == domain::switch_state::on) {
         link.cancels.insert_or_assign(note.session.value, note.account);
     } else {
@@ -208,8 +209,8 @@ void facility_role::keep_cancel(gateway_link& link, const domain::command& note)
 // What operators want to know. False: the link is to end.
 bool facility_role::answer_questions(gateway_link& link, const link_frame& frame) {
     const asked_facility asked = asked_of(host_, thread_.get(), journal_.get(), feed_, snapshots_.get());
-    for (std::size_t i = 0; i < frame.count<gateway::operator_question>(); ++i) {
-        const auto question = frame.record<gateway::operator_question>(i);
+    for (std::size_t i = 0; i < frame.count<gateway::admin_request>(); ++i) {
+        const auto question = frame.record<gateway::admin_request>(i);
         if (!shares_.serves(link.gateway, question.session)) return false;
         if (!accounts_.owner_of(question.session)->is_operator) return false;
         link.channel.put_record(link_message::reply, answer_of(question, asked));
@@ -304,23 +305,23 @@ io::task<bool> facility_role::execute_cancel(std::size_t gateway, std::uint32_t 
     // Somebody who has logged on meanwhile has noted it again.
     const gateway_link* const link = gateways_[gateway];
     if (link != nullptr && link->cancels.contains(session)) co_return true;
-    pass_on(gateway, gateway::note_of_cancel(id, account, domain::switch_state::off), source_kind::note);
+    pass_on(gateway, gateway::cancel_on_disconnect_command(id, account, domain::switch_state::off), source_kind::note);
     publish_progress();
     co_return true;
 }
 
 // The sessions that were connected when the facility died, and whose gateway has not brought them back.
-io::task<void> facility_role::execute_old_cancels() {
-    if (old_cancels_.empty()) co_return;
+io::task<void> facility_role::cancel_absent_sessions() {
+    if (absent_sessions_.empty()) co_return;
     const std::error_code stopped = co_await io::sleep_for(configuration_.cancel_grace);
     if (stopped) co_return;
     while (true) {
         const bool room = co_await wait_for_room();
         // Nothing is waited for from here to the cancel: what a session has entered that came back is not to be
         // cancelled.
-        if (!room || old_cancels_.empty()) co_return;
-        const auto [session, account] = *old_cancels_.begin();
-        old_cancels_.erase(old_cancels_.begin());
+        if (!room || absent_sessions_.empty()) co_return;
+        const auto [session, account] = *absent_sessions_.begin();
+        absent_sessions_.erase(absent_sessions_.begin());
         const std::size_t gateway = shares_.gateway_of(domain::session_id{session});
         const bool done = co_await execute_cancel(gateway < gateways_.size() ? gateway : 0, session, account);
         if (!done) co_return;
@@ -341,7 +342,7 @@ io::task<void> facility_role::settle(gateway_link* link) {
 }
 
 // Says how far the gateway's commands are answered, unless it has left so much unread that it must be dead.
-void facility_role::tell_progress(gateway_link& link) {
+void facility_role::send_progress(gateway_link& link) {
     if (link.marked_count != link.taken_count) link.marks.note(link.taken_count, link.emitted_count);
     link.marked_count = link.taken_count;
     // What waits for a journal that has failed is never answered; nobody shall wait for it.

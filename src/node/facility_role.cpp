@@ -74,7 +74,7 @@ facility_role::facility_role(io::context& context, const configuration& c,
     first_commands_ = adopt_accounts(accounts_, journals, std::span(&state, 1));
     for (std::uint32_t id = 1; id < host_.disconnect_cancels().size(); ++id) {
         const domain::account_id account = host_.disconnect_cancels()[id];
-        if (account.value != 0) old_cancels_.emplace(id, account);
+        if (account.value != 0) absent_sessions_.emplace(id, account);
     }
     if (journal_ == nullptr) host_.start_clock(context.wall_now(), c.clock_slew_ppm);
     if (thread_ != nullptr) host_.set_outlet(*thread_);
@@ -114,7 +114,7 @@ io::task<void> facility_role::run() {
     if (snapshots_ != nullptr) saving.spawn(snapshots_->run());
     io::task_scope publishing(context_);
     publishing.spawn(feed_.run());
-    say(telemetry::happening_kind::started);
+    say(telemetry::log_record_kind::started);
     if (!first_commands_.empty()) {
         const bool taken = co_await execute_own(std::move(first_commands_));
         static_cast<void>(taken);  // the next start gives them again
@@ -136,15 +136,15 @@ io::task<void> facility_role::run() {
     if (disk_watch_ != nullptr) disk_watch_->stop();
     if (journal_ != nullptr) co_await journal_->save_last_snapshot(parts());
     co_await watch_.end();
-    say(telemetry::happening_kind::stopped);
+    say(telemetry::log_record_kind::stopped);
 }
 
-void facility_role::say(telemetry::happening_kind what) const {
+void facility_role::say(telemetry::log_record_kind what) const {
     if (events_log_ == nullptr) return;
     const std::uint64_t sequence = thread_ != nullptr ? thread_->sequence() : host_.sequence();
-    telemetry::happening said(telemetry::component::venue, what, static_cast<std::int64_t>(sequence),
-                              context_.wall_now());
-    if (what == telemetry::happening_kind::journal_failed) {
+    telemetry::log_record said(telemetry::component::venue, what, static_cast<std::int64_t>(sequence),
+                               context_.wall_now());
+    if (what == telemetry::log_record_kind::journal_failed) {
         said.severity = telemetry::severity::warning;
         said.number = static_cast<std::int64_t>(journal_->writer().durable_sequence());
     }
@@ -192,7 +192,7 @@ io::task<reread_outcome> facility_role::reread(configuration changed) {
         if (!a.is_of_journal) shares_.add(a);
     }
     configuration_.accounts = changed.accounts;
-    end_outdated_links();
+    close_superseded_links();
     co_return outcome;
 }
 
@@ -216,7 +216,7 @@ io::task<bool> facility_role::execute_own(std::vector<domain::command> commands)
 
 // A gateway that has not read its file again would let go on who has a key no longer. It is cancelled for as if it had
 // died, and finds the facility again when it has the same accounts and keys.
-void facility_role::end_outdated_links() {
+void facility_role::close_superseded_links() {
     const link_greeting ours = greeting_of(configuration_);
     for (gateway_link* link : gateways_) {
         if (link == nullptr || link->taking == nullptr) continue;
@@ -232,7 +232,7 @@ void facility_role::end_outdated_links() {
 void facility_role::close() noexcept {
     closing_ = true;
     links_->close();
-    for (link_channel* stranger : strangers_) stranger->close();
+    for (link_channel* unauthenticated_connection : unauthenticated_) unauthenticated_connection->close();
     for (gateway_link* link : gateways_) {
         if (link != nullptr && link->taking != nullptr) link->taking->request_stop();
     }
@@ -251,7 +251,7 @@ std::size_t facility_role::accept(std::span<const domain::event> events) noexcep
             continue;
         }
         answers_.append(event);
-        tell_gateways(event);
+        notify_gateways(event);
     }
     return events.size();
 }
@@ -268,7 +268,7 @@ void facility_role::take_definition(const domain::event& event) {
 }
 
 // The gateway of the session, and those of sessions that get a copy; each once.
-void facility_role::tell_gateways(const domain::event& event) {
+void facility_role::notify_gateways(const domain::event& event) {
     std::uint64_t told = 0;
     const auto tell = [&](domain::session_id id) {
         const std::size_t gateway = shares_.gateway_of(id);
@@ -325,7 +325,7 @@ io::task<void> facility_role::follow_journal() {
 void facility_role::look_at_journal() {
     if (failure_is_known_ || failure() == nullptr) return;
     failure_is_known_ = true;
-    say(telemetry::happening_kind::journal_failed);
+    say(telemetry::log_record_kind::journal_failed);
     for (gateway_link* link : gateways_) {
         if (link == nullptr || !link->hears) continue;
         link->channel.put(link_message::journal_failed, {});
@@ -336,7 +336,7 @@ void facility_role::look_at_journal() {
 
 std::string facility_role::hindrance() const {
     if (failure() != nullptr) return "The journal has failed: " + *failure();
-    if (journal_ != nullptr && journal_->stalled().count() != 0) return stall_sentence(*journal_);
+    if (journal_ != nullptr && journal_->stalled().count() != 0) return stall_message(*journal_);
     return closing_ ? "The facility closes." : "";
 }
 
@@ -359,7 +359,7 @@ io::task<void> facility_role::follow_thread() {
 void facility_role::publish_progress() {
     if (thread_ == nullptr) host_.release();
     for (gateway_link* link : gateways_) {
-        if (link != nullptr) tell_progress(*link);
+        if (link != nullptr) send_progress(*link);
     }
     feed_.flush();
 }

@@ -146,16 +146,16 @@ class facility_role final : private command_outlet {
     // Answers that find no room at a gateway wait in its channel, or end the link.
     [[nodiscard]] bool has_room() const noexcept override { return true; }
     bool give_up() noexcept override { return !std::exchange(given_up_, true); }
-    void tell_gateways(const domain::event& event);
+    void notify_gateways(const domain::event& event);
     void take_definition(const domain::event& event);
     io::task<void> serve_links();
     io::task<void> serve_link(gateway::transport_stream stream);
     io::task<bool> greet(gateway_link* link);
-    void turn_away(gateway_link& link, link_message how, std::string_view why);
+    void reject_overloaded(gateway_link& link, link_message how, std::string_view why);
     [[nodiscard]] bool admit(gateway_link& link, link_greeting theirs, const link_proofs& proofs);
     void welcome(gateway_link& link);
     io::task<void> take_commands(gateway_link* link);
-    void end_outdated_links();
+    void close_superseded_links();
     [[nodiscard]] bool take_reading(gateway_link& link, const link_greeting& theirs);
     io::task<bool> execute_own(std::vector<domain::command> commands);
     void keep_cancel(gateway_link& link, const domain::command& note);
@@ -167,9 +167,9 @@ class facility_role final : private command_outlet {
     io::task<bool> wait_for_room();
     io::task<void> execute_cancels(gateway_link* link);
     io::task<bool> execute_cancel(std::size_t gateway, std::uint32_t session, domain::account_id account);
-    io::task<void> execute_old_cancels();
+    io::task<void> cancel_absent_sessions();
     io::task<void> settle(gateway_link* link);
-    void tell_progress(gateway_link& link);
+    void send_progress(gateway_link& link);
     io::task<void> follow_journal();
     io::task<void> follow_thread();
     [[nodiscard]] bool has_failed() const noexcept { return thread_ != nullptr ? given_up_ : host_.failed(); }
@@ -177,7 +177,7 @@ class facility_role final : private command_outlet {
     void look_at_journal();
     [[nodiscard]] std::string hindrance() const;
     void collect(telemetry::metrics_page& page) const;
-    void say(telemetry::happening_kind what) const;
+    void say(telemetry::log_record_kind what) const;
 
     io::context& context_;
     base::tsc_clock clock_;
@@ -200,9 +200,10 @@ class facility_role final : private command_outlet {
     wire::instrument_table instruments_;       ///< all, as far as they have been told
     std::vector<domain::instrument> defined_;  ///< those of them that were defined while the venue ran
     domain::definition_reader definitions_;
-    std::vector<gateway_link*> gateways_;                      ///< by their numbers; nullptr: not there
-    std::vector<link_channel*> strangers_;                     ///< have not proved the secret yet; the oldest first
-    std::map<std::uint32_t, domain::account_id> old_cancels_;  ///< of sessions that have not come back since the start
+    std::vector<gateway_link*> gateways_;         ///< by their numbers; nullptr: not there
+    std::vector<link_channel*> unauthenticated_;  ///< have not proved the secret yet; the oldest first
+    std::map<std::uint32_t, domain::account_id>
+        absent_sessions_;  ///< of sessions that have not come back since the start
     std::uint64_t cancels_executed_ = 0;
     std::uint64_t links_cut_ = 0;        ///< because they fell silent or did not read
     std::uint64_t links_refused_ = 0;    ///< because they did not prove the secret

@@ -53,7 +53,7 @@ void facility_thread::start(matching_host& host, host_journal* journal) {
     sequence_.store(host.sequence(), std::memory_order_relaxed);
     if (journal != nullptr) room_.store(journal->writer().room(), std::memory_order_relaxed);
     leaving_.store(false, std::memory_order_relaxed);
-    commands_.ring_instead(&bell_);
+    commands_.set_bell(&bell_);
     thread_ = std::thread([this] { io::block_on(context_, serve()); });
 }
 
@@ -62,7 +62,7 @@ void facility_thread::stop() noexcept {
     leaving_.store(true, std::memory_order_release);
     bell_.set();
     thread_.join();
-    commands_.ring_instead(nullptr);
+    commands_.set_bell(nullptr);
 }
 
 io::task<void> facility_thread::serve() {
@@ -182,7 +182,7 @@ bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
         if (journal_ != nullptr && journal_->failure() != nullptr) {
             orders.refuse_logons(wire::logout_reason::journal_failed);
         }
-        orders.turn_away(refused);
+        orders.reject_overloaded(refused);
         ++count;
     }
     const bool all = count < events_batch_max;

@@ -29,7 +29,7 @@ gateway_role::gateway_role(io::context& context, const configuration& c, std::fu
           context, [this](telemetry::metrics_page& page) { collect(page); },
           [this] { return std::string(channel_ == nullptr || broken_ ? "The facility is not there." : ""); }) {
     require_link_secret(c);
-    for (gateway::account& a : configuration_.accounts) a.is_elsewhere = a.gateway != c.link_gateway;
+    for (gateway::account& a : configuration_.accounts) a.is_other_gateway = a.gateway != c.link_gateway;
     if (c.metrics_listen.empty()) return;
     metrics_port_ = open_port(context, c.metrics_listen, "metrics.listen");
     metrics_endpoint_ = *metrics_port_.local_endpoint();
@@ -64,7 +64,7 @@ void gateway_role::collect(telemetry::metrics_page& page) const {
 }
 
 io::task<reread_outcome> gateway_role::reread(configuration changed) {
-    for (gateway::account& a : changed.accounts) a.is_elsewhere = a.gateway != configuration_.link_gateway;
+    for (gateway::account& a : changed.accounts) a.is_other_gateway = a.gateway != configuration_.link_gateway;
     const gateway::account_directory accounts = account_directory_of(configuration_);
     // Limits are the facility's alone.
     reread_outcome outcome = look_at(accounts, changed, configuration_.tables, UINT32_MAX);
@@ -128,10 +128,10 @@ io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
 
 // Opens the ports for sessions that know what was answered so far; the error when that fails.
 std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers) {
-    gateway::operator_desk* const desk = this;
+    gateway::admin_service* const desk = this;
     try {
         orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, events_log_, desk);
-        orders_->set_old_cancels(old_cancels_, std::nullopt);
+        orders_->set_absent_sessions(absent_sessions_, std::nullopt);
         if (journal_has_failed_) orders_->refuse_logons(wire::logout_reason::journal_failed);
         orders_->open(context_, configuration_);
     } catch (const std::exception&) {
@@ -157,7 +157,7 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
     const link_greeting ours = greeting_of(configuration_);
     const link_hello hello = make_link_hello();
     defined_.clear();
-    old_cancels_.clear();
+    absent_sessions_.clear();
     journal_has_failed_ = false;
     channel->put_record(link_message::hello, hello);
     channel->flush();
@@ -175,7 +175,7 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
             proofs.emplace(configuration_.link_secret, hello.nonce, theirs.nonce);
             channel->put_record(link_message::greeting, proofs->sign(link_claim::gateway_greets, ours));
             channel->flush();
-        } else if (frame.kind == link_message::stranger) {
+        } else if (frame.kind == link_message::unauthenticated_connection) {
             note_problem("the facility has another link.secret than this gateway");
             co_return false;
         } else if (!greeted && frame.kind == link_message::greeting && frame.count<proven_greeting>() == 1) {
@@ -195,7 +195,8 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
             if (!sentence.empty()) refused("the facility refuses this gateway: " + sentence);
             co_return false;
         } else if (greeted && frame.kind == link_message::noted_cancel) {
-            for (std::size_t i = 0; i < frame.count<noted_cancel>(); ++i) note_cancel(frame.record<noted_cancel>(i));
+            for (std::size_t i = 0; i < frame.count<noted_cancel>(); ++i)
+                journal_cancel_on_disconnect(frame.record<noted_cancel>(i));
         } else if (greeted && frame.kind == link_message::definition) {
             for (std::size_t i = 0; i < frame.count<domain::instrument>(); ++i) {
                 defined_.push_back(frame.record<domain::instrument>(i));
@@ -220,12 +221,12 @@ void gateway_role::refused(std::string problem) {
     }
 }
 
-void gateway_role::note_cancel(const noted_cancel& cancel) {
+void gateway_role::journal_cancel_on_disconnect(const noted_cancel& cancel) {
     constexpr std::size_t sessions_max = std::size_t{1} << 24U;  // far more than accounts can have
     const std::size_t id = cancel.session.value;
     if (id >= sessions_max) return;
-    if (id >= old_cancels_.size()) old_cancels_.resize(id + 1);
-    old_cancels_[id] = cancel.account;
+    if (id >= absent_sessions_.size()) absent_sessions_.resize(id + 1);
+    absent_sessions_[id] = cancel.account;
 }
 
 // Every start of a facility has an epoch above those before it. One below the last that was seen, or the same one in
@@ -276,7 +277,7 @@ io::task<void> gateway_role::serve_sessions(link_channel* channel) {
 }
 
 // The facility knows. Its answers come back by `take`.
-wire::session_reject_reason gateway_role::ask(const gateway::operator_question& question) {
+wire::session_reject_reason gateway_role::ask(const gateway::admin_request& question) {
     if (channel_ == nullptr || broken_ || channel_->is_full()) return wire::session_reject_reason::overloaded;
     channel_->put_record(link_message::question, question);
     channel_->flush();
@@ -355,16 +356,16 @@ bool gateway_role::take(const link_frame& frame) {
             }
             return true;
         case link_message::reply:
-            for (std::size_t i = 0; i < frame.count<gateway::operator_answer>(); ++i) {
-                const auto answer = frame.record<gateway::operator_answer>(i);
+            for (std::size_t i = 0; i < frame.count<gateway::admin_reply>(); ++i) {
+                const auto answer = frame.record<gateway::admin_reply>(i);
                 if (answer.to.session.value == 0 || answer.to.session.value > orders_->sessions_count()) return false;
-                orders_->answer_operator(answer);
+                orders_->deliver_admin_reply(answer);
             }
             return true;
         case link_message::journal_failed: orders_->refuse_logons(wire::logout_reason::journal_failed); return true;
         case link_message::turned_away:
             for (std::size_t i = 0; i < frame.count<domain::command>(); ++i) {
-                orders_->turn_away(frame.record<domain::command>(i));
+                orders_->reject_overloaded(frame.record<domain::command>(i));
             }
             return true;
         case link_message::answered:

@@ -35,7 +35,7 @@
 
 namespace corro::node {
 
-class gateway_role final : private gateway::operator_desk {
+class gateway_role final : private gateway::admin_service {
  public:
     /// Opens nothing yet.
     /// @param opened   Called with the TCP address whenever the ports are opened.
@@ -65,7 +65,7 @@ class gateway_role final : private gateway::operator_desk {
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
  private:
-    [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
+    [[nodiscard]] wire::session_reject_reason ask(const gateway::admin_request& question) override;
 
     io::task<void> find_facility();
     io::task<void> serve_link(gateway::transport_stream stream);
@@ -73,7 +73,7 @@ class gateway_role final : private gateway::operator_desk {
     io::task<bool> greet(link_channel* channel, std::vector<std::byte>* answers);
     void note_problem(std::string problem);
     void refused(std::string problem);
-    void note_cancel(const noted_cancel& cancel);
+    void journal_cancel_on_disconnect(const noted_cancel& cancel);
     [[nodiscard]] bool is_the_same_venue(const link_greeting& theirs);
     io::task<void> serve_sessions(link_channel* channel);
     io::task<void> send_commands(link_channel* channel);
@@ -105,8 +105,8 @@ class gateway_role final : private gateway::operator_desk {
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;
     io::task_scope* finding_ = nullptr;
-    std::vector<domain::account_id> old_cancels_;  ///< by session, as the facility's greeting said
-    std::vector<domain::instrument> defined_;      ///< while the venue ran, as the facility's greeting said
+    std::vector<domain::account_id> absent_sessions_;  ///< by session, as the facility's greeting said
+    std::vector<domain::instrument> defined_;          ///< while the venue ran, as the facility's greeting said
     std::string failure_;
     bool closing_ = false;
 };

@@ -26,7 +26,7 @@ journal::writer_options options_of(const configuration& c) {
     options.reserve_bytes = c.journal_segment_bytes / 4;
     options.kept_segments_max = c.journal_segments_kept;
     options.kept_bytes_max = c.journal_bytes_kept;
-    options.birth = make_birth();
+    options.birth = make_venue_identity();
     return options;
 }
 
@@ -40,9 +40,9 @@ journal::identity identity_of(const configuration& c) {
     return journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
 }
 
-journal::venue_birth make_birth() noexcept {
+journal::venue_identity make_venue_identity() noexcept {
     const auto random = gateway::make_nonce();
-    journal::venue_birth birth;
+    journal::venue_identity birth;
     static_assert(birth.id.size() + birth.hash_key.size() == random.size());
     std::copy_n(random.begin(), birth.id.size(), birth.id.begin());
     std::copy_n(random.begin() + birth.id.size(), birth.hash_key.size(), birth.hash_key.begin());
@@ -117,7 +117,7 @@ void host_journal::start_clock(matching_host& host, domain::time_ns not_before) 
                        "(venue.clock_slew_ppm)");
 }
 
-io::task<std::optional<journal::venue_birth>> host_journal::find_birth() {
+io::task<std::optional<journal::venue_identity>> host_journal::find_venue_identity() {
     const auto found = co_await journal::read_manifest(&files_, directory_);
     if (!found) refuse(found.error());
     if (!*found) co_return std::nullopt;
@@ -220,16 +220,16 @@ void host_journal::note_failure() {
 }
 
 // The watch has given up the disk. The call that hangs may never return, so the journal fails beside it.
-io::task<void> host_journal::obey_verdict() {
+io::task<void> host_journal::apply_write_result() {
     const std::error_code stopped = co_await given_up_.wait();
     if (stopped) co_return;
-    writer_->enforce_verdict();
+    writer_->apply_write_result();
     note_failure();
 }
 
 io::task<void> host_journal::run() {
     io::task_scope obeying(co_await io::this_context());
-    obeying.spawn(obey_verdict());
+    obeying.spawn(apply_write_result());
     co_await writer_->run();
     note_failure();
     obeying.request_stop();

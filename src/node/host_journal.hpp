@@ -43,7 +43,7 @@ namespace corro::node {
 [[nodiscard]] bool may_lose_commands(const configuration& c) noexcept;
 
 /// Random numbers for a venue's first journal.
-[[nodiscard]] journal::venue_birth make_birth() noexcept;
+[[nodiscard]] journal::venue_identity make_venue_identity() noexcept;
 
 /// Saves what `save_venue` made. `bytes` are valid until the await returns.
 [[nodiscard]] io::task<std::expected<void, journal::problem>> write_snapshot(journal::snapshot_store* store,
@@ -67,7 +67,7 @@ class host_journal {
 
     /// Makes it the journal of a shard, whose venue has others: they share what each has on the disk and, when they are
     /// new, the venue's random numbers. @pre Not recovered.
-    void share(const journal::venue_birth& birth, std::shared_ptr<journal::shard_board> shards) {
+    void share(const journal::venue_identity& birth, std::shared_ptr<journal::shard_board> shards) {
         options_.birth = birth;
         options_.shards = std::move(shards);
     }
@@ -85,9 +85,9 @@ class host_journal {
         replay_files_.reset();
     }
     /// The random numbers of the venue, if its journal has begun.
-    [[nodiscard]] io::task<std::optional<journal::venue_birth>> find_birth();
+    [[nodiscard]] io::task<std::optional<journal::venue_identity>> find_venue_identity();
     /// Those of the venue. @pre The directory is taken.
-    [[nodiscard]] const journal::venue_birth& birth() const noexcept { return options_.birth; }
+    [[nodiscard]] const journal::venue_identity& birth() const noexcept { return options_.birth; }
     [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
     /// Takes the directory for this process, if its sessions are those of the configuration.
     [[nodiscard]] io::task<void> take_directory();
@@ -173,7 +173,7 @@ class host_journal {
  private:
     void start_clock(matching_host& host, domain::time_ns not_before);
     void note_missing(const journal::manifest& manifest);
-    io::task<void> obey_verdict();
+    io::task<void> apply_write_result();
 
     journal::disk_storage files_;
     journal::disk_storage snapshot_files_;  ///< on the edge's context

@@ -18,11 +18,11 @@ namespace corro::node {
 namespace {
 
 /// Everything of a venue that a snapshot holds, and nobody to tell.
-class silent_venue final : private event_outlet {
+class offline_venue final : private event_outlet {
  public:
-    silent_venue(io::context& context, const configuration& c)
+    offline_venue(io::context& context, const configuration& c)
         : answers_(c),
-          feed_(context, silent_feed_options(c), c.instruments),
+          feed_(context, offline_feed_options(c), c.instruments),
           host_(facility_options_of(c), c.instruments, clock_, *this) {
         host_.throttle(throttle_options_of(c), answers_.sessions_count());
     }
@@ -42,7 +42,7 @@ class silent_venue final : private event_outlet {
     }
 
     base::tsc_clock clock_;
-    silent_answers answers_;
+    offline_answer_log answers_;
     market_data::distributor feed_;
     matching_host host_;
 };
@@ -66,7 +66,7 @@ io::task<made_snapshot> make_snapshot(io::context* context, order_of_work work) 
     made_snapshot made;
     journal::disk_storage files(*context);
     const journal::identity venue = identity_of(c);
-    const auto copy = std::make_unique<silent_venue>(*context, c);
+    const auto copy = std::make_unique<offline_venue>(*context, c);
     journal_replay replay(&files, c.journal_directory, venue, may_lose_commands(c));
     co_await replay.run(copy->parts(), work.stopping, work.until);
     if (work.stopping->load(std::memory_order_relaxed)) {

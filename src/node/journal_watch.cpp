@@ -47,7 +47,7 @@ std::chrono::nanoseconds stall_meter::look(const journal::disk_calls& calls, io:
     return longest;
 }
 
-std::string stall_sentence(const host_journal& journal) {
+std::string stall_message(const host_journal& journal) {
     return fmt::format("{}: the disk has not answered for {} s.", journal.directory(),
                        std::chrono::duration_cast<seconds>(journal.stalled()).count());
 }
@@ -93,7 +93,7 @@ io::task<void> journal_watch::look(watched* at) {
         at->journal->note_stall(0ns);
         if (!at->is_reported) co_return;
         at->is_reported = false;
-        note(telemetry::happening_kind::journal_resumed, *at, before);
+        note(telemetry::log_record_kind::journal_resumed, *at, before);
         io::write_error_output(
             fmt::format("notice: {}: the disk answers again, after {} s\n", at->journal->directory(), before.count()));
         co_return;
@@ -101,7 +101,7 @@ io::task<void> journal_watch::look(watched* at) {
     at->journal->note_stall(stalled);
     if (!at->is_reported) {
         at->is_reported = true;
-        note(telemetry::happening_kind::journal_stalled, *at, whole);
+        note(telemetry::log_record_kind::journal_stalled, *at, whole);
         io::write_error_output(
             fmt::format("notice: {}: the disk does not answer; all answers wait for it\n", at->journal->directory()));
     }
@@ -123,10 +123,10 @@ io::task<void> journal_watch::look(watched* at) {
 
 // No other thread is waited for, and no destructor runs: any of them may hang with the disk.
 io::task<void> journal_watch::end_process(const watched* at, std::chrono::seconds stalled) {
-    note(telemetry::happening_kind::journal_failed, *at, stalled);
+    note(telemetry::log_record_kind::journal_failed, *at, stalled);
     if (log_ != nullptr) {
         const io::steady_time until = context_.now() + log_patience;
-        while (log_end_->happenings_waiting() && !log_->error() && context_.now() < until) {
+        while (log_end_->log_records_waiting() && !log_->error() && context_.now() < until) {
             static_cast<void>(co_await io::sleep_for(1ms));
         }
     }
@@ -138,13 +138,13 @@ io::task<void> journal_watch::end_process(const watched* at, std::chrono::second
     std::_Exit(1);
 }
 
-void journal_watch::note(telemetry::happening_kind what, const watched& at, std::chrono::seconds stalled) {
+void journal_watch::note(telemetry::log_record_kind what, const watched& at, std::chrono::seconds stalled) {
     if (log_end_ == nullptr) return;
-    const bool is_end = what == telemetry::happening_kind::journal_failed;
+    const bool is_end = what == telemetry::log_record_kind::journal_failed;
     const std::int64_t number =
         is_end ? static_cast<std::int64_t>(at.journal->writer().durable_sequence()) : stalled.count();
-    telemetry::happening said(telemetry::component::venue, what, number, context_.wall_now());
-    if (what != telemetry::happening_kind::journal_resumed) said.severity = telemetry::severity::warning;
+    telemetry::log_record said(telemetry::component::venue, what, number, context_.wall_now());
+    if (what != telemetry::log_record_kind::journal_resumed) said.severity = telemetry::severity::warning;
     said.set_address(std::filesystem::path(at.journal->directory()).filename().string());
     log_end_->note(said);
 }

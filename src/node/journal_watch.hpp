@@ -52,7 +52,7 @@ class stall_meter {
 };
 
 /// Why a venue with this journal is not ready. @pre `stalled` is not 0.
-[[nodiscard]] std::string stall_sentence(const host_journal& journal);
+[[nodiscard]] std::string stall_message(const host_journal& journal);
 
 class journal_watch {
  public:
@@ -83,7 +83,7 @@ class journal_watch {
     io::task<void> watch();
     io::task<void> look(watched* at);
     io::task<void> end_process(const watched* at, std::chrono::seconds stalled);
-    void note(telemetry::happening_kind what, const watched& at, std::chrono::seconds stalled);
+    void note(telemetry::log_record_kind what, const watched& at, std::chrono::seconds stalled);
 
     io::context context_;
     io::remote_event ended_;

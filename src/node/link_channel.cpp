@@ -124,7 +124,7 @@ io::task<void> link_channel::keep_alive() {
     while (true) {
         const std::error_code stopped = co_await io::sleep_for(link_look_interval);
         if (stopped) co_return;
-        silent_looks = seems_gone() ? silent_looks + 1 : 0;
+        silent_looks = is_unresponsive() ? silent_looks + 1 : 0;
         if (silent_looks >= link_silent_looks_max) {
             fell_silent_ = true;
             co_return close();
@@ -138,7 +138,7 @@ io::task<void> link_channel::keep_alive() {
 }
 
 // Since the last look. Who does not listen cannot say that nobody speaks, but whether anybody reads.
-bool link_channel::seems_gone() const noexcept {
+bool link_channel::is_unresponsive() const noexcept {
     if (heard_) return false;
     return awaits_ || (sends_ && !taken_);
 }

@@ -85,8 +85,8 @@ class link_channel {
     /// Whether a whole frame is there, so that `read` will not wait.
     [[nodiscard]] bool has_frame() noexcept;
 
-    /// From now on frames of link_frame_bytes_max are read. Before, at most link_stranger_frame_bytes_max: a stranger
-    /// costs no more memory.
+    /// From now on frames of link_frame_bytes_max are read. Before, at most link_stranger_frame_bytes_max: a
+    /// unauthenticated_connection costs no more memory.
     void trust();
 
     /// Ends it at once.
@@ -94,7 +94,7 @@ class link_channel {
 
  private:
     io::task<std::error_code> send_leaving();
-    [[nodiscard]] bool seems_gone() const noexcept;
+    [[nodiscard]] bool is_unresponsive() const noexcept;
     [[nodiscard]] bool has_any_frame() const noexcept;
     [[nodiscard]] bool next_frame(link_frame& into) noexcept;
     [[nodiscard]] std::size_t buffered_frame_bytes() const noexcept;

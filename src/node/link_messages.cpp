@@ -7,7 +7,7 @@
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/fingerprint.hpp"
-#include "gateway/operator_desk.hpp"
+#include "gateway/admin_service.hpp"
 
 namespace corro::node {
 namespace {
@@ -18,7 +18,7 @@ std::uint64_t layout_of_records() noexcept {
     hasher.add(offsetof(domain::command, session)).add(offsetof(domain::command, request));
     hasher.add(offsetof(domain::command, verdict)).add(offsetof(domain::event, command));
     hasher.add(offsetof(domain::event, kind)).add(offsetof(domain::event, flags));
-    hasher.add(sizeof(gateway::operator_question)).add(sizeof(gateway::operator_answer));
+    hasher.add(sizeof(gateway::admin_request)).add(sizeof(gateway::admin_reply));
     return hasher.value();
 }
 

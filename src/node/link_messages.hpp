@@ -34,12 +34,13 @@ enum class link_message : std::uint32_t {
     turned_away = 11,  ///< to the gateway: domain::command that was not taken
     heartbeat = 12,    ///< in both directions, empty: nothing else was said for a while
     definition = 13,   ///< to the gateway: domain::instrument, one that was defined while the venue ran
-    question = 14,     ///< to the facility: gateway::operator_question
-    reply = 15,        ///< to the gateway: gateway::operator_answer
+    question = 14,     ///< to the facility: gateway::admin_request
+    reply = 15,        ///< to the gateway: gateway::admin_reply
     noted_cancel = 7,  ///< to the gateway: noted_cancel; a session of it comes back to a cancel on disconnect
     hello = 16,        ///< link_hello; the first in both directions, the gateway's before the facility's
-    stranger = 17,     ///< to the gateway: a sentence; the link ends. The gateway has not proved the secret
-    read_again = 18,   ///< to the facility: link_greeting; the gateway has read its configuration again
+    unauthenticated_connection =
+        17,               ///< to the gateway: a sentence; the link ends. The gateway has not proved the secret
+    read_again = 18,      ///< to the facility: link_greeting; the gateway has read its configuration again
     journal_failed = 19,  ///< to the gateway, empty: the facility takes nothing any more
 };
 

@@ -53,7 +53,7 @@ void lost_requests::replayed(std::size_t segment, const domain::command& c) {
         take_out(id, c.request);
         if (c.request == s.last) s.has_more = false;
     }
-    const request_place place = request_place_of(c);
+    const request_place place = request_part_of(c);
     if (c.request > s.last) {
         if (s.has_more) add(id, c.account, s.last, s.last, last_arrival_);
         const std::uint32_t last = place.is_recorded ? std::min(place.previous, c.request - 1) : c.request - 1;

@@ -25,7 +25,7 @@
 
 namespace corro::node {
 
-class lost_requests final : public replay_witness {
+class lost_requests final : public replay_listener {
  public:
     /// @param last_requests  By session, in the state from which the replay goes on.
     /// @param saved          The last arrival that is in the state.

@@ -30,7 +30,7 @@ bool is_silent(domain::command_kind kind) noexcept {
 }
 
 /// Of an operator: what stops trading.
-bool is_for_emergencies(const domain::command& command) noexcept {
+bool is_emergency_reserve(const domain::command& command) noexcept {
     return only_closes(command) || command.kind == domain::command_kind::change_phase;
 }
 
@@ -61,7 +61,7 @@ void matching_host::start_clock(std::chrono::system_clock::time_point wall, std:
     clock_offset_ns_.store(time_.offset_ns(), std::memory_order_relaxed);
 }
 
-void matching_host::look_at_clock(std::chrono::system_clock::time_point wall) noexcept {
+void matching_host::update_clock(std::chrono::system_clock::time_point wall) noexcept {
     time_.look(elapsed_ns(), ns_of(wall));
     clock_offset_ns_.store(time_.offset_ns(), std::memory_order_relaxed);
 }
@@ -74,7 +74,7 @@ void matching_host::set_outlet(event_outlet& outlet) noexcept {
 bool matching_host::has_room() const noexcept {
     if (failed()) return true;
     if (backlog_.size() >= backlog_events_max / 2) return false;
-    return journal_ == nullptr || (journal_->has_buffer() && !journal_->room_is_coming());
+    return journal_ == nullptr || (journal_->has_buffer() && !journal_->space_is_being_made());
 }
 
 void matching_host::replay(const domain::command& command) noexcept {
@@ -105,7 +105,7 @@ bool matching_host::execute(domain::command& command) noexcept {
     if (open_orders_max_ != 0 && command.verdict == domain::reject_reason::none &&
         facility_.opens_beyond(command, open_orders_max_)) [[unlikely]]
         command.verdict = domain::reject_reason::open_orders_limit;
-    if (journal_ != nullptr && !put_into_journal(command)) [[unlikely]]
+    if (journal_ != nullptr && !append_to_journal(command)) [[unlikely]]
         return false;
     sequence_ = command.sequence.value;
     last_ns_ = now_ns;
@@ -176,7 +176,7 @@ std::error_code matching_host::load(base::byte_source& source) {
 }
 
 // A note that ends a cancel on disconnect would hide from the next start that the cancel is missing.
-bool matching_host::put_into_journal(const domain::command& command) noexcept {
+bool matching_host::append_to_journal(const domain::command& command) noexcept {
     if (!is_of_connection(command) || command.session.value >= connections_.size()) [[likely]] {
         return journal_takes(command) && journal_->append(command);
     }
@@ -205,7 +205,7 @@ bool matching_host::journal_takes(const domain::command& command) noexcept {
         case journal::journal_room::cancels_only: return only_closes(command);
         case journal::journal_room::operators_only:
             if (is_of_connection(command)) return may_use_reserve(command.session);
-            return command.is_operator != 0 && is_for_emergencies(command);
+            return command.is_operator != 0 && is_emergency_reserve(command);
         case journal::journal_room::none: break;
     }
     return false;

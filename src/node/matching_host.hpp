@@ -55,13 +55,13 @@ class matching_host final : private facility::event_consumer {
     }
 
     /// Begins the time of the commands: with the wall clock, but not before the last command or before `not_before`.
-    /// From then on it follows the wall clock as `look_at_clock` shows it, at a rate that differs by `slew_ppm` at
+    /// From then on it follows the wall clock as `update_clock` shows it, at a rate that differs by `slew_ppm` at
     /// most.
     /// @pre Once before the first `execute`, and again after a recovery.
     void start_clock(std::chrono::system_clock::time_point wall, std::uint32_t slew_ppm,
                      domain::time_ns not_before = {}) noexcept;
     /// The wall clock shows this now.
-    void look_at_clock(std::chrono::system_clock::time_point wall) noexcept;
+    void update_clock(std::chrono::system_clock::time_point wall) noexcept;
     /// How far the time of the commands was ahead of the wall clock at the last look; negative: behind. Any thread.
     [[nodiscard]] std::chrono::nanoseconds clock_offset() const noexcept {
         return std::chrono::nanoseconds(clock_offset_ns_.load(std::memory_order_relaxed));
@@ -123,7 +123,7 @@ class matching_host final : private facility::event_consumer {
     void consume(std::span<const domain::event> events) noexcept override;
     [[nodiscard]] bool journal_takes(const domain::command& command) noexcept;
     [[nodiscard]] bool may_use_reserve(domain::session_id session) noexcept;
-    [[nodiscard]] bool put_into_journal(const domain::command& command) noexcept;
+    [[nodiscard]] bool append_to_journal(const domain::command& command) noexcept;
     [[nodiscard]] std::uint64_t releasable_sequence() const noexcept;
     void note(const domain::command& command) noexcept;
     void apply(const domain::command& command) noexcept;

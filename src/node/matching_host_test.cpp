@@ -79,7 +79,7 @@ TEST(matching_host, refuses_the_order_beyond_the_limit_of_all_accounts_and_repea
 /// Executes commands of one kind until the journal has less room than that.
 io::task<void> fill(matching_host* host, journal::writer* log, domain::command what, journal::journal_room until) {
     while (log->room() < until) {
-        while (!log->has_buffer() || log->room_is_coming()) co_await log->progressed().wait();
+        while (!log->has_buffer() || log->space_is_being_made()) co_await log->progressed().wait();
         domain::command c = what;
         static_cast<void>(host->execute(c));
         host->release();
@@ -116,8 +116,8 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     const domain::session_id session{1};
     const domain::account_id account{1};
     const domain::command lost = gateway::cancel_of_session(session, account);
-    const domain::command on = gateway::note_of_cancel(session, account, domain::switch_state::on);
-    const domain::command off = gateway::note_of_cancel(session, account, domain::switch_state::off);
+    const domain::command on = gateway::cancel_on_disconnect_command(session, account, domain::switch_state::on);
+    const domain::command off = gateway::cancel_on_disconnect_command(session, account, domain::switch_state::off);
     EXPECT_TRUE(executes(on));
     EXPECT_GT(host->state().open_orders_count(), 0U);
     EXPECT_TRUE(executes(lost));

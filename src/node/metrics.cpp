@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, 3> stages{"decode", "answer", "total"};
 
 /// One sample for each reason that has occurred.
 template <class Reason>
-void add_reasons(std::span<const std::uint64_t> counts, metrics_page& page, std::string_view name,
-                 std::string_view help) {
+void add_rejects_by_reason(std::span<const std::uint64_t> counts, metrics_page& page, std::string_view name,
+                           std::string_view help) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] == 0) continue;
         const std::string reason(to_string(static_cast<Reason>(i)));
@@ -53,14 +53,15 @@ void add_metrics(const order_entry_side& side, metrics_page& page) {
     page.counter("corro_answers_resent_total", "Private messages sent again to sessions that came back.",
                  s.answers_resent);
     page.counter("corro_session_rejects_total", "Messages refused by the session.", s.session_rejects);
-    add_reasons<wire::session_reject_reason>(s.session_rejects_by, page, "corro_session_rejects_by_reason_total",
-                                             "Messages refused by the session, by reason.");
-    add_reasons<wire::logout_reason>(s.logons_refused_by, page, "corro_logons_refused_by_reason_total",
-                                     "Logons refused, by reason.");
-    add_reasons<domain::reject_reason>(s.refusals_by, page, "corro_order_rejects_total",
-                                       "Orders and requests refused by the facility, by reason.");
-    page.counter("corro_requests_turned_away_total", "Requests that the journal or the facility could not take.",
-                 s.turned_away);
+    add_rejects_by_reason<wire::session_reject_reason>(s.session_rejects_by, page,
+                                                       "corro_session_rejects_by_reason_total",
+                                                       "Messages refused by the session, by reason.");
+    add_rejects_by_reason<wire::logout_reason>(s.logons_refused_by, page, "corro_logons_refused_by_reason_total",
+                                               "Logons refused, by reason.");
+    add_rejects_by_reason<domain::reject_reason>(s.refusals_by, page, "corro_order_rejects_total",
+                                                 "Orders and requests refused by the facility, by reason.");
+    page.counter("corro_requests_rejected_overloaded_total",
+                 "Requests that the journal or the facility could not take.", s.turned_away);
     page.counter("corro_cancels_on_disconnect_total", "Sessions cancelled for because their connection was lost.",
                  s.cancels_on_disconnect);
     page.counter("corro_cancels_after_start_total",
@@ -207,7 +208,7 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
     count(feeds, page, "corro_feed_snapshots_made_total", "Snapshots made; the others were sent one of these again.",
           member(&statistics::snapshots_made));
     count(feeds, page, "corro_feed_turned_out_total", "Connections closed before a login, to make room for newer ones.",
-          member(&statistics::turned_out));
+          member(&statistics::evicted));
     count(feeds, page, "corro_feed_connections_refused_total", "Connections closed at once: too many subscribers.",
           member(&statistics::connections_refused));
     count(feeds, page, "corro_feed_depths_total", "Conflated pictures sent.", member(&statistics::depths_sent));

@@ -95,7 +95,8 @@ io::task<void> execute(io::context* context, matching_host* host, host_journal* 
     co_await journaling.join();
 }
 
-void leave_journal(const configuration& own, const journal::venue_birth& birth, std::vector<domain::command> commands) {
+void leave_journal(const configuration& own, const journal::venue_identity& birth,
+                   std::vector<domain::command> commands) {
     io::context context;
     const base::tsc_clock clock;
     nobody outlet;
@@ -149,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(starts, half_a_reset, testing::Bool(),
 TEST_P(half_a_reset, S1_is_made_whole_before_the_session_is_used) {
     const base::test_folder directory;
     const configuration c = small(directory.path());
-    const journal::venue_birth birth = make_birth();
+    const journal::venue_identity birth = make_venue_identity();
     leave_journal(configuration_of_segment(c, 0), birth, {request(1, 1, 1), reset(3)});
     leave_journal(configuration_of_segment(c, 1), birth, {request(2, 2, 2)});
     // Nobody logs on in the first life of the second case, which leaves a snapshot.

@@ -34,8 +34,8 @@ asked_facility asked_of(const matching_host& host, const facility_thread* thread
     return asked;
 }
 
-gateway::operator_answer answer_of(const gateway::operator_question& question, const asked_facility& facility) {
-    gateway::operator_answer answer;
+gateway::admin_reply answer_of(const gateway::admin_request& question, const asked_facility& facility) {
+    gateway::admin_reply answer;
     answer.to = question;
     gateway::venue_report& venue = answer.venue;
     venue.last_command = facility.sequence;
@@ -49,7 +49,7 @@ gateway::operator_answer answer_of(const gateway::operator_question& question, c
         venue.snapshot_command = facility.journal->snapshot_sequence();
         venue.journal = state_of(facility.room);
     }
-    if (question.wish == gateway::operator_wish::snapshot) answer.outcome = begin_snapshot(facility);
+    if (question.wish == gateway::admin_request_kind::snapshot) answer.outcome = begin_snapshot(facility);
     return answer;
 }
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "gateway/operator_desk.hpp"
+#include "gateway/admin_service.hpp"
 #include "journal/writer.hpp"
 #include "node/facility_thread.hpp"
 #include "node/host_journal.hpp"
@@ -32,7 +32,6 @@ struct asked_facility {
                                       snapshot_maker* snapshots) noexcept;
 
 /// The answer of a venue that is not divided. The wish for a snapshot is fulfilled if it can be.
-[[nodiscard]] gateway::operator_answer answer_of(const gateway::operator_question& question,
-                                                 const asked_facility& facility);
+[[nodiscard]] gateway::admin_reply answer_of(const gateway::admin_request& question, const asked_facility& facility);
 
 }  // namespace corro::node

@@ -25,7 +25,7 @@ gateway::account_directory account_directory_of(const configuration& c) {
 
 namespace {
 
-gateway::gateway_options options_of(const configuration& c, telemetry::producer* log, gateway::operator_desk* desk) {
+gateway::gateway_options options_of(const configuration& c, telemetry::producer* log, gateway::admin_service* desk) {
     gateway::gateway_options options;
     options.logon_timeout = c.logon_timeout;
     options.strangers_per_address_max = c.strangers_per_address_max;
@@ -54,7 +54,7 @@ gateway::answer_log_options answer_options_of(const configuration& c) {
 }
 
 order_entry_side::order_entry_side(io::context& context, const configuration& c, const base::tsc_clock& clock,
-                                   telemetry::producer* log, gateway::operator_desk* desk)
+                                   telemetry::producer* log, gateway::admin_service* desk)
     : clock_(clock),
       accounts_(account_directory_of(c)),
       commands_(gateway::command_queue_capacity),

@@ -42,7 +42,7 @@ class order_entry_side final : public answer_outlet {
     /// `clock`, `log` and `desk` outlive the side; the latter two may be nullptr.
     /// @throws configuration_error as `exchange`.
     order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock,
-                     telemetry::producer* log, gateway::operator_desk* desk = nullptr);
+                     telemetry::producer* log, gateway::admin_service* desk = nullptr);
 
     /// Opens the ports: when the venue knows what it has to know, because from then on clients come.
     /// @throws std::system_error, configuration_error as `exchange`.
@@ -89,18 +89,19 @@ class order_entry_side final : public answer_outlet {
     void define(const domain::instrument& instrument) noexcept { gateway_.define(instrument); }
 
     /// A command of the queue that was not taken: it has no effect and no other answer.
-    void turn_away(const domain::command& command) noexcept override {
+    void reject_overloaded(const domain::command& command) noexcept override {
         // Session 0 has none: the venue's own.
         if (command.session.value == 0) was_refused_ = true;
-        gateway_.turn_away(command);
+        gateway_.reject_overloaded(command);
     }
 
     /// What the desk says to an operator.
-    void answer_operator(const gateway::operator_answer& answer) { gateway_.answer_operator(answer); }
+    void deliver_admin_reply(const gateway::admin_reply& answer) { gateway_.deliver_admin_reply(answer); }
 
     /// For set-up: cancels on disconnect from before a restart; see order_entry_gateway.
-    void set_old_cancels(std::span<const domain::account_id> sessions, std::optional<std::chrono::milliseconds> grace) {
-        gateway_.set_old_cancels(sessions, grace);
+    void set_absent_sessions(std::span<const domain::account_id> sessions,
+                             std::optional<std::chrono::milliseconds> grace) {
+        gateway_.set_absent_sessions(sessions, grace);
     }
 
     /// The first `count` commands of the queue are answered completely.

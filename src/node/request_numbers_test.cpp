@@ -109,7 +109,7 @@ io::task<void> log_on_and_break_off(io::context* context, segmented_exchange* ve
     EXPECT_EQ((*session)->next_request(), std::uint64_t{UINT32_MAX} + 1);
     EXPECT_TRUE((*session)->numbers_have_ended());
     EXPECT_EQ((*session)->send(request(domain::command_kind::enter_order, 0, 0)), 0U);
-    EXPECT_EQ((*session)->untaken_count(), 0U);
+    EXPECT_EQ((*session)->not_accepted_count(), 0U);
     (*session)->abandon();
     while (venue->orders().statistics().cancels_on_disconnect == 0 ||
            venue->at(0).host.state().open_orders_count() != 0) {

@@ -40,24 +40,24 @@ std::size_t segment_map::home_of(domain::order_id id) const noexcept {
 }
 
 std::size_t segment_map::target_of(const command& c) const noexcept {
-    const auto first_if_nowhere = [](std::size_t home) { return home == nowhere ? 0 : home; };
+    const auto first_if_unknown = [](std::size_t home) { return home == nowhere ? 0 : home; };
     switch (c.kind) {
         case command_kind::enter_order:
         case command_kind::enter_quote:
-        case command_kind::settle_instrument: return first_if_nowhere(home_of(c.instrument));
-        case command_kind::define_instrument: return first_if_nowhere(home_of(domain::definition_of(c).like));
+        case command_kind::settle_instrument: return first_if_unknown(home_of(c.instrument));
+        case command_kind::define_instrument: return first_if_unknown(home_of(domain::definition_of(c).like));
         case command_kind::amend_order:
         case command_kind::cancel_order:
-            if (c.order.value != 0) return first_if_nowhere(home_of(c.order));
+            if (c.order.value != 0) return first_if_unknown(home_of(c.order));
             return home_of(c.instrument) == nowhere ? all : home_of(c.instrument);
         case command_kind::query_order:
             // Those behind an order are in its segment; the others' answers end with orders of theirs.
             return (c.flags == 0 && c.order.value != 0) || (c.flags & domain::query_flag::behind) != 0
-                       ? first_if_nowhere(home_of(c.order))
+                       ? first_if_unknown(home_of(c.order))
                        : all;
         case command_kind::cancel_orders:
         case command_kind::new_trading_day:
-        case command_kind::change_phase: return c.instrument.value == 0 ? all : first_if_nowhere(home_of(c.instrument));
+        case command_kind::change_phase: return c.instrument.value == 0 ? all : first_if_unknown(home_of(c.instrument));
         // What concerns an account concerns it everywhere.
         case command_kind::set_protection:
         case command_kind::reset_protection:

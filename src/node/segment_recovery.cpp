@@ -46,15 +46,15 @@ std::vector<std::uint32_t> last_requests_of(all_segments segments) {
 }
 
 /// The random numbers of the venue: those that any of its journals has, otherwise new ones.
-journal::venue_birth birth_of(all_segments segments) {
+journal::venue_identity birth_of(all_segments segments) {
     for (const auto& s : segments) {
-        const auto found = io::block_on(s->host_context(), s->journal->find_birth());
+        const auto found = io::block_on(s->host_context(), s->journal->find_venue_identity());
         if (found) return *found;
     }
-    return make_birth();
+    return make_venue_identity();
 }
 
-void check_births(all_segments segments) {
+void check_venue_identities(all_segments segments) {
     const host_journal& first = *segments.front()->journal;
     for (const auto& s : segments) {
         if (s->journal->birth() == first.birth()) continue;
@@ -95,14 +95,14 @@ recovered_segments recover_segments_on(io::context& reading, all_segments segmen
                                        order_entry_side& orders, venue_watch& watch) {
     std::vector<replayed_segment> all;
     for (const auto& s : segments) s->journal->replay_on(reading, &watch.progress());
-    const journal::venue_birth birth = birth_of(segments);
+    const journal::venue_identity birth = birth_of(segments);
     const auto shards = std::make_shared<journal::shard_board>();
     for (const auto& s : segments) {
         s->journal->share(birth, shards);
         io::block_on(s->host_context(), s->journal->take_directory());
         all.push_back({&reading, &s->journal->replay(), parts_of(*s, orders.answers())});
     }
-    check_births(segments);
+    check_venue_identities(segments);
     recovered_segments recovered;
     std::uint64_t passed_over_count = 0;
     watch.recover([&] {

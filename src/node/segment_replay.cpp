@@ -88,7 +88,7 @@ std::uint64_t segment_replay::load_newest() {
 }
 
 /// Makes the segment's next command known, if there is one to be replayed.
-void segment_replay::look_ahead(std::size_t segment) {
+void segment_replay::prefetch_ahead(std::size_t segment) {
     const replayed_segment& s = segments_[segment];
     if (s.into.host->sequence() >= last_sequences_[segment]) return;
     if (!s.journal->has_next()) io::block_on(*s.context, s.journal->fetch());
@@ -114,7 +114,7 @@ std::uint64_t segment_replay::next_arrival() const noexcept {
 }
 
 /// Executes what has this arrival, in every segment that has it.
-void segment_replay::replay_arrival(std::uint64_t arrival, replay_witness* witness) {
+void segment_replay::replay_arrival(std::uint64_t arrival, replay_listener* witness) {
     merger_.skip_to(arrival);
     std::size_t copies_there = 0;
     domain::command any;
@@ -127,20 +127,20 @@ void segment_replay::replay_arrival(std::uint64_t arrival, replay_witness* witne
         merger_.executed(k, executed_command(any, host.emitted_count(), false));
         if (witness != nullptr) witness->replayed(k, any);
         ++copies_there;
-        look_ahead(k);
+        prefetch_ahead(k);
     }
     if (witness != nullptr && copies_there < copies_of(any)) witness->replayed_partly(any);
     merger_.advance();
 }
 
-void segment_replay::run(replay_witness& witness) {
-    for (std::size_t k = 0; k < segments_.size(); ++k) look_ahead(k);
+void segment_replay::run(replay_listener& witness) {
+    for (std::size_t k = 0; k < segments_.size(); ++k) prefetch_ahead(k);
     for (std::uint64_t next = next_arrival(); next != none; next = next_arrival()) replay_arrival(next, &witness);
 }
 
 void segment_replay::run_to(const venue_cut& moment, const std::atomic<bool>& stopping) {
     last_sequences_ = moment.sequences;
-    for (std::size_t k = 0; k < segments_.size(); ++k) look_ahead(k);
+    for (std::size_t k = 0; k < segments_.size(); ++k) prefetch_ahead(k);
     for (std::uint64_t next = next_arrival(); next != none; next = next_arrival()) {
         if (stopping.load(std::memory_order_relaxed)) return;
         replay_arrival(next, nullptr);

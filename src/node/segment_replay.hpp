@@ -31,13 +31,13 @@ struct replayed_segment {
 };
 
 /// Who wants to know which commands are replayed.
-struct replay_witness {
+struct replay_listener {
     virtual void replayed(std::size_t segment, const domain::command& command) = 0;
     /// Only some segments have their copy of a command to all.
     virtual void replayed_partly(const domain::command& command) = 0;
 
  protected:
-    ~replay_witness() = default;
+    ~replay_listener() = default;
 };
 
 class segment_replay {
@@ -56,7 +56,7 @@ class segment_replay {
 
     /// Replays to the journals' ends.
     /// @pre Loaded. @throws recovery_error
-    void run(replay_witness& witness);
+    void run(replay_listener& witness);
     /// Replays what a moment has of each journal, and reads nothing behind it. Ends where it is when `stopping` has
     /// become true.
     /// @pre Loaded; the journals hold it. @throws recovery_error
@@ -68,11 +68,11 @@ class segment_replay {
     [[nodiscard]] std::optional<journal::stored_snapshot> find_snapshot(std::size_t segment, std::uint64_t sequence);
     [[nodiscard]] bool find_others(const venue_cut& cut, snapshots& found);
     [[nodiscard]] bool load_all(const snapshots& found);
-    void look_ahead(std::size_t segment);
+    void prefetch_ahead(std::size_t segment);
     /// The next command of a segment that is replayed; nullptr when there is none.
     [[nodiscard]] const domain::command* next_of(std::size_t segment) const noexcept;
     [[nodiscard]] std::uint64_t next_arrival() const noexcept;
-    void replay_arrival(std::uint64_t arrival, replay_witness* witness);
+    void replay_arrival(std::uint64_t arrival, replay_listener* witness);
 
     std::vector<replayed_segment> segments_;
     answer_merger& merger_;

@@ -19,13 +19,13 @@ namespace corro::node {
 namespace {
 
 /// Everything of a segment that a snapshot holds but the answers, and nobody to tell.
-class silent_segment final : private event_outlet {
+class offline_partition final : private event_outlet {
  public:
-    silent_segment(io::context& context, journal::storage& files, const configuration& own, answer_merger& merger,
-                   std::uint32_t sessions_count)
+    offline_partition(io::context& context, journal::storage& files, const configuration& own, answer_merger& merger,
+                      std::uint32_t sessions_count)
         : index_(own.shard),
           merger_(merger),
-          feed_(context, silent_feed_options(own), own.instruments),
+          feed_(context, offline_feed_options(own), own.instruments),
           host_(facility_options_of(own), own.instruments, clock_, *this),
           journal_(&files, own.journal_directory, identity_of(own), may_lose_commands(own)) {
         host_.throttle(throttle_options_of(own), sessions_count);
@@ -122,12 +122,12 @@ snapshot_outcome segment_snapshots::make(const std::atomic<bool>& stopping) {
     snapshot_outcome outcome;
     io::context context;
     journal::disk_storage files(context);
-    silent_answers answers(configuration_);
+    offline_answer_log answers(configuration_);
     answer_merger merger(own_.size(), answers);
-    std::vector<std::unique_ptr<silent_segment>> copies;
+    std::vector<std::unique_ptr<offline_partition>> copies;
     std::vector<replayed_segment> to_replay;
     for (const configuration& own : own_) {
-        copies.push_back(std::make_unique<silent_segment>(context, files, own, merger, answers.sessions_count()));
+        copies.push_back(std::make_unique<offline_partition>(context, files, own, merger, answers.sessions_count()));
         to_replay.push_back({&context, &copies.back()->journal(), copies.back()->parts(answers.log())});
     }
     segment_replay replay(std::move(to_replay), merger);

@@ -72,7 +72,7 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
     }
     orders_.adopt_accounts(std::move(journals), states);
     // A journal that ended before the others may not have a note that they have, or its end.
-    for (const auto& s : segments_) orders_.set_old_cancels(s->host.disconnect_cancels(), c.cancel_grace);
+    for (const auto& s : segments_) orders_.set_absent_sessions(s->host.disconnect_cancels(), c.cancel_grace);
     merger_.skip_to(next_arrival_);
     first_request_ = next_arrival_ + refusals_.size();
     merger_.begin_counting(first_request_);
@@ -116,7 +116,7 @@ io::task<void> segmented_exchange::run() {
     pumping.spawn(route_all());
     io::task_scope saving(context_);
     if (snapshots_ != nullptr) saving.spawn(make_snapshots());
-    say(telemetry::happening_kind::started);
+    say(telemetry::log_record_kind::started);
     co_await orders_.run();
     if (disk_watch_ != nullptr) disk_watch_->leave();
     for (const auto& s : segments_) s->feed.close();
@@ -136,7 +136,7 @@ io::task<void> segmented_exchange::run() {
     if (disk_watch_ != nullptr) disk_watch_->stop();
     co_await save_last_snapshot();
     co_await watch_.end();
-    say(telemetry::happening_kind::stopped);
+    say(telemetry::log_record_kind::stopped);
 }
 
 // The venue is at rest: the journals are sealed, and every answer is where it belongs. A segment whose journal has
@@ -353,19 +353,19 @@ void segmented_exchange::flush() noexcept {
 }
 
 // Every segment says how it is. A snapshot is the venue's, and the first segment answers for all.
-wire::session_reject_reason segmented_exchange::ask(const gateway::operator_question& question) {
+wire::session_reject_reason segmented_exchange::ask(const gateway::admin_request& question) {
     for (const auto& s : segments_) {
-        gateway::operator_answer answer =
+        gateway::admin_reply answer =
             answer_of(question, asked_of(s->host, s->thread.get(), s->journal.get(), s->feed, snapshots_.get()));
         answer.venue.segment = static_cast<std::uint8_t>(s->index());
         answer.venue.segments_count = static_cast<std::uint8_t>(segments_.size());
-        orders_.answer_operator(answer);
-        if (question.wish == gateway::operator_wish::snapshot) break;
+        orders_.deliver_admin_reply(answer);
+        if (question.wish == gateway::admin_request_kind::snapshot) break;
     }
     return wire::session_reject_reason::none;
 }
 
-void segmented_exchange::say(telemetry::happening_kind what) const {
+void segmented_exchange::say(telemetry::log_record_kind what) const {
     if (events_log_ == nullptr) return;
     std::uint64_t commands = 0;
     for (const auto& s : segments_) commands += s->host.sequence();

@@ -40,7 +40,7 @@
 
 namespace corro::node {
 
-class segmented_exchange final : private gateway::operator_desk {
+class segmented_exchange final : private gateway::admin_service {
  public:
     /// Recovers what the journals hold, and then opens the ports, as `exchange` does.
     /// @throws as `exchange`.
@@ -108,17 +108,17 @@ class segmented_exchange final : private gateway::operator_desk {
     void end_by_failure(const segment& s) noexcept;
     void forget_commands() noexcept;
     void flush() noexcept;
-    [[nodiscard]] wire::session_reject_reason ask(const gateway::operator_question& question) override;
+    [[nodiscard]] wire::session_reject_reason ask(const gateway::admin_request& question) override;
     io::task<void> save_last_snapshot();
     void collect(telemetry::metrics_page& page) const;
     [[nodiscard]] std::string hindrance() const {
         if (failure() != nullptr) return "A journal has failed: " + *failure();
         for (const auto& s : segments_) {
-            if (s->journal != nullptr && s->journal->stalled().count() != 0) return stall_sentence(*s->journal);
+            if (s->journal != nullptr && s->journal->stalled().count() != 0) return stall_message(*s->journal);
         }
         return closing_ || failed_ != nullptr ? "The venue closes." : "";
     }
-    void say(telemetry::happening_kind what) const;
+    void say(telemetry::log_record_kind what) const;
 
     base::tsc_clock clock_;
     io::context& context_;

@@ -21,7 +21,7 @@ namespace corro::node {
 inline constexpr std::string_view closing_problem = "the venue closes";
 
 /// Of the feed only the end goes into a snapshot.
-[[nodiscard]] inline market_data::distributor_options silent_feed_options(const configuration& c) {
+[[nodiscard]] inline market_data::distributor_options offline_feed_options(const configuration& c) {
     market_data::distributor_options options;
     options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
     options.feed_log_bytes = 2 * snapshot_feed_bytes_max;
@@ -29,9 +29,9 @@ inline constexpr std::string_view closing_problem = "the venue closes";
 }
 
 /// The answers to sessions that nobody is connected to.
-class silent_answers final : public answer_outlet {
+class offline_answer_log final : public answer_outlet {
  public:
-    explicit silent_answers(const configuration& c)
+    explicit offline_answer_log(const configuration& c)
         : accounts_(account_directory_of(c)), log_(accounts_.sessions_capacity(), options_of(c)) {
         gateway::set_copies(accounts_, log_);
     }
@@ -40,7 +40,7 @@ class silent_answers final : public answer_outlet {
     [[nodiscard]] gateway::answer_log& log() noexcept { return log_; }
 
     void deliver(const domain::event& event) noexcept override { log_.append(event); }
-    void turn_away(const domain::command& /*command*/) noexcept override {}
+    void reject_overloaded(const domain::command& /*command*/) noexcept override {}
     void answered(std::uint64_t /*count*/) noexcept override {}
 
  private:

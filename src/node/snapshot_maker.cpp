@@ -83,18 +83,18 @@ void snapshot_maker::take_outcome(std::chrono::nanoseconds duration) {
         ++statistics_.made;
         statistics_.last_duration = duration;
         source_->note_made();
-        say(telemetry::happening_kind::snapshot_made, outcome_.commands);
+        say(telemetry::log_record_kind::snapshot_made, outcome_.commands);
     } else if (!outcome_.problem.empty()) {
         ++statistics_.failed;
         source_->note("no snapshot was made: " + outcome_.problem);
-        say(telemetry::happening_kind::snapshot_failed, last_count_);
+        say(telemetry::log_record_kind::snapshot_failed, last_count_);
     }
 }
 
-void snapshot_maker::say(telemetry::happening_kind what, std::uint64_t number) const {
+void snapshot_maker::say(telemetry::log_record_kind what, std::uint64_t number) const {
     if (log_ == nullptr) return;
-    telemetry::happening said(telemetry::component::venue, what, static_cast<std::int64_t>(number), edge_.wall_now());
-    if (what == telemetry::happening_kind::snapshot_failed) said.severity = telemetry::severity::warning;
+    telemetry::log_record said(telemetry::component::venue, what, static_cast<std::int64_t>(number), edge_.wall_now());
+    if (what == telemetry::log_record_kind::snapshot_failed) said.severity = telemetry::severity::warning;
     log_->note(said);
 }
 

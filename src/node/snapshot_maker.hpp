@@ -103,7 +103,7 @@ class snapshot_maker {
     io::task<bool> moment_is_there();
     void work() noexcept;
     void take_outcome(std::chrono::nanoseconds duration);
-    void say(telemetry::happening_kind what, std::uint64_t number) const;
+    void say(telemetry::log_record_kind what, std::uint64_t number) const;
     void stop() noexcept;
 
     std::unique_ptr<snapshot_source> source_;

@@ -36,7 +36,7 @@ std::unexpected<problem> refuse(std::error_code code, std::string text) {
     return std::unexpected(problem(code, std::move(text)));
 }
 
-std::unexpected<problem> system_said(std::error_code error, const std::string& path, const char* what) {
+std::unexpected<problem> system_error_text(std::error_code error, const std::string& path, const char* what) {
     return std::unexpected(problem(error, fmt::format("{}: {}: {}", path, what, error.message()), path));
 }
 
@@ -50,7 +50,7 @@ bool has_journal(journal::storage* files, const std::string& directory) {
 /// The folders with journals, which are those of segments; one without a name when the directory is itself a journal.
 std::expected<std::vector<std::string>, problem> find_folders(journal::storage* files, const std::string& directory) {
     const auto names = files->list(directory);
-    if (!names) return system_said(names.error(), directory, "the journal's directory cannot be read");
+    if (!names) return system_error_text(names.error(), directory, "the journal's directory cannot be read");
     if (has_journal(files, directory)) return std::vector<std::string>{""};
     std::vector<std::string> found;
     for (const std::string& name : *names) {
@@ -115,7 +115,7 @@ io::task<outcome> venue_copy::begin() {
         const std::string from = folder.empty() ? directory_ : directory_ + "/" + folder;
         const std::string copy = folder.empty() ? to_ : to_ + "/" + folder;
         if (const std::error_code error = files_->make_directory(copy)) {
-            co_return system_said(error, copy, "the directory cannot be made");
+            co_return system_error_text(error, copy, "the directory cannot be made");
         }
         journals_.push_back(std::make_unique<copier>(files_, from, files_, copy));
         journals_.back()->watch([this] { report_progress(); });
@@ -181,7 +181,7 @@ io::task<answer> venue_copy::save(std::size_t shard, const journal::stored_snaps
 }
 
 /// What a start would pass over too, or what the venue has removed.
-bool may_be_left(const problem& p) noexcept {
+bool may_discard(const problem& p) noexcept {
     return p.code == journal_errc::out_of_reach || p.code == journal_errc::damaged ||
            p.code == journal_errc::foreign_file || p.code == journal_errc::unsupported_version;
 }
@@ -191,7 +191,7 @@ io::task<answer> venue_copy::copy_snapshot(std::size_t shard, std::uint64_t sequ
     if (snapshots_[shard].contains(sequence)) co_return answer(true);
     journal::snapshot_store store = store_of(shard, false);
     const auto loaded = co_await store.load(sequence);
-    if (!loaded && may_be_left(loaded.error())) co_return answer(false);
+    if (!loaded && may_discard(loaded.error())) co_return answer(false);
     if (!loaded) co_return std::unexpected(loaded.error());
     answer done = co_await save(shard, &*loaded);
     co_return done;
@@ -201,7 +201,7 @@ io::task<answer> venue_copy::copy_snapshot(std::size_t shard, std::uint64_t sequ
 io::task<answer> venue_copy::copy_moment(std::uint64_t sequence) {
     journal::snapshot_store store = store_of(0, false);
     const auto first = co_await store.load(sequence);
-    if (!first && may_be_left(first.error())) co_return answer(false);
+    if (!first && may_discard(first.error())) co_return answer(false);
     if (!first) co_return std::unexpected(first.error());
     if (journals_.size() > 1) {
         const auto cut = cut_of(first->bytes, journals_.size());
@@ -296,7 +296,7 @@ io::task<std::expected<backup_report, problem>> venue_copy::run() {
     if (done) done = co_await cut_and_finish();
     if (done && !folders_.front().empty()) {
         if (const std::error_code error = co_await files_->sync_directory(to_)) {
-            done = system_said(error, to_, "cannot be written");
+            done = system_error_text(error, to_, "cannot be written");
         }
     }
     if (!done) co_return std::unexpected(std::move(done.error()));
@@ -318,7 +318,7 @@ io::task<std::expected<backup_report, problem>> venue_copy::run() {
 io::task<outcome> check_free(journal::storage* files, std::string path, const char* advice) {
     const auto there = co_await files->open(path, io::file_mode::read);
     if (!there && there.error() == std::errc::no_such_file_or_directory) co_return outcome();
-    if (!there) co_return system_said(there.error(), path, "cannot be looked at");
+    if (!there) co_return system_error_text(there.error(), path, "cannot be looked at");
     const std::error_code code = std::make_error_code(std::errc::file_exists);
     co_return refuse(code, fmt::format("{}: this is there already; {}", path, advice));
 }
@@ -356,7 +356,7 @@ io::task<std::expected<backup_report, problem>> back_up(journal::storage* files,
     std::error_code error;
     if (report) error = co_await files->rename_new(unfinished, to);
     if (report && !error) error = co_await files->sync_directory(parent_of(to));
-    if (report && error) report = system_said(error, to, "the copy cannot be given its name");
+    if (report && error) report = system_error_text(error, to, "the copy cannot be given its name");
     if (!report) {
         std::error_code ignored;  // what stays does not start, and is called unfinished
         fs::remove_all(unfinished, ignored);

@@ -23,8 +23,7 @@ class event_log::writer {
           text_(instruments),
           events_(context_, options.directory, "events", "csv", std::string(event_text::heading()),
                   options.file_bytes_max, options.files_max),
-          happenings_(context_, options.directory, "happenings", "jsonl", {}, options.file_bytes_max,
-                      options.files_max),
+          log_records_(context_, options.directory, "records", "jsonl", {}, options.file_bytes_max, options.files_max),
           ended_(context_) {
         lines_.resize(write_bytes + at_once * line_bytes_max);
     }
@@ -33,20 +32,20 @@ class event_log::writer {
     [[nodiscard]] std::error_code open() { return io::block_on(context_, open_files(this)); }
     /// Before the first event.
     void list(const domain::instrument& i) { text_.list(i.id, i.name, i.tick_size.value); }
-    void run() { io::block_on(context_, write_until_told(this)); }
+    void run() { io::block_on(context_, write_until_stopped(this)); }
     void end() noexcept { ended_.set(); }
 
     producer& add_producer() {
         const std::lock_guard guard(producers_mutex_);
-        // One producer's capacity of happenings is small; the events' is the configuration's.
-        producers_.push_back(std::make_unique<producer>(options_.events_waiting_max, happenings_waiting_max));
+        // One producer's capacity of log records is small; the events' is the configuration's.
+        producers_.push_back(std::make_unique<producer>(options_.events_waiting_max, log_records_waiting_max));
         return *producers_.back();
     }
 
     [[nodiscard]] event_log_statistics statistics() const noexcept {
         event_log_statistics s;
         s.events = events_count_.load(std::memory_order_relaxed);
-        s.happenings = happenings_count_.load(std::memory_order_relaxed);
+        s.log_records = log_records_count_.load(std::memory_order_relaxed);
         s.bytes = bytes_.load(std::memory_order_relaxed);
         const std::lock_guard guard(producers_mutex_);
         for (const auto& p : producers_) s.lost += p->lost_count();
@@ -62,12 +61,12 @@ class event_log::writer {
     static io::task<std::error_code> open_files(writer* self) {
         const std::error_code events = co_await self->events_.open();
         if (events) co_return events;
-        co_return co_await self->happenings_.open();
+        co_return co_await self->log_records_.open();
     }
 
     static io::task<std::error_code> wait_for_end(writer* self) { co_return co_await self->ended_.wait(); }
 
-    static io::task<void> write_until_told(writer* self) {
+    static io::task<void> write_until_stopped(writer* self) {
         bool ended = false;
         while (!ended) {
             const auto told = co_await io::with_timeout(self->options_.look_interval, wait_for_end(self));
@@ -90,7 +89,7 @@ class event_log::writer {
                 from = producers_[i].get();
             }
             co_await write_events(from);
-            co_await write_happenings(from);
+            co_await write_log_records(from);
         }
     }
 
@@ -114,22 +113,23 @@ class event_log::writer {
         }
     }
 
-    io::task<void> write_happenings(producer* from) {
+    io::task<void> write_log_records(producer* from) {
         objects_.clear();
-        std::size_t taken = from->happenings_.consume([this](const happening& what) { text_.append(what, objects_); });
+        std::size_t taken =
+            from->log_records_.consume([this](const log_record& what) { text_.append(what, objects_); });
         const std::size_t noted = taken;
         if (const std::uint64_t lost = from->lost_count(); lost != from->lost_reported_) {
-            happening said(component::venue, happening_kind::events_lost,
-                           static_cast<std::int64_t>(lost - from->lost_reported_), context_.wall_now());
+            log_record said(component::venue, log_record_kind::events_lost,
+                            static_cast<std::int64_t>(lost - from->lost_reported_), context_.wall_now());
             said.severity = severity::warning;
             text_.append(said, objects_);
             from->lost_reported_ = lost;
             ++taken;
         }
         if (taken == 0) co_return;
-        const bool written = co_await put(&happenings_, objects_);
-        (written ? happenings_count_ : unwritten_).fetch_add(taken, std::memory_order_relaxed);
-        if (written) from->happenings_written_.fetch_add(noted, std::memory_order_release);
+        const bool written = co_await put(&log_records_, objects_);
+        (written ? log_records_count_ : unwritten_).fetch_add(taken, std::memory_order_relaxed);
+        if (written) from->log_records_written_.fetch_add(noted, std::memory_order_release);
     }
 
     /// Writes whole lines; false when writing has failed, now or before.
@@ -142,7 +142,7 @@ class event_log::writer {
             error_ = error;
             co_return false;
         }
-        bytes_.store(events_.bytes() + happenings_.bytes(), std::memory_order_relaxed);
+        bytes_.store(events_.bytes() + log_records_.bytes(), std::memory_order_relaxed);
         co_return true;
     }
 
@@ -150,13 +150,13 @@ class event_log::writer {
     io::context context_;
     event_text text_;
     log_files events_;
-    log_files happenings_;
+    log_files log_records_;
     io::remote_event ended_;
     std::vector<char> lines_;  ///< of events
-    std::string objects_;      ///< of happenings
+    std::string objects_;      ///< of log records
     bool failed_ = false;
     std::atomic<std::uint64_t> events_count_{0};
-    std::atomic<std::uint64_t> happenings_count_{0};
+    std::atomic<std::uint64_t> log_records_count_{0};
     std::atomic<std::uint64_t> unwritten_{0};
     std::atomic<std::uint64_t> bytes_{0};
     mutable std::mutex producers_mutex_;  ///< for what follows; never taken by a producer

@@ -5,7 +5,7 @@
 //
 // Layout:  two series of files in one directory. `events.N.csv` has a line per event of the facility, private and
 // public,
-//          with a heading; `happenings.N.jsonl` a JSON object per line for what components say about themselves. N
+//          with a heading; `records.N.jsonl` a JSON object per line for what components say about themselves. N
 //          counts from 1; old files go when there are more than files_max. docs/spec/event_log.md.
 // Limits:  telemetry/limits.hpp.
 // Threads: each `producer` belongs to one thread; the log writes on its own.
@@ -26,16 +26,16 @@
 #include "base/spsc_ring.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
-#include "telemetry/happening.hpp"
 #include "telemetry/limits.hpp"
+#include "telemetry/log_record.hpp"
 
 namespace corro::telemetry {
 
 /// One thread's end of the log.
 class producer {
  public:
-    producer(std::size_t events_capacity, std::size_t happenings_capacity)
-        : events_(events_capacity), happenings_(happenings_capacity) {}
+    producer(std::size_t events_capacity, std::size_t log_records_capacity)
+        : events_(events_capacity), log_records_(log_records_capacity) {}
 
     /// Notes the events of a batch, in their order. What does not fit is lost and counted.
     void note(std::span<const domain::event> events) noexcept {
@@ -43,19 +43,19 @@ class producer {
         if (taken != events.size()) [[unlikely]]
             lose(events.size() - taken);
     }
-    void note(const happening& what) noexcept {
-        if (!happenings_.try_push(what)) [[unlikely]]
+    void note(const log_record& what) noexcept {
+        if (!log_records_.try_push(what)) [[unlikely]]
             lose(1);
         else
-            ++happenings_noted_;
+            ++log_records_added_;
     }
 
-    /// Whether a happening that was noted is not in the file yet. The producer's thread.
-    [[nodiscard]] bool happenings_waiting() const noexcept {
-        return happenings_written_.load(std::memory_order_acquire) != happenings_noted_;
+    /// Whether a log_record that was noted is not in the file yet. The producer's thread.
+    [[nodiscard]] bool log_records_waiting() const noexcept {
+        return log_records_written_.load(std::memory_order_acquire) != log_records_added_;
     }
 
-    /// Events and happenings lost so far. Any thread.
+    /// Events and log records lost so far. Any thread.
     [[nodiscard]] std::uint64_t lost_count() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
  private:
@@ -65,11 +65,11 @@ class producer {
     }
 
     base::spsc_ring<domain::event> events_;
-    base::spsc_ring<happening> happenings_;
-    std::uint64_t happenings_noted_ = 0;
-    std::atomic<std::uint64_t> happenings_written_{0};  ///< by the writer
-    std::atomic<std::uint64_t> lost_{0};                ///< written by the producer alone
-    std::uint64_t lost_reported_ = 0;                   ///< the writer's
+    base::spsc_ring<log_record> log_records_;
+    std::uint64_t log_records_added_ = 0;
+    std::atomic<std::uint64_t> log_records_written_{0};  ///< by the writer
+    std::atomic<std::uint64_t> lost_{0};                 ///< written by the producer alone
+    std::uint64_t lost_reported_ = 0;                    ///< the writer's
 };
 
 struct event_log_options {
@@ -85,7 +85,7 @@ struct event_log_options {
 /// Counts since the log was opened.
 struct event_log_statistics {
     std::uint64_t events = 0;
-    std::uint64_t happenings = 0;
+    std::uint64_t log_records = 0;
     std::uint64_t lost = 0;
     std::uint64_t bytes = 0;
 };

@@ -85,16 +85,16 @@ TEST_F(event_log_test, gives_every_kind_of_event_as_many_columns_as_the_heading_
     for (const std::string& line : lines) EXPECT_EQ(std::count(line.begin(), line.end(), ','), commas) << line;
 }
 
-TEST_F(event_log_test, writes_a_happening_as_an_object) {
+TEST_F(event_log_test, writes_a_log_record_as_an_object) {
     {
         event_log log(options_, {&instrument_, 1});
-        happening what(component::gateway, happening_kind::logon_refused, 4, {});
+        log_record what(component::gateway, log_record_kind::logon_refused, 4, {});
         what.time = domain::time_ns{-1};
         what.severity = severity::warning;
         what.account = domain::account_id{8};
         log.add_producer().note(what);
     }
-    const auto lines = lines_of("happenings.1.jsonl");
+    const auto lines = lines_of("records.1.jsonl");
     ASSERT_EQ(lines.size(), 1U);
     const auto object = nlohmann::json::parse(lines[0]);
     EXPECT_EQ(object["time"], "1969-12-31T23:59:59.999999999Z");
@@ -118,9 +118,9 @@ TEST_F(event_log_test, counts_what_it_loses_and_says_so_in_the_log) {
         EXPECT_EQ(log.statistics().lost, 36U);
     }
     EXPECT_EQ(lines_of("events.1.csv").size(), 65U);
-    const auto happenings = lines_of("happenings.1.jsonl");
-    ASSERT_EQ(happenings.size(), 1U);
-    const auto object = nlohmann::json::parse(happenings[0]);
+    const auto log_records = lines_of("records.1.jsonl");
+    ASSERT_EQ(log_records.size(), 1U);
+    const auto object = nlohmann::json::parse(log_records[0]);
     EXPECT_EQ(object["what"], "events_lost");
     EXPECT_EQ(object["number"], 36);
 }

@@ -11,8 +11,8 @@ namespace corro::telemetry {
 /// second at 260,000 events/s.
 inline constexpr std::size_t events_waiting_max = std::size_t{1} << 16U;
 
-/// The same for happenings, which are rare.
-inline constexpr std::size_t happenings_waiting_max = std::size_t{1} << 12U;
+/// The same for log records, which are rare.
+inline constexpr std::size_t log_records_waiting_max = std::size_t{1} << 12U;
 
 /// How long an event may wait until the writer looks. Nobody wakes it, so that a producer pays for a copy only.
 inline constexpr std::chrono::milliseconds look_interval{10};

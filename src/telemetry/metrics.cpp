@@ -94,14 +94,14 @@ void metrics_page::histogram(std::string_view name, std::string_view help, const
 struct metrics_server::visitor final : io::admission::guest {
     explicit visitor(io::tcp_stream s) : stream(std::move(s)) {}
 
-    void turn_out() noexcept override {
-        turned_out = true;
+    void evict() noexcept override {
+        evicted = true;
         if (scope != nullptr) scope->request_stop();
     }
 
     io::tcp_stream stream;
     io::task_scope* scope = nullptr;  ///< that it is served in
-    bool turned_out = false;
+    bool evicted = false;
 };
 
 namespace {
@@ -125,7 +125,7 @@ metrics_server::metrics_server(io::context& context, std::function<void(metrics_
       options_(options),
       collect_(std::move(collect)),
       hindered_(std::move(hindered)),
-      door_(door_of(options)),
+      admission_(door_of(options)),
       server_(context, [this](http::exchange* on) { return answer(on); }) {}
 
 void metrics_server::close() noexcept {
@@ -142,7 +142,7 @@ io::task<void> metrics_server::serve(io::tcp_acceptor acceptor) {
         if (!accepted) break;  // closed or stopped
         auto v = std::make_unique<visitor>(std::move(*accepted));
         const auto from = v->stream.remote_endpoint();
-        if (!door_.enter(*v, from ? std::optional(*from) : std::nullopt)) continue;
+        if (!admission_.enter(*v, from ? std::optional(*from) : std::nullopt)) continue;
         conversations.spawn(converse(std::move(v)));
     }
     acceptor_ = nullptr;
@@ -150,7 +150,7 @@ io::task<void> metrics_server::serve(io::tcp_acceptor acceptor) {
 }
 
 io::task<void> metrics_server::converse(std::unique_ptr<visitor> v) {
-    if (v->turned_out) co_return;
+    if (v->evicted) co_return;
     static_cast<void>(v->stream.set_option(io::no_delay(true)));
     io::task_scope serving(context_);
     v->scope = &serving;

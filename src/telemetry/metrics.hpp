@@ -85,7 +85,7 @@ class metrics_server {
     [[nodiscard]] io::task<void> serve(io::tcp_acceptor acceptor);
     void close() noexcept;
 
-    [[nodiscard]] std::uint64_t turned_out_count() const noexcept { return door_.turned_out_count(); }
+    [[nodiscard]] std::uint64_t evicted_count() const noexcept { return admission_.evicted_count(); }
 
  private:
     struct visitor;
@@ -98,7 +98,7 @@ class metrics_server {
     metrics_server_options options_;
     std::function<void(metrics_page&)> collect_;
     std::function<std::string()> hindered_;
-    io::admission door_;
+    io::admission admission_;
     http::server server_;
     io::tcp_acceptor* acceptor_ = nullptr;
     metrics_page latest_;

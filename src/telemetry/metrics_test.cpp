@@ -142,8 +142,8 @@ io::task<void> crowd_the_port(io::context* context, const metrics_server_options
     }
     const auto page = co_await get(context, where, "/metrics");
     EXPECT_EQ(page.first, 200U);
-    EXPECT_EQ(server.turned_out_count(), idle + 1 - room);
-    if (server.turned_out_count() != 0) {
+    EXPECT_EQ(server.evicted_count(), idle + 1 - room);
+    if (server.evicted_count() != 0) {
         std::byte none{};
         const io::io_result first = co_await silent.front().read_some(std::span(&none, 1));
         EXPECT_TRUE(first.error) << "the oldest has gone";

@@ -304,14 +304,14 @@ char* event_text::write(const domain::event& e, char* to) {
 
 namespace {
 
-bool is_of_a_journal(happening_kind kind) noexcept {
-    return kind == happening_kind::journal_failed || kind == happening_kind::journal_stalled ||
-           kind == happening_kind::journal_resumed;
+bool concerns_journal(log_record_kind kind) noexcept {
+    return kind == log_record_kind::journal_failed || kind == log_record_kind::journal_stalled ||
+           kind == log_record_kind::journal_resumed;
 }
 
 }  // namespace
 
-void event_text::append(const happening& what, std::string& to) {
+void event_text::append(const log_record& what, std::string& to) {
     char time[time_bytes];
     write_time(what.time, time);
     nlohmann::ordered_json object = {{"time", std::string_view(time, time_bytes)},
@@ -321,7 +321,7 @@ void event_text::append(const happening& what, std::string& to) {
                                      {"number", what.number}};
     if (what.session.value != 0) object["session"] = what.session.value;
     if (what.account.value != 0) object["account"] = what.account.value;
-    if (what.address[0] != '\0') object[is_of_a_journal(what.kind) ? "journal" : "address"] = what.address.data();
+    if (what.address[0] != '\0') object[concerns_journal(what.kind) ? "journal" : "address"] = what.address.data();
     to += object.dump();
     to += '\n';
 }

@@ -1,4 +1,4 @@
-// How the event log writes: a line of CSV per event, a JSON object per happening.
+// How the event log writes: a line of CSV per event, a JSON object per log_record.
 //
 // Not part of the log's interface. The columns are docs/spec/event_log.md.
 // Cost: a line of CSV takes some tens of nanoseconds: names are prepared, and what a command's events begin with is
@@ -17,7 +17,7 @@
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
 #include "telemetry/flat_text.hpp"
-#include "telemetry/happening.hpp"
+#include "telemetry/log_record.hpp"
 
 namespace corro::telemetry {
 
@@ -35,7 +35,7 @@ class event_text {
     /// @param to  line_bytes_max bytes, all of which may be overwritten.
     /// @return    The end of the line.
     [[nodiscard]] char* write(const domain::event& event, char* to);
-    void append(const happening& what, std::string& to);
+    void append(const log_record& what, std::string& to);
 
     /// What a line says of an instrument.
     struct listed {

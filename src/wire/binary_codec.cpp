@@ -342,7 +342,7 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
                : refusal{session_reject_reason::unexpected_message, 0};
 }
 
-bool foresee(const frame& from, domain::foresight& into) noexcept {
+bool decode_prefetch_hint(const frame& from, domain::prefetch_hint& into) noexcept {
     const auto take_names = [&]<class Message, class View>(std::type_identity<Message>, std::type_identity<View>) {
         if (from.block_bytes < Message::block_bytes) return false;
         const View view{from};

@@ -18,8 +18,8 @@
 #include "domain/command.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
-#include "domain/foresight.hpp"
 #include "domain/instrument.hpp"
+#include "domain/prefetch_hint.hpp"
 #include "wire/errors.hpp"
 #include "wire/frame.hpp"
 #include "wire/generated/corro_binary.hpp"
@@ -69,7 +69,7 @@ template <class Message>
 
 /// What a request names, for those who look ahead: nothing is checked but that it is long enough. Account and session
 /// are left to the caller. False for a message that names no order.
-[[nodiscard]] bool foresee(const frame& from, domain::foresight& into) noexcept;
+[[nodiscard]] bool decode_prefetch_hint(const frame& from, domain::prefetch_hint& into) noexcept;
 
 /// Writes a command as the request that it came from, with `command.request` as the header's sequence.
 ///

@@ -99,8 +99,8 @@ TEST(binary_codec, reads_an_order_into_ticks_and_lots) {
 }
 
 TEST(binary_codec, foresees_which_order_a_request_names) {
-    domain::foresight seen;
-    ASSERT_TRUE(foresee(frame_in(bytes_of(sound_order(), 9)), seen));
+    domain::prefetch_hint seen;
+    ASSERT_TRUE(decode_prefetch_hint(frame_in(bytes_of(sound_order(), 9)), seen));
     EXPECT_EQ(seen.client_order.value, 7U);
     EXPECT_EQ(seen.instrument.value, 1U);
     EXPECT_EQ(seen.request, 9U);
@@ -108,24 +108,24 @@ TEST(binary_codec, foresees_which_order_a_request_names) {
     cancel_order cancel;
     cancel.client_order = domain::client_order_id{8};
     cancel.instrument = domain::instrument_id{2};
-    ASSERT_TRUE(foresee(frame_in(bytes_of(cancel, 10)), seen));
+    ASSERT_TRUE(decode_prefetch_hint(frame_in(bytes_of(cancel, 10)), seen));
     EXPECT_EQ(seen.client_order.value, 8U);
     EXPECT_EQ(seen.instrument.value, 2U);
     EXPECT_FALSE(seen.enters);
     amend_order amend;
     amend.client_order = domain::client_order_id{6};
-    ASSERT_TRUE(foresee(frame_in(bytes_of(amend, 11)), seen));
+    ASSERT_TRUE(decode_prefetch_hint(frame_in(bytes_of(amend, 11)), seen));
     EXPECT_EQ(seen.client_order.value, 6U);
     EXPECT_FALSE(seen.enters);
-    EXPECT_FALSE(foresee(frame_in(bytes_of(heartbeat{})), seen)) << "it names no order";
+    EXPECT_FALSE(decode_prefetch_hint(frame_in(bytes_of(heartbeat{})), seen)) << "it names no order";
 }
 
 TEST(binary_codec, foresees_nothing_in_a_block_that_is_too_short) {
     auto bytes = bytes_of(sound_order());
     put(bytes, 0, {0, 8});
     bytes.resize(header_bytes + 8);
-    domain::foresight seen;
-    EXPECT_FALSE(foresee(frame_in(bytes), seen));
+    domain::prefetch_hint seen;
+    EXPECT_FALSE(decode_prefetch_hint(frame_in(bytes), seen));
 }
 
 TEST(binary_codec, a_value_comes_back_out_of_its_view) {

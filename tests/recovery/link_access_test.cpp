@@ -196,7 +196,7 @@ TEST_P(link_access, S9_who_has_no_secret_hears_nothing_and_does_nothing) {
         io::block_on(context, try_without_secret(&context, &v.at_gateways[0], how, &what));
         EXPECT_TRUE(what.ended);
         for (const link_message kind : what.kinds) {
-            EXPECT_TRUE(kind == link_message::stranger || kind == link_message::refusal)
+            EXPECT_TRUE(kind == link_message::unauthenticated_connection || kind == link_message::refusal)
                 << static_cast<int>(kind) << " was said to somebody who has proved nothing";
         }
         EXPECT_LT(what.bytes.size(), 200U) << "a sentence";
@@ -215,7 +215,7 @@ io::task<void> claim_rights(io::context* context, const node::configuration* c, 
     p->put(link_message::commands, kill_switch(5));
     *of_own = co_await p->listen(3);
     // A session that listens enters nothing, and a question about the venue is an operator's.
-    gateway::operator_question question;
+    gateway::admin_request question;
     question.session = domain::session_id{5};
     p->put(link_message::question, question);
     const heard rest = co_await p->listen(0);

@@ -204,7 +204,7 @@ TEST_P(snapshots_of_segments, are_written_when_somebody_asks) {
     io::block_on(context, live_until_saved(&context, exchange.get(), &l, one, c.journal_directory, true));
     EXPECT_TRUE(exchange->at(0).journal->notices().empty());
     exchange.reset();  // and with it the log is written
-    std::ifstream log(directory.path() + "/log/happenings.1.jsonl");
+    std::ifstream log(directory.path() + "/log/records.1.jsonl");
     const std::string said{std::istreambuf_iterator<char>(log), {}};
     EXPECT_NE(said.find("\"component\":\"venue\",\"what\":\"snapshot_made\",\"number\":"), std::string::npos) << said;
 }

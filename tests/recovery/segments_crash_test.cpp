@@ -69,7 +69,7 @@ io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endpoint ve
         const std::error_code error = co_await s->session->reconnect(venue);
         if (error && testing::is_broken_connection(error)) co_return false;
         if (error) m->fail("a session cannot go on: " + error.message());
-        if (!error && !s->session->resend_untaken()) m->fail("requests that were not taken are no longer kept");
+        if (!error && !s->session->resend_not_accepted()) m->fail("requests that were not taken are no longer kept");
         co_return m->failure.empty();
     }
     client::credentials credentials = testing::who(1 + index % 2, 1 + index / 2);

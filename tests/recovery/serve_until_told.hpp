@@ -34,7 +34,7 @@ inline constexpr int parents_wire = 3;
 }
 
 template <class Served>
-io::task<void> close_when_told(Served* served, io::unix_stream* wire) {
+io::task<void> close_on_signal(Served* served, io::unix_stream* wire) {
     std::array<std::byte, 1> nothing;
     static_cast<void>(co_await wire->read_some(nothing));
     served->close();
@@ -46,7 +46,7 @@ io::task<void> serve_until_told(io::context* context, Served* served) {
     auto wire = io::unix_stream::adopt(*context, ::dup(parents_wire));
     if (!wire) ::_exit(4);
     io::task_scope listening(*context);
-    listening.spawn(close_when_told(served, &*wire));
+    listening.spawn(close_on_signal(served, &*wire));
     std::exception_ptr failed;
     try {
         co_await served->run();

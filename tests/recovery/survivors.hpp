@@ -65,7 +65,7 @@ inline io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endp
         if (error && is_broken_connection(error)) co_return false;
         if (error == client::logged_out(wire::logout_reason::sequence_unknown)) m->lost = true;
         if (error) m->fail("a session cannot go on: " + error.message());
-        if (!error && !s->session->resend_untaken()) m->fail("requests that were not taken are no longer kept");
+        if (!error && !s->session->resend_not_accepted()) m->fail("requests that were not taken are no longer kept");
         co_return m->failure.empty();
     }
     client::credentials credentials = who(1 + index % 2, 1 + index / 2);

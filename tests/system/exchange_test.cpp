@@ -145,13 +145,13 @@ io::task<void> crowd(io::context* context, node::exchange* exchange, bool* said_
     serving.spawn(exchange->run());
     auto polite = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, 1));
     auto deaf = co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(2, 1));
-    auto stranger = co_await io::tcp_stream::connect(*context, exchange->order_entry_endpoint());
+    auto unauthenticated_connection = co_await io::tcp_stream::connect(*context, exchange->order_entry_endpoint());
     auto feed = co_await client::feed_session::join(exchange->feed_endpoint(), exchange->snapshot_endpoint());
-    const bool all_there = polite && deaf && stranger && feed;
+    const bool all_there = polite && deaf && unauthenticated_connection && feed;
     exchange->close();
     if (all_there) {
         // The polite one reads until the venue's logout, past what became of its wish to cancel on disconnect; the deaf
-        // one and the stranger never look.
+        // one and the unauthenticated_connection never look.
         auto last = co_await (*polite)->next();
         while (last) last = co_await (*polite)->next();
         *said_goodbye = last.error() == client::logged_out(wire::logout_reason::shutting_down);

@@ -28,7 +28,7 @@ inline io::task<void> come(lasting_client* c, io::endpoint venue, std::uint64_t 
     if (c->session != nullptr) {
         const std::error_code error = co_await c->session->reconnect(venue);
         CORRO_REQUIRE(!error);
-        CORRO_REQUIRE(c->session->resend_untaken());
+        CORRO_REQUIRE(c->session->resend_not_accepted());
         co_return;
     }
     client::credentials trader = who(1, 1);

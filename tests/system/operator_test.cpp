@@ -341,7 +341,7 @@ TEST_P(an_operator, has_a_snapshot_made_while_the_venue_runs_or_is_told_why_not)
     const std::string journal = directory_.path() + (has_segments(GetParam().made_of) ? "/journal/FIRST" : "/journal");
     const std::string name = journal + "/00000000000000000001.snapshot";
     EXPECT_EQ(std::filesystem::exists(name), is_made);
-    std::ifstream log(directory_.path() + "/log/happenings.1.jsonl");
+    std::ifstream log(directory_.path() + "/log/records.1.jsonl");
     std::string made;
     for (std::string line; std::getline(log, line);) {
         if (line.find("\"snapshot_made\"") != std::string::npos) made += line;

@@ -75,7 +75,7 @@ class Program(unittest.TestCase):
         # That a session wants this, and that it is over, are commands without messages.
         silent = set(range(1, max(commands) + 1)) - set(commands)
         self.assertLessEqual(len(silent), 10)
-        with open(os.path.join(log, "happenings.1.jsonl"), encoding="utf-8") as file:
+        with open(os.path.join(log, "records.1.jsonl"), encoding="utf-8") as file:
             said = [json.loads(line) for line in file]
         self.assertEqual([one["what"] for one in said if one["component"] == "venue"], ["started", "stopped"])
         self.assertEqual(sum(one["what"] == "logged_on" for one in said), 5)

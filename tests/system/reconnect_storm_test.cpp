@@ -64,7 +64,7 @@ io::task<void> come_back(storm* s, std::uint32_t index) {
             if (stopped) co_return;
         }
     }
-    if (error || !session->resend_untaken()) {
+    if (error || !session->resend_not_accepted()) {
         ++s->failed;
         co_return;
     }

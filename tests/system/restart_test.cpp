@@ -235,7 +235,7 @@ TEST_P(snapshots_while_running, are_written_when_somebody_asks) {
     io::block_on(context, live_until_saved(&context, exchange.get(), &trader, one, c.journal_directory, true));
     EXPECT_TRUE(exchange->journal()->notices().empty());
     exchange.reset();  // and with it the log is written
-    std::ifstream log(directory.path() + "/log/happenings.1.jsonl");
+    std::ifstream log(directory.path() + "/log/records.1.jsonl");
     const std::string said{std::istreambuf_iterator<char>(log), {}};
     EXPECT_NE(said.find("\"component\":\"venue\",\"what\":\"snapshot_made\",\"number\":"), std::string::npos) << said;
 }

@@ -229,7 +229,7 @@ io::task<void> go_over_the_end(io::endpoint at, memory* known) {
     EXPECT_EQ(s->session_day(), 2U);
     EXPECT_EQ(s->next_request(), 1U);
     EXPECT_EQ(s->next_answer(), 1U);
-    EXPECT_EQ(s->untaken_count(), 0U);
+    EXPECT_EQ(s->not_accepted_count(), 0U);
     domain::event said = co_await ask(s.get(), cancel_request(2, 2));
     EXPECT_EQ(said.reason, domain::reject_reason::unknown_order) << "request 2 is not sent yet";
     said = co_await ask(s.get(), order(12, 2));

@@ -86,8 +86,8 @@ io::task<void> trade_and_break(node::exchange* exchange, std::uint64_t seed, boo
             CORRO_REQUIRE(co_await finish(session, &own));
         }
         CORRO_REQUIRE(!co_await come_back(session, exchange->order_entry_endpoint()));
-        CORRO_REQUIRE(session->resend_untaken());
-        EXPECT_EQ(session->untaken_count(), 0U);
+        CORRO_REQUIRE(session->resend_not_accepted());
+        EXPECT_EQ(session->not_accepted_count(), 0U);
     }
     CORRO_REQUIRE(co_await finish(session, &own));
     EXPECT_EQ(session->next_request() - 1, own.statistics().requests);

@@ -74,7 +74,7 @@ class epoll_backend final : public kernel::kernel_backend {
     [[nodiscard]] bool park(epoll_descriptor& on, operation& what, operation*& place) noexcept;
     void unpark(operation& what) noexcept;
     void settle(operation*& place) noexcept;
-    void look_ahead() const noexcept;
+    void prefetch_ahead() const noexcept;
     [[nodiscard]] const table_entry* entry_ahead(int distance) const noexcept;
 
     [[nodiscard]] bool attempt(epoll_descriptor& on, operation& what) noexcept;
@@ -273,7 +273,7 @@ const table_entry* epoll_backend::entry_ahead(int distance) const noexcept {
 
 /// With many sockets each event begins with misses, each behind the one before: the table, the descriptor, the
 /// operation in its coroutine's frame. Fetched step by step, one event ahead for each, they are there in time.
-void epoll_backend::look_ahead() const noexcept {
+void epoll_backend::prefetch_ahead() const noexcept {
     if (const table_entry* const third = entry_ahead(2)) __builtin_prefetch(third);
     if (const table_entry* const second = entry_ahead(1); second != nullptr && second->user != nullptr) {
         __builtin_prefetch(second->user);
@@ -291,7 +291,7 @@ void epoll_backend::dispatch_one() noexcept {
     const epoll_event event = events_[collected_next_];
     ++collected_next_;
     --collected_count_;
-    look_ahead();
+    prefetch_ahead();
     if (event.data.u64 == wake_mark) return;
     const table_entry& entry = table_[static_cast<std::uint32_t>(event.data.u64)];
     if (entry.user == nullptr || entry.generation != event.data.u64 >> 32U) return;

@@ -12,7 +12,7 @@ namespace corro::io {
 /// Makes a backend; may throw std::system_error.
 using backend_factory = std::unique_ptr<backend> (*)();
 
-/// Makes `backend_kind::asio` work. Called by `asio::offer_backend`.
+/// Makes `backend_kind::asio` work. Called by `asio::register_backend`.
 void offer_asio_backend(backend_factory make) noexcept;
 
 /// Whether it does.

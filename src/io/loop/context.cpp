@@ -102,7 +102,7 @@ void context::enter() noexcept {
     grant_credit();
 }
 
-bool context::out_of_work() const noexcept {
+bool context::is_idle() const noexcept {
     return work_count_ == 0 && ready_.empty() && after_events_.empty() &&
            deliveries_.load(std::memory_order_acquire) == nullptr;
 }
@@ -110,7 +110,7 @@ bool context::out_of_work() const noexcept {
 void context::run() {
     enter();
     take_deliveries();
-    while (!stopped_ && !out_of_work()) turn();
+    while (!stopped_ && !is_idle()) turn();
     stopped_ = false;
     leave();
     if (roots_->size() == 0) roots_->rethrow_failure();
@@ -161,7 +161,7 @@ void context::turn() noexcept {
         if (backend_->parked_count() != 0) backend_->wait(std::chrono::nanoseconds(0));
         return;
     }
-    if (until_ == nullptr && out_of_work()) return;
+    if (until_ == nullptr && is_idle()) return;
     poll_or_sleep(now);
 }
 

@@ -31,7 +31,7 @@ class task_scope;
 
 /// Which kernel interface a context stands on. `automatic` takes what suits every kernel and thread: epoll. `uring`
 /// takes io_uring or refuses; `uring_if_possible` takes epoll where the kernel lacks or forbids io_uring, and says so
-/// (`context::backend_notice`). `asio` works in programs that link corro::io_asio and call `asio::offer_backend`.
+/// (`context::backend_notice`). `asio` works in programs that link corro::io_asio and call `asio::register_backend`.
 enum class backend_kind : std::uint8_t { automatic, epoll, uring, uring_if_possible, asio };
 
 /// How a context is made.
@@ -124,7 +124,7 @@ class context {
     }
 
     /// Whether the task of an operation that completed at once may go on at once; otherwise it should queue.
-    [[nodiscard]] bool may_go_on(const operation& done) noexcept {
+    [[nodiscard]] bool may_continue_inline(const operation& done) noexcept {
         const auto moved = static_cast<std::int64_t>(done.bytes);
         inline_credit_ -= moved + inline_charge_bytes;
         shared_credit_ -= moved + shared_charge_bytes;
@@ -183,7 +183,7 @@ class context {
     void resume_ready() noexcept;
     void poll_or_sleep(steady_time now) noexcept;
     bool take_in(remote_item* newest_first, bool slept) noexcept;
-    [[nodiscard]] bool out_of_work() const noexcept;
+    [[nodiscard]] bool is_idle() const noexcept;
     [[nodiscard]] static remote_item* asleep() noexcept;
     static void on_stop_message(remote_item& message, context& self) noexcept;
 

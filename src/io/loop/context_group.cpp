@@ -210,7 +210,7 @@ void context_group::wake_everybody() noexcept {
     for (auto& each : lanes_) each->look.set();
 }
 
-context_group::lane& context_group::home_of_this_thread() noexcept {
+context_group::lane& context_group::loop_of_this_thread() noexcept {
     if (last_home.group != this || last_home.index >= lanes_.size()) [[unlikely]] {
         last_home.group = this;
         last_home.index = homes_count_.fetch_add(1, std::memory_order_relaxed) % lanes_.size();
@@ -220,7 +220,7 @@ context_group::lane& context_group::home_of_this_thread() noexcept {
 
 void context_group::spawn(task<void> child) noexcept {
     CORRO_ASSERT(child.valid(), "an empty task cannot be spawned");
-    home_of_this_thread().push(std::move(child));
+    loop_of_this_thread().push(std::move(child));
     // Either this sees who has become idle or given up its search, or they see the task (`lie_down`).
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (idle_count_.load(std::memory_order_relaxed) != 0 && searching_count_.load(std::memory_order_relaxed) == 0) {
@@ -337,7 +337,7 @@ task<void> context_group::drain(context_group* group, lane* mine) {
 
 /// A lane that nobody runs and that has unfinished tasks; else the home of this thread; else any. It becomes its home.
 context_group::lane& context_group::enter_lane() {
-    lane* mine = &home_of_this_thread();
+    lane* mine = &loop_of_this_thread();
     const std::scoped_lock lock(guard_);
     const auto merit = [mine](const lane& one) {
         if (one.taken) return 0;

@@ -72,7 +72,7 @@ class context_group {
     static task<void> counted(context_group* group, task<void> child);
     static task<void> feed(context_group* group, lane* mine);
     static task<void> drain(context_group* group, lane* mine);
-    [[nodiscard]] lane& home_of_this_thread() noexcept;
+    [[nodiscard]] lane& loop_of_this_thread() noexcept;
     [[nodiscard]] lane& enter_lane();
     void leave_lane(lane& mine);
     [[nodiscard]] bool take_something(lane& mine) noexcept;

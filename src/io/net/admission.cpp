@@ -58,33 +58,33 @@ bool admission::enter(guest& newcomer, const std::optional<endpoint>& from) {
 bool admission::make_room(origin& from) {
     if (from.count > options_.per_address_max) {
         if (from.guests.alone()) return false;
-        turn_out(static_cast<guest&>(static_cast<address_link&>(*from.guests.next)));
+        evict(static_cast<guest&>(static_cast<address_link&>(*from.guests.next)));
     }
     if (from.proof == 0 && unproven_count_ + options_.reserved_for_proven >= options_.guests_max) {
         if (unproven_.alone()) return false;
-        turn_out(static_cast<guest&>(static_cast<age_link&>(*unproven_.next)));
+        evict(static_cast<guest&>(static_cast<age_link&>(*unproven_.next)));
     }
     if (from.proof != 0 && guests_count_ - unproven_count_ >= proven_max()) {
         if (proven_.alone()) return false;
-        turn_out(static_cast<guest&>(static_cast<age_link&>(*proven_.next)));
+        evict(static_cast<guest&>(static_cast<age_link&>(*proven_.next)));
     }
-    return guests_count_ < options_.guests_max || turn_out_oldest();
+    return guests_count_ < options_.guests_max || evict_oldest();
 }
 
 std::size_t admission::proven_max() const noexcept {
     return options_.guests_max - options_.reserved_for_unproven;
 }
 
-bool admission::turn_out_oldest() {
+bool admission::evict_oldest() {
     if (unproven_.alone() && proven_.alone()) return false;
-    turn_out(static_cast<guest&>(static_cast<age_link&>(*(unproven_.alone() ? proven_.next : unproven_.next))));
+    evict(static_cast<guest&>(static_cast<age_link&>(*(unproven_.alone() ? proven_.next : unproven_.next))));
     return true;
 }
 
-void admission::turn_out(guest& oldest) {
+void admission::evict(guest& oldest) {
     ++turned_out_count_;
     leave(oldest);
-    oldest.turn_out();
+    oldest.evict();
 }
 
 void admission::leave(guest& gone) noexcept {
@@ -132,7 +132,7 @@ void admission::remember(origins::iterator from) {
     }
     // With those the kind may have more places than it may have.
     while (guests_count_ - unproven_count_ > proven_max() && !proven_.alone()) {
-        turn_out(static_cast<guest&>(static_cast<age_link&>(*proven_.next)));
+        evict(static_cast<guest&>(static_cast<age_link&>(*proven_.next)));
     }
     mine.proof = ++proofs_count_;
     proofs_.emplace(mine.proof, from);

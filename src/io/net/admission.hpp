@@ -54,12 +54,12 @@ class admission {
     /// The guest stays as long as it wishes; it counts as before.
     void settle(guest& known) noexcept;
     /// Turns out who would be next, for the sake of connections that are not counted here. False: there is nobody.
-    [[nodiscard]] bool turn_out_oldest();
+    [[nodiscard]] bool evict_oldest();
     /// The guest goes.
     void leave(guest& gone) noexcept;
 
-    [[nodiscard]] std::size_t guests_count() const noexcept { return guests_count_; }
-    [[nodiscard]] std::uint64_t turned_out_count() const noexcept { return turned_out_count_; }
+    [[nodiscard]] std::size_t admitted_count() const noexcept { return guests_count_; }
+    [[nodiscard]] std::uint64_t evicted_count() const noexcept { return turned_out_count_; }
 
  private:
     struct origin;
@@ -91,7 +91,7 @@ class admission {
 
     [[nodiscard]] static std::uint64_t key_of(const std::optional<endpoint>& from) noexcept;
     [[nodiscard]] bool make_room(origin& from);
-    void turn_out(guest& oldest);
+    void evict(guest& oldest);
     [[nodiscard]] std::size_t proven_max() const noexcept;
     void forget(origins::iterator from) noexcept;
     void remember(origins::iterator from);
@@ -123,7 +123,7 @@ class admission {
             if (where_ != nullptr) where_->leave(*this);
         }
         /// The connection is to end at once; it counts no more. Must not call into the admission.
-        virtual void turn_out() noexcept = 0;
+        virtual void evict() noexcept = 0;
 
      private:
         friend class admission;

@@ -23,7 +23,7 @@ class test_guest final : public admission::guest {
     bool was_turned_out = false;
 
  private:
-    void turn_out() noexcept override { was_turned_out = true; }
+    void evict() noexcept override { was_turned_out = true; }
 };
 
 endpoint address(std::uint32_t n) {
@@ -57,8 +57,8 @@ TEST(admission, turns_out_the_oldest_for_a_newcomer) {
     }
     EXPECT_EQ(who_is_in(guests), (std::vector{2, 3, 4}));
     EXPECT_TRUE(guests.front().was_turned_out);
-    EXPECT_EQ(door.turned_out_count(), 2U);
-    EXPECT_EQ(door.guests_count(), 3U);
+    EXPECT_EQ(door.evicted_count(), 2U);
+    EXPECT_EQ(door.admitted_count(), 3U);
 }
 
 TEST(admission, turns_out_the_oldest_of_an_address_that_has_too_many) {
@@ -74,7 +74,7 @@ TEST(admission, keeps_its_reserve_for_addresses_that_have_proven_something) {
     std::list<test_guest> guests;
     EXPECT_TRUE(door.enter(guests.emplace_back(0), address(1)));
     door.prove(guests.back());
-    EXPECT_EQ(door.guests_count(), 0U);
+    EXPECT_EQ(door.admitted_count(), 0U);
     EXPECT_FALSE(guests.back().was_turned_out);
     for (int i = 1; i <= 2; ++i) EXPECT_TRUE(door.enter(guests.emplace_back(i), address(1)));
     for (int i = 3; i <= 9; ++i) {
@@ -190,7 +190,7 @@ TEST(admission, keeps_its_bounds_over_random_comings_and_goings) {
                 ++per_address[from[static_cast<std::size_t>(each->name)]];
                 ++each;
             }
-            ASSERT_EQ(in, door.guests_count());
+            ASSERT_EQ(in, door.admitted_count());
             ASSERT_LE(in, options.guests_max);
             for (const std::size_t count : per_address) ASSERT_LE(count, options.per_address_max);
             for (test_guest& each : guests) {

@@ -60,7 +60,7 @@ class basic_manual_event {
 
      private:
         basic_manual_event* on_;
-        detail::late_waiter<typename Waiters::waiter> waiter_;
+        detail::waiter_when_needed<typename Waiters::waiter> waiter_;
     };
 
     /// Waits until the event is set.
@@ -124,7 +124,7 @@ class basic_auto_event {
 
      private:
         basic_auto_event* on_;
-        detail::late_waiter<typename Waiters::waiter> waiter_;
+        detail::waiter_when_needed<typename Waiters::waiter> waiter_;
     };
 
     /// Waits for a `set` and uses it up.

@@ -66,7 +66,7 @@ class lock_awaiter {
 
  protected:
     Mutex* on_;
-    late_waiter<typename Mutex::waiters::waiter> waiter_;
+    waiter_when_needed<typename Mutex::waiters::waiter> waiter_;
 };
 
 template <class Mutex>

@@ -1,4 +1,4 @@
-// The bridges between coroutines and callback code: await_callback and the springboard.
+// The bridges between coroutines and callback code: await_callback and the callback_bridge.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -10,7 +10,7 @@
 #include "io/loop/timer.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/await_callback.hpp"
-#include "io/task/springboard.hpp"
+#include "io/task/callback_bridge.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
 #include "io/testing/test_require.hpp"

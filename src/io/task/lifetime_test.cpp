@@ -59,7 +59,7 @@ task<> write_a_lot(Stream* to, io_result* sent) {
     *sent = co_await to->write_all(block);
 }
 template <class Stream>
-task<> say_goodbye(Stream* to, std::error_code* end) {
+task<> send_close(Stream* to, std::error_code* end) {
     *end = co_await to->shutdown();
 }
 
@@ -72,7 +72,7 @@ task<> destroy_under_operations(std::optional<Stream>* on, bool at_once) {
     std::error_code end;
     children.spawn(read_four(&**on, &got));
     children.spawn(write_a_lot(&**on, &sent));
-    children.spawn(say_goodbye(&**on, &end));
+    children.spawn(send_close(&**on, &end));
     for (int turn = 0; turn < (at_once ? 1 : 5); ++turn) co_await yield();
     on->reset();
     co_await children.join();

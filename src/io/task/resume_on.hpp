@@ -41,18 +41,18 @@ namespace detail {
 /// What the parent and the work elsewhere share. It is a member of the parent's frame, and the parent goes on only when
 /// neither the work nor a stop message can touch it any more.
 template <class T>
-struct errand {
-    errand(context& here, task<T> what) noexcept : done(here), stop_arrived(here), work(std::move(what)) {
+struct remote_call {
+    remote_call(context& here, task<T> what) noexcept : done(here), stop_arrived(here), work(std::move(what)) {
         stop_message.self = this;
         stop_message.arrive = [](remote_item& arrived, context&) noexcept {
-            errand& mine = *static_cast<message&>(arrived).self;
+            remote_call& mine = *static_cast<message&>(arrived).self;
             mine.stopping.request_stop();
             mine.stop_arrived.set();
         };
     }
 
     struct message : remote_item {
-        errand* self;
+        remote_call* self;
     };
 
     remote_event done;
@@ -65,7 +65,7 @@ struct errand {
 };
 
 template <class T>
-task<> run_errand(errand<T>* shared) {
+task<> run_remote_call(remote_call<T>* shared) {
     stop_relay relay(shared->stopping);
     relay.listen(co_await this_stop_token());
     try {
@@ -94,8 +94,8 @@ template <class T>
 task<T> resume_on(context& there, task<T> work) {
     // Not a coroutine itself: a coroutine takes no references.
     return [](context* elsewhere, task<T> moved) -> task<T> {
-        detail::errand<T> shared(co_await this_context(), std::move(moved));
-        remote_spawn(*elsewhere, detail::run_errand<T>(&shared));
+        detail::remote_call<T> shared(co_await this_context(), std::move(moved));
+        remote_spawn(*elsewhere, detail::run_remote_call<T>(&shared));
         if (const std::error_code stopped = co_await shared.done.wait(); stopped) {
             elsewhere->deliver(shared.stop_message);
             // From here on nothing but the end of it all ends the wait.

@@ -7,7 +7,7 @@
 
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
-#include "io/task/springboard.hpp"
+#include "io/task/callback_bridge.hpp"
 #include "io/testing/backend_tests.hpp"
 
 namespace corro::io {

@@ -257,13 +257,13 @@ tls_engine::step tls_engine::judge(int result) noexcept {
         case SSL_ERROR_WANT_WRITE: return step::wants_output;
         case SSL_ERROR_ZERO_RETURN: return step::ended;
         default:
-            error_ = why_failed();
+            error_ = failure_of();
             ::ERR_clear_error();
             return step::failed;
     }
 }
 
-std::error_code tls_engine::why_failed() const noexcept {
+std::error_code tls_engine::failure_of() const noexcept {
     if (alert_received_ == SSL_AD_NO_APPLICATION_PROTOCOL) return make_error_code(tls_errc::no_common_protocol);
     if (alert_received_ == SSL_AD_PROTOCOL_VERSION) return make_error_code(tls_errc::no_common_parameters);
     if (alert_received_ >= 0) {

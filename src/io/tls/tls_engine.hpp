@@ -87,7 +87,7 @@ class tls_engine {
     static int remember(ssl_st* connection, ssl_session_st* session);
 
     [[nodiscard]] step judge(int result) noexcept;
-    [[nodiscard]] std::error_code why_failed() const noexcept;
+    [[nodiscard]] std::error_code failure_of() const noexcept;
 
     tls_context settings_;
     std::string host_;

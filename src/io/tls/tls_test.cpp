@@ -184,12 +184,12 @@ TEST_P(tls, certificates_that_nobody_vouches_for_are_refused_unless_told_otherwi
     const tls_pair self_signed = handshake(client_context(), server_context(serving_options(own)));
     ASSERT_FALSE(self_signed.client);
     EXPECT_EQ(self_signed.client.error(), tls_errc::certificate_self_signed);
-    tls_client_options stranger = trusting_options();
-    stranger.trusted_certificates = own.certificate;
-    const tls_pair untrusted = handshake(client_context(stranger), server_context());
+    tls_client_options unauthenticated_connection = trusting_options();
+    unauthenticated_connection.trusted_certificates = own.certificate;
+    const tls_pair untrusted = handshake(client_context(unauthenticated_connection), server_context());
     ASSERT_FALSE(untrusted.client);
     EXPECT_EQ(untrusted.client.error(), tls_errc::certificate_untrusted);
-    EXPECT_TRUE(handshake(client_context(stranger), server_context(serving_options(own))).ok())
+    EXPECT_TRUE(handshake(client_context(unauthenticated_connection), server_context(serving_options(own))).ok())
         << "a certificate may be trusted by itself";
     tls_client_options careless = trusting_options();
     careless.verify = false;
@@ -246,7 +246,7 @@ TEST_P(tls, sessions_are_resumed_and_counted) {
             tls_pair pair = co_await shake_hands(on, mine, theirs, "localhost");
             CORRO_REQUIRE(pair.ok());
             std::array<std::byte, 8> room{};
-            // Tickets of TLS 1.3 travel with the first data.
+            // Tickets of TLS 1.3 match_implied with the first data.
             const auto [sent, got] =
                 co_await when_all(pair.server->write_all(bytes_of("x")), pair.client->read_some(room));
             EXPECT_TRUE(sent.ok() && got.ok());
@@ -301,10 +301,10 @@ TEST_P(tls, clients_show_a_certificate_where_the_server_asks_for_one) {
     const tls_pair without = handshake(client_context(), server);
     ASSERT_FALSE(without.server);
     EXPECT_EQ(without.server.error(), tls_errc::certificate_missing);
-    const test_identity stranger = make_test_certificate(test_certificate_options());
+    const test_identity unauthenticated_connection = make_test_certificate(test_certificate_options());
     tls_client_options unknown = trusting_options();
-    unknown.certificate_chain = stranger.certificate;
-    unknown.private_key = stranger.private_key;
+    unknown.certificate_chain = unauthenticated_connection.certificate;
+    unknown.private_key = unauthenticated_connection.private_key;
     const tls_pair refused = handshake(client_context(unknown), server);
     ASSERT_FALSE(refused.server);
     EXPECT_EQ(refused.server.error(), tls_errc::certificate_self_signed);

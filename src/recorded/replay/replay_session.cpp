@@ -194,7 +194,7 @@ io::task<void> replay_session::follow_feed(driving* d) {
     }
 }
 
-io::task<void> replay_session::notice_silence(driving* d) {
+io::task<void> replay_session::detect_timeout(driving* d) {
     std::uint64_t heard_before = 0;
     std::chrono::seconds silent{0};
     while (true) {
@@ -219,7 +219,7 @@ io::task<std::string> replay_session::drive(replay_run* run, domain::instrument_
     scope.spawn(feed_->keep_alive());
     scope.spawn(receive(&d));
     scope.spawn(follow_feed(&d));
-    scope.spawn(notice_silence(&d));
+    scope.spawn(detect_timeout(&d));
     scope.spawn(send(&d));
     co_await scope.join();
     if (d.failure.empty() && !run->finished()) co_return std::string("stopped");

@@ -98,7 +98,7 @@ class replay_session {
     io::task<bool> keep_pace(driving* d, domain::time_ns recorded);
     io::task<void> receive(driving* d);
     io::task<void> follow_feed(driving* d);
-    io::task<void> notice_silence(driving* d);
+    io::task<void> detect_timeout(driving* d);
     [[nodiscard]] domain::command command_of(const request& r, domain::instrument_id instrument) const noexcept;
 
     std::function<void(std::uint32_t, domain::time_ns)> noted_;

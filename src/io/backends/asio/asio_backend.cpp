@@ -307,7 +307,7 @@ std::unique_ptr<backend> make_backend(boost::asio::io_context& loop) {
     return std::make_unique<asio_backend>(&loop);
 }
 
-void offer_backend() noexcept {
+void register_backend() noexcept {
     offer_asio_backend(&make_on_own_loop);
 }
 

@@ -27,7 +27,7 @@ namespace corro::io::asio {
 [[nodiscard]] std::unique_ptr<backend> make_backend(boost::asio::io_context& loop);
 
 /// Makes `backend_kind::asio` one of the choices that `context_options` offer in this program.
-void offer_backend() noexcept;
+void register_backend() noexcept;
 
 /// The io_context beneath a context, for Asio's own objects; null if it stands on something else.
 [[nodiscard]] boost::asio::io_context* loop_of(context& on) noexcept;

@@ -17,7 +17,7 @@
 #include "io/net/tcp.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/block_on.hpp"
-#include "io/task/springboard.hpp"
+#include "io/task/callback_bridge.hpp"
 #include "io/task/when_all.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"

@@ -5,7 +5,7 @@ namespace corro::io::asio {
 namespace {
 
 [[maybe_unused]] const bool offered = [] {
-    offer_backend();
+    register_backend();
     return true;
 }();
 

@@ -40,7 +40,7 @@ namespace corro::io::detail {
     CORRO_ASSERT(&on == around.where, "a socket is used by tasks of its own context");
     what.waiter = self;
     if (on.io().start(what)) {
-        if (on.may_go_on(what)) [[likely]]
+        if (on.may_continue_inline(what)) [[likely]]
             return false;
         // The task has had its share; the others come first.
         on.ready(what);

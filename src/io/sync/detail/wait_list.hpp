@@ -42,12 +42,12 @@ struct guarded_by_t {};
 
 /// A waiter that is made only when its task really has to wait: what is there already costs nothing for the lists.
 template <class Waiter>
-class late_waiter {
+class waiter_when_needed {
  public:
-    late_waiter() noexcept {}  // NOLINT: the union is filled in by `make`
-    late_waiter(const late_waiter&) = delete;
-    late_waiter& operator=(const late_waiter&) = delete;
-    ~late_waiter() {
+    waiter_when_needed() noexcept {}  // NOLINT: the union is filled in by `make`
+    waiter_when_needed(const waiter_when_needed&) = delete;
+    waiter_when_needed& operator=(const waiter_when_needed&) = delete;
+    ~waiter_when_needed() {
         if (made_) std::destroy_at(std::addressof(waiter_));
     }
     /// @pre Not made yet.

@@ -2,7 +2,7 @@
 //
 // With many open orders a request waits for memory rather than for arithmetic: its order's index, record and neighbours
 // are in no near cache. Whoever has several requests at hand says so ahead, and what they will need is fetched for all
-// of them at once. Nothing but the processor's caches changes; a foresight may be wrong in every part.
+// of them at once. Nothing but the processor's caches changes; a prefetch_hint may be wrong in every part.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace corro::domain {
 
-struct foresight {
+struct prefetch_hint {
     account_id account{};
     session_id session{};
     instrument_id instrument{};      ///< that the request names, or 0
@@ -23,6 +23,6 @@ struct foresight {
 };
 
 /// Requests that are looked at together: what they need fits the nearest cache.
-inline constexpr std::size_t foresights_max = 16;
+inline constexpr std::size_t prefetch_hints_max = 16;
 
 }  // namespace corro::domain

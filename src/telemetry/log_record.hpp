@@ -19,7 +19,7 @@ enum class component : std::uint8_t { venue, gateway, feed };
 enum class severity : std::uint8_t { info, warning };
 
 /// One word per thing that can happen. `number` means what stands here.
-enum class happening_kind : std::uint8_t {
+enum class log_record_kind : std::uint8_t {
     started,             ///< number: commands that were recovered
     stopped,             ///< number: commands sequenced
     connection_refused,  ///< too many; number: connections now
@@ -37,12 +37,12 @@ enum class happening_kind : std::uint8_t {
     journal_resumed,     ///< it does again; number: seconds that it did not
 };
 
-struct happening {
+struct log_record {
     domain::time_ns time{};
     std::int64_t number = 0;
     domain::session_id session{};  ///< 0: none
     domain::account_id account{};  ///< 0: none
-    happening_kind kind = happening_kind::started;
+    log_record_kind kind = log_record_kind::started;
     telemetry::component component = telemetry::component::venue;
     telemetry::severity severity = telemetry::severity::info;
     std::array<char, 56>
@@ -50,18 +50,18 @@ struct happening {
 
     void set_address(std::string_view text) noexcept { text.copy(address.data(), address.size() - 1); }
 
-    constexpr happening() noexcept = default;
-    happening(telemetry::component who, happening_kind what, std::int64_t n,
-              std::chrono::system_clock::time_point when) noexcept
+    constexpr log_record() noexcept = default;
+    log_record(telemetry::component who, log_record_kind what, std::int64_t n,
+               std::chrono::system_clock::time_point when) noexcept
         : time(std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count()),
           number(n),
           kind(what),
           component(who) {}
 };
-static_assert(std::is_trivially_copyable_v<happening>);
+static_assert(std::is_trivially_copyable_v<log_record>);
 
 [[nodiscard]] std::string_view to_string(component c) noexcept;
 [[nodiscard]] std::string_view to_string(severity s) noexcept;
-[[nodiscard]] std::string_view to_string(happening_kind k) noexcept;
+[[nodiscard]] std::string_view to_string(log_record_kind k) noexcept;
 
 }  // namespace corro::telemetry

@@ -102,7 +102,7 @@ TEST(order_entry_past, N6_a_session_that_logs_on_too_often_is_refused_until_the_
         }
         client_pointer c = co_await v->connect();
         CORRO_REQUIRE(c != nullptr);
-        CORRO_REQUIRE(co_await c->say_hello(logon(1)));
+        CORRO_REQUIRE(co_await c->send_hello(logon(1)));
         EXPECT_TRUE(co_await c->is_logged_out(wire::logout_reason::throttled));
         EXPECT_EQ(v->statistics().logons_throttled, 1U);
         c = co_await v->log_on(logon(1, 2));

@@ -2,7 +2,7 @@
 // can be made. The gateway knows the sessions and their rights; what stands behind it is known to whoever implements
 // the desk, in this process or in another.
 //
-// Layout: questions and answers are plain bytes, because they travel between processes of one build.
+// Layout: questions and answers are plain bytes, because they match_implied between processes of one build.
 // Units:  sequence numbers of the venue. Threads: the gateway's.
 #pragma once
 
@@ -14,16 +14,16 @@
 
 namespace corro::gateway {
 
-enum class operator_wish : std::uint8_t { status, snapshot };
+enum class admin_request_kind : std::uint8_t { status, snapshot };
 
-struct operator_question {
+struct admin_request {
     std::uint64_t question = 0;  ///< the operator's number for it
     std::uint64_t logon = 0;     ///< of the session; an answer is for nobody who logged on later
     domain::session_id session{};
     domain::instrument_id instrument{};  ///< whose phase is wanted; 0: none
-    operator_wish wish = operator_wish::status;
+    admin_request_kind wish = admin_request_kind::status;
 };
-static_assert(std::is_trivially_copyable_v<operator_question>);
+static_assert(std::is_trivially_copyable_v<admin_request>);
 
 /// How a venue is, or one of its segments, beside its gateway.
 struct venue_report {
@@ -38,21 +38,21 @@ struct venue_report {
     std::uint8_t segments_count = 1;
 };
 
-struct operator_answer {
-    operator_question to;
+struct admin_reply {
+    admin_request to;
     venue_report venue;
     wire::snapshot_outcome outcome = wire::snapshot_outcome::begun;  ///< of a wish for a snapshot
 };
-static_assert(std::is_trivially_copyable_v<operator_answer>);
+static_assert(std::is_trivially_copyable_v<admin_reply>);
 
-struct operator_desk {
-    /// Takes a question of a session with the operator's right. It is answered by order_entry_gateway::answer_operator,
-    /// before this returns or later, a status once for each segment.
+struct admin_service {
+    /// Takes a question of a session with the operator's right. It is answered by
+    /// order_entry_gateway::deliver_admin_reply, before this returns or later, a status once for each segment.
     /// @return  none, or why there is no answer.
-    [[nodiscard]] virtual wire::session_reject_reason ask(const operator_question& question) = 0;
+    [[nodiscard]] virtual wire::session_reject_reason ask(const admin_request& question) = 0;
 
  protected:
-    ~operator_desk() = default;
+    ~admin_service() = default;
 };
 
 }  // namespace corro::gateway

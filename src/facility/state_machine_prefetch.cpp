@@ -5,14 +5,14 @@ namespace corro::facility {
 
 // Three rounds, each of which reads what the one before has fetched for all: the indices, the orders, what is linked
 // to the orders.
-void facility::state_machine::expect(std::span<domain::foresight> coming) const noexcept {
-    for (const domain::foresight& f : coming) orders_.prefetch(f);
-    for (const domain::foresight& f : coming) {
+void facility::state_machine::expect(std::span<domain::prefetch_hint> coming) const noexcept {
+    for (const domain::prefetch_hint& f : coming) orders_.prefetch(f);
+    for (const domain::prefetch_hint& f : coming) {
         if (f.enters) continue;
         const std::uint32_t slot = orders_.prefetch_record(f);
         if (slot != order_directory::none) engine_.prefetch(slot);
     }
-    for (domain::foresight& f : coming) {
+    for (domain::prefetch_hint& f : coming) {
         if (f.enters) continue;
         const std::uint32_t slot = orders_.find(f.account, f.client_order);
         if (slot == order_directory::none) continue;

@@ -1,5 +1,5 @@
-// The springboard: a coroutine started from code that knows nothing of coroutines, and its result where that code wants
-// it: in a callback, in a std::future, or as the result of a blocking call.
+// The callback_bridge: a coroutine started from code that knows nothing of coroutines, and its result where that code
+// wants it: in a callback, in a std::future, or as the result of a blocking call.
 //
 //     auto running = start_with_callback(ctx, fetch(url), [](task_outcome<page> got) { ... });
 //     std::future<page> later = start_with_future(ctx, fetch(url));

@@ -18,12 +18,12 @@ using testing::test_venue;
 using client_pointer = std::unique_ptr<raw_client>;
 
 /// Notes what is asked and leaves the answers to the test.
-struct silent_desk final : operator_desk {
-    wire::session_reject_reason ask(const operator_question& question) override {
+struct silent_desk final : admin_service {
+    wire::session_reject_reason ask(const admin_request& question) override {
         if (refusal == wire::session_reject_reason::none) asked.push_back(question);
         return refusal;
     }
-    std::vector<operator_question> asked;
+    std::vector<admin_request> asked;
     wire::session_reject_reason refusal = wire::session_reject_reason::none;
 };
 
@@ -90,9 +90,9 @@ TEST_F(order_entry_desk, tells_an_operator_how_every_segment_is) {
         CORRO_REQUIRE(trader != nullptr && control != nullptr);
         CORRO_REQUIRE(co_await asks(control.get(), status_request(9)));
         CORRO_REQUIRE(co_await is_asked(1));
-        operator_answer answer;
+        admin_reply answer;
         answer.to = under_test->desk.asked.front();
-        EXPECT_EQ(answer.to.wish, operator_wish::status);
+        EXPECT_EQ(answer.to.wish, admin_request_kind::status);
         EXPECT_EQ(answer.to.instrument.value, 2U);
         answer.venue.last_command = 44;
         answer.venue.durable_command = 43;
@@ -102,7 +102,7 @@ TEST_F(order_entry_desk, tells_an_operator_how_every_segment_is) {
         answer.venue.instrument = answer.to.instrument;
         answer.venue.phase = domain::trading_phase::halted;
         answer.venue.segments_count = 2;
-        v->gateway.answer_operator(answer);
+        v->gateway.deliver_admin_reply(answer);
         const auto first = co_await control->expect<wire::venue_status>();
         CORRO_REQUIRE(first.has_value());
         EXPECT_EQ(first->question, 9U);
@@ -120,7 +120,7 @@ TEST_F(order_entry_desk, tells_an_operator_how_every_segment_is) {
         EXPECT_EQ(first->segment, 0U);
         EXPECT_EQ(first->segments_count, 2U);
         answer.venue.segment = 1;
-        v->gateway.answer_operator(answer);
+        v->gateway.deliver_admin_reply(answer);
         const auto second = co_await control->expect<wire::venue_status>();
         CORRO_REQUIRE(second.has_value());
         EXPECT_EQ(second->segment, 1U);
@@ -139,9 +139,9 @@ TEST_F(order_entry_desk, counts_requests_that_wait) {
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.commands.pushed_count() == 2; }));
         CORRO_REQUIRE(co_await asks(control.get(), status_request(1)));
         CORRO_REQUIRE(co_await is_asked(1));
-        operator_answer answer;
+        admin_reply answer;
         answer.to = under_test->desk.asked.front();
-        v->gateway.answer_operator(answer);
+        v->gateway.deliver_admin_reply(answer);
         const auto status = co_await control->expect<wire::venue_status>();
         v->release();
         CORRO_REQUIRE(status.has_value());
@@ -155,12 +155,12 @@ TEST_F(order_entry_desk, says_what_came_of_the_wish_for_a_snapshot) {
         CORRO_REQUIRE(control != nullptr);
         CORRO_REQUIRE(co_await asks(control.get(), snapshot_request(5)));
         CORRO_REQUIRE(co_await is_asked(1));
-        operator_answer answer;
+        admin_reply answer;
         answer.to = under_test->desk.asked.front();
-        EXPECT_EQ(answer.to.wish, operator_wish::snapshot);
+        EXPECT_EQ(answer.to.wish, admin_request_kind::snapshot);
         answer.venue.durable_command = 17;
         answer.outcome = wire::snapshot_outcome::under_way;
-        v->gateway.answer_operator(answer);
+        v->gateway.deliver_admin_reply(answer);
         const auto said = co_await control->expect<wire::snapshot_answer>();
         CORRO_REQUIRE(said.has_value());
         EXPECT_EQ(said->question, 5U);
@@ -213,18 +213,18 @@ TEST_F(order_entry_desk, answers_nobody_who_logged_on_after_the_question) {
         CORRO_REQUIRE(co_await is_asked(1));
         control.reset();
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().sessions_now == 0; }));
-        operator_answer late;
+        admin_reply late;
         late.to = under_test->desk.asked[0];
-        v->gateway.answer_operator(late);
+        v->gateway.deliver_admin_reply(late);
         // Sessions are found again as soon as the old connection is gone.
         client_pointer again = co_await v->log_on(logon(operator_account));
         CORRO_REQUIRE(again != nullptr);
-        v->gateway.answer_operator(late);
+        v->gateway.deliver_admin_reply(late);
         CORRO_REQUIRE(co_await asks(again.get(), snapshot_request(2)));
         CORRO_REQUIRE(co_await is_asked(2));
-        operator_answer timely;
+        admin_reply timely;
         timely.to = under_test->desk.asked[1];
-        v->gateway.answer_operator(timely);
+        v->gateway.deliver_admin_reply(timely);
         const auto first = co_await again->expect<wire::snapshot_answer>();
         CORRO_REQUIRE(first.has_value());
         EXPECT_EQ(first->question, 2U);
