@@ -162,7 +162,8 @@ TEST_F(order_entry_crowds_tls, N6_a_gateway_gives_the_memory_of_a_crowd_of_hands
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().crowds_left == 1; }));
         const std::size_t freed = given_before - base::heap_in_use().given_bytes;
         EXPECT_GT(freed, std::size_t{count} * 64 * 1024);
-        EXPECT_LT(base::resident_bytes() + freed / 2, resident_before) << freed << " bytes were freed";
+        // Buffers that no connection has touched were never resident, so less leaves the process than is freed.
+        EXPECT_LT(base::resident_bytes() + freed / 8, resident_before) << freed << " bytes were freed";
     });
 }
 
