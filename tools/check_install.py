@@ -5,7 +5,7 @@
     check_install.py --self-test    proves on small bad trees that each rule catches its violation
 
 Rules, each with the name that a finding carries:
-  unauthenticated_connection   every file has its place in the list below; a header of the exchange has none
+  stranger   every file has its place in the list below; a header of the exchange has none
   missing    the files without which find_package or the linker fails are there
   private    no header of a backend's or the kernel's inside
   unclosed   an installed header includes installed headers of ours only
@@ -50,7 +50,7 @@ def findings(prefix: pathlib.Path) -> list[str]:
     files = sorted(path.relative_to(prefix).as_posix() for path in prefix.rglob("*") if path.is_file())
     for file in files:
         if not any(place.fullmatch(file) for place in PLACES):
-            found.append(f"unauthenticated_connection: {file}")
+            found.append(f"stranger: {file}")
         if PRIVATE.match(file):
             found.append(f"private: {file}")
         if file.endswith(".hpp"):
@@ -74,10 +74,10 @@ def self_test() -> int:
             "lib/cmake/corro/corroAsioTargets.cmake"]
     cases = [("sound", sound, {}, []), ("sound, with the bridge to Asio", sound + asio, {}, [])]
     cases += [(f"bridge without {file}", sound + [other for other in asio if other != file], {}, ["half"]) for file in asio]
-    cases += [(f"header of {layer}", [*sound, f"include/corro/{layer}/x.hpp"], {}, ["unauthenticated_connection"]) for layer in LAYERS_OUTSIDE]
+    cases += [(f"header of {layer}", [*sound, f"include/corro/{layer}/x.hpp"], {}, ["stranger"]) for layer in LAYERS_OUTSIDE]
     cases += [(f"without {file}", [other for other in sound if other != file], {}, ["missing"]) for file in sound]
     cases += [
-        ("a program", [*sound, "bin/corro"], {}, ["unauthenticated_connection"]),
+        ("a program", [*sound, "bin/corro"], {}, ["stranger"]),
         ("a backend's header", [*sound, "include/corro/io/backends/epoll_backend.hpp"], {}, ["private"]),
         ("a test's header", [*sound, "include/corro/io/testing/test_require.hpp"], {}, ["private"]),
         ("open include", sound, {"include/corro/io/task/task.hpp": '#include "base/pool.hpp"\n'}, ["unclosed"]),

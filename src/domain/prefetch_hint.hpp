@@ -2,7 +2,7 @@
 //
 // With many open orders a request waits for memory rather than for arithmetic: its order's index, record and neighbours
 // are in no near cache. Whoever has several requests at hand says so ahead, and what they will need is fetched for all
-// of them at once. Nothing but the processor's caches changes; a prefetch_hint may be wrong in every part.
+// of them at once. Nothing but the processor's caches changes; a prefetch hint may be wrong in every part.
 #pragma once
 
 #include <cstddef>

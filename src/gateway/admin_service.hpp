@@ -2,7 +2,7 @@
 // can be made. The gateway knows the sessions and their rights; what stands behind it is known to whoever implements
 // the desk, in this process or in another.
 //
-// Layout: questions and answers are plain bytes, because they match_implied between processes of one build.
+// Layout: questions and answers are plain bytes, because they travel between processes of one build.
 // Units:  sequence numbers of the venue. Threads: the gateway's.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The way from the gateways to the facility: a bounded ring of commands, with an awaitable consumer and awaitable room.
 //
 // Gateways never call the engine. They put a command here, and the node takes it out, on the same thread or on another.
-// Beside the commands match_implied the time stamps of those requests that are sampled for the latency tables; they
+// Beside the commands travel the time stamps of those requests that are sampled for the latency tables; they
 // stay on the gateways' side.
 //
 // Threads: one for the gateways' side, one for the consumer's (`try_pop`, `empty`); the same one unless a bell is

@@ -1,7 +1,7 @@
 // Networking: where connections for order entry come in.
 //
 // A listener accepts and does nothing else: what a transport does before a session can begin, such as shaking hands, is
-// done in the connection's own task, so that nobody waits for a unauthenticated_connection who is slow.
+// done in the connection's own task, so that nobody waits for an unauthenticated connection that is slow.
 //
 // Threads: one context.
 #pragma once

@@ -1,4 +1,4 @@
-// Logging on: who gets in, who does not and why, and that nobody waits for a unauthenticated_connection.
+// Logging on: who gets in, who does not and why, and that nobody waits for an unauthenticated connection.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -288,7 +288,7 @@ TEST(order_entry_logon, N5_turns_out_the_oldest_stranger_for_a_newcomer_and_keep
         EXPECT_TRUE(co_await strangers.front()->is_logged_out(wire::logout_reason::capacity));
         CORRO_REQUIRE(co_await strangers.back()->log_on(logon(1)));
         const client_pointer next = co_await v->log_on(logon(2));
-        EXPECT_NE(next, nullptr) << "who has logged on is no unauthenticated_connection any more";
+        EXPECT_NE(next, nullptr) << "a session that has logged on is not closed to make room";
     });
 }
 

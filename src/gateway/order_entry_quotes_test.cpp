@@ -289,8 +289,8 @@ TEST_P(order_entry_quotes, are_out_of_reach_for_another_account) {
                   "order_rejected, nothing_to_cancel")
             << "a quote is found by its maker, not by its name";
         EXPECT_EQ(v->state_hash(), before) << "nothing of it had an effect";
-        // The unauthenticated_connection's own quote under the same name, protection and reset are of the
-        // unauthenticated_connection alone.
+        // The other account's own quote under the same name, protection and reset are of the
+        // other account alone.
         EXPECT_EQ(co_await ask(unauthenticated_connection.get(), quote(1, 98, 1, 102)),
                   "order_entered 1 at 98; "
                   "order_entered 1 at 102; "
@@ -299,7 +299,7 @@ TEST_P(order_entry_quotes, are_out_of_reach_for_another_account) {
         CORRO_REQUIRE(co_await is_done(unauthenticated_connection.get(), reset()));
         EXPECT_EQ(v->open_orders_count(), 4U);
         EXPECT_EQ(co_await ask(maker.get(), quote(5, 99, 5, 101)), "quote_entered 5 and 5 in 1")
-            << "it stands, and nothing was said of the unauthenticated_connection";
+            << "it stands, and the other connection heard nothing";
     });
 }
 

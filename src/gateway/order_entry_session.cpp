@@ -77,7 +77,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, unau
         co_await logging_on.join();
         c->scope = nullptr;
     }
-    // Who was refused stays a unauthenticated_connection to the end: farewells of many would take more places than
+    // Who was refused stays an unauthenticated connection to the end: farewells of many would take more places than
     // there are.
     if (c->session != nullptr) admission_.prove(*who);
     const bool opened = c->session != nullptr && !c->ended;

@@ -164,7 +164,7 @@ io::task<void> order_entry_gateway::serve_stream(io::any_stream stream) {
 }
 
 // Counted here and not when the conversation starts: many may be accepted before the first one runs. A newcomer takes
-// the place of the oldest unauthenticated_connection; only when all places are taken by sessions it is refused.
+// the place of the oldest unauthenticated connection; only when all places are taken by sessions it is refused.
 order_entry_gateway::admitted order_entry_gateway::admit(const std::optional<io::endpoint>& from) {
     auto who = std::make_unique<unauthenticated_connection>(*this, from);
     bool is_in = !closing_;

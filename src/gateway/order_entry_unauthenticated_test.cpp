@@ -25,7 +25,7 @@ using testing::test_transport;
 using testing::test_venue;
 using client_pointer = std::unique_ptr<raw_client>;
 
-/// Over the transports that a unauthenticated_connection reaches by TCP.
+/// Over the transports that an unauthenticated connection reaches by TCP.
 class order_entry_strangers : public testing::over_every_transport {};
 INSTANTIATE_TEST_SUITE_P(over, order_entry_strangers,
                          ::testing::Values(test_transport::tcp, test_transport::tls, test_transport::websocket,

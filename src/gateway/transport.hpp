@@ -1,4 +1,4 @@
-// Transports: what the bytes of an order-entry session match_implied over.
+// Transports: what the bytes of an order-entry session travel over.
 //
 // Sessions see one type. Streams of the kernel's own, TCP and Unix sockets, are read and written directly, without a
 // frame and without a virtual call; whatever is layered over them (TLS, WebSocket, a test's memory) goes through

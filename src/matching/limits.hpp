@@ -8,7 +8,7 @@
 namespace corro::matching {
 
 /// Open orders in one engine. Accounts, levels and orders share one index space that must stay below 2^30, because a
-/// price key and an index match_implied together in 63 bits.
+/// price key and an index travel together in 63 bits.
 inline constexpr std::uint32_t orders_max = 1U << 28;
 
 /// Accounts in one engine; an account's number is its index.

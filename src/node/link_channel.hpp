@@ -86,7 +86,7 @@ class link_channel {
     [[nodiscard]] bool has_frame() noexcept;
 
     /// From now on frames of link_frame_bytes_max are read. Before, at most link_stranger_frame_bytes_max: a
-    /// unauthenticated_connection costs no more memory.
+    /// unauthenticated connection costs no more memory.
     void trust();
 
     /// Ends it at once.

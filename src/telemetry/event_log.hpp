@@ -50,7 +50,7 @@ class producer {
             ++log_records_added_;
     }
 
-    /// Whether a log_record that was noted is not in the file yet. The producer's thread.
+    /// Whether a log record that was noted is not in the file yet. The producer's thread.
     [[nodiscard]] bool log_records_waiting() const noexcept {
         return log_records_written_.load(std::memory_order_acquire) != log_records_added_;
     }

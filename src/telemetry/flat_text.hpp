@@ -44,7 +44,7 @@ inline constexpr std::size_t number_bytes_max = 32;
 static_assert(std::endian::native == std::endian::little, "the first digit is the lowest byte");
 
 /// The values of eight digits, the first in the lowest byte. All are computed at once, in lanes that halve from step to
-/// step, because a loop over the digits of a number ends where no processor can decode_prefetch_hint it.
+/// step, because a loop over the digits of a number ends where no processor can foresee it.
 /// @param n  Below 100'000'000.
 [[nodiscard]] constexpr std::uint64_t eight_digits(std::uint32_t n) noexcept {
     const std::uint64_t fours = n / 10'000 | std::uint64_t{n % 10'000} << 32U;

@@ -1,4 +1,4 @@
-// How the event log writes: a line of CSV per event, a JSON object per log_record.
+// How the event log writes: a line of CSV per event, a JSON object per log record.
 //
 // Not part of the log's interface. The columns are docs/spec/event_log.md.
 // Cost: a line of CSV takes some tens of nanoseconds: names are prepared, and what a command's events begin with is

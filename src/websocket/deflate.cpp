@@ -12,7 +12,7 @@
 namespace corro::websocket {
 namespace {
 
-/// What zlib's flush of a message ends with; it does not match_implied (RFC 7692, section 7.2.1).
+/// What zlib's flush of a message ends with; it does not travel (RFC 7692, section 7.2.1).
 constexpr std::array<std::byte, 4> flush_tail{std::byte{0}, std::byte{0}, std::byte{0xFF}, std::byte{0xFF}};
 
 /// How much room is made for what is inflated, at least.

@@ -151,7 +151,7 @@ io::task<void> crowd(io::context* context, node::exchange* exchange, bool* said_
     exchange->close();
     if (all_there) {
         // The polite one reads until the venue's logout, past what became of its wish to cancel on disconnect; the deaf
-        // one and the unauthenticated_connection never look.
+        // one and the unauthenticated connection never look.
         auto last = co_await (*polite)->next();
         while (last) last = co_await (*polite)->next();
         *said_goodbye = last.error() == client::logged_out(wire::logout_reason::shutting_down);

@@ -1,4 +1,4 @@
-// The bridges between coroutines and callback code: await_callback and the callback_bridge.
+// The bridges between coroutines and callback code: await_callback and the callback bridge.
 #include <gtest/gtest.h>
 
 #include <future>

@@ -1,4 +1,4 @@
-// The callback_bridge: a coroutine started from code that knows nothing of coroutines, and its result where that code
+// The callback bridge: a coroutine started from code that knows nothing of coroutines, and its result where that code
 // wants it: in a callback, in a std::future, or as the result of a blocking call.
 //
 //     auto running = start_with_callback(ctx, fetch(url), [](task_outcome<page> got) { ... });

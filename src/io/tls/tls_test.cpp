@@ -246,7 +246,7 @@ TEST_P(tls, sessions_are_resumed_and_counted) {
             tls_pair pair = co_await shake_hands(on, mine, theirs, "localhost");
             CORRO_REQUIRE(pair.ok());
             std::array<std::byte, 8> room{};
-            // Tickets of TLS 1.3 match_implied with the first data.
+            // Tickets of TLS 1.3 travel with the first data.
             const auto [sent, got] =
                 co_await when_all(pair.server->write_all(bytes_of("x")), pair.client->read_some(room));
             EXPECT_TRUE(sent.ok() && got.ok());
