@@ -99,7 +99,7 @@ io::task<void> trade(traffic* t, std::uint32_t index, std::uint32_t traders_coun
                 if (!answer) co_return;
                 if (!*answer) break;
                 if ((*answer)->reject) {
-                    own->on_reject();
+                    own->on_reject((*answer)->reject->session_reject_reason);
                 } else {
                     own->on_event((*answer)->event);
                 }

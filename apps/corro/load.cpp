@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.hpp"
@@ -111,10 +112,12 @@ void print_report(const load_run& run, double seconds) {
                t.requests, seconds, static_cast<double>(t.answered) / seconds);
     fmt::print("answered once {}, lost {}, fills {}, refused {}\n", t.answered, run.lost, t.fills, t.refused);
     run.outages.print();
+    const auto print_reason = [](std::string_view reason, std::uint64_t count) {
+        if (count != 0) fmt::print("  refused {:<28}{:>10}\n", reason, count);
+    };
     for (std::size_t reason = 0; reason < t.refused_by_reason.size(); ++reason) {
-        if (t.refused_by_reason[reason] == 0) continue;
-        fmt::print("  refused {:<28}{:>10}\n", domain::to_string(static_cast<domain::reject_reason>(reason)),
-                   t.refused_by_reason[reason]);
+        print_reason(to_string(static_cast<domain::reject_reason>(reason)), t.refused_by_reason[reason]);
+        print_reason(to_string(static_cast<wire::session_reject_reason>(reason)), t.rejected_by_reason[reason]);
     }
 }
 

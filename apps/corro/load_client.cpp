@@ -66,7 +66,7 @@ void take_answers(load_run& run, load_client& c) {
         if (!*answer) return;
         if ((*answer)->gap) return c.fail(run, "the venue no longer has answers that were missed");
         if (!(*answer)->reject && !c.trader.on_event((*answer)->event)) continue;
-        if ((*answer)->reject) c.trader.on_reject();
+        if ((*answer)->reject) c.trader.on_reject((*answer)->reject->session_reject_reason);
         if (c.under_way.empty()) return c.fail(run, "an answer came that belongs to no request");
         note_answer(run, c);
     }

@@ -135,7 +135,7 @@ std::uint32_t take_answers(client::order_session& session, client::trader& trade
         verify(answer.has_value(), "a session goes on");
         if (!*answer) return completed;
         if ((*answer)->reject) {
-            trader.on_reject();
+            trader.on_reject((*answer)->reject->session_reject_reason);
             ++completed;
         } else if (trader.on_event((*answer)->event)) {
             ++completed;

@@ -13,7 +13,10 @@ void trader_statistics::add(const trader_statistics& other) noexcept {
     answered += other.answered;
     refused += other.refused;
     fills += other.fills;
-    for (std::size_t i = 0; i < refused_by_reason.size(); ++i) refused_by_reason[i] += other.refused_by_reason[i];
+    for (std::size_t i = 0; i < refused_by_reason.size(); ++i) {
+        refused_by_reason[i] += other.refused_by_reason[i];
+        rejected_by_reason[i] += other.rejected_by_reason[i];
+    }
 }
 
 trader::trader(const trader_options& options, std::vector<domain::instrument> instruments,
@@ -134,9 +137,10 @@ bool trader::on_event(const domain::event& event) noexcept {
     return completes;
 }
 
-void trader::on_reject() noexcept {
+void trader::on_reject(wire::session_reject_reason reason) noexcept {
     ++statistics_.answered;
     ++statistics_.refused;
+    ++statistics_.rejected_by_reason[static_cast<std::size_t>(reason)];
 }
 
 std::size_t trader::place_of(std::uint64_t client_order) const noexcept {

@@ -16,6 +16,7 @@
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
+#include "wire/generated/corro_binary.hpp"
 
 namespace corro::client {
 
@@ -35,7 +36,8 @@ struct trader_statistics {
     std::uint64_t answered = 0;  ///< requests whose answer is complete
     std::uint64_t refused = 0;
     std::uint64_t fills = 0;
-    std::array<std::uint64_t, 256> refused_by_reason{};
+    std::array<std::uint64_t, 256> refused_by_reason{};   ///< by the matching engine's domain::reject_reason
+    std::array<std::uint64_t, 256> rejected_by_reason{};  ///< by the session's wire::session_reject_reason
 
     void add(const trader_statistics& other) noexcept;
 };
@@ -62,7 +64,7 @@ class trader {
     bool on_event(const domain::event& event) noexcept;
 
     /// The oldest unanswered request was refused by the session.
-    void on_reject() noexcept;
+    void on_reject(wire::session_reject_reason reason) noexcept;
 
     [[nodiscard]] const trader_statistics& statistics() const noexcept { return statistics_; }
     /// Orders that were entered and are not known to be over. While no request is under way: those that rest.

@@ -139,7 +139,7 @@ io::task<bool> trade(node::exchange* exchange, std::uint32_t session_number, std
             const auto answer = co_await (*session)->next();
             if (!answer) co_return false;
             if (answer->reject) {
-                trader.on_reject();
+                trader.on_reject(answer->reject->session_reject_reason);
                 answered = true;
             } else {
                 answered = trader.on_event(answer->event);
