@@ -1,17 +1,16 @@
-// Saves a state to bytes and loads it from them with one and the same function, so that a member cannot be forgotten in
-// one of the two directions.
+// Saves a state to bytes and loads it from them. One function does both, so that no member is saved and not loaded.
 //
-// Whoever has a state offers `void transfer(archive& a)`, which hands every member to the archive; the archive writes
-// what it is given, or replaces it by what it reads. Nothing is written that does not need to be: `count` bounds what
-// is in use, `sparse` leaves out what is as it was made.
+// A class with state has `void transfer(archive& a)`, which passes every member to the archive. The archive writes the
+// member, or replaces it by what it reads. `count` and `sparse` keep archives short: `count` writes how many elements
+// are in use, `sparse` leaves out elements with their initial value.
 //
-// Layout: blocks of a 4-byte size (from 1 to archive::block_bytes), a 4-byte CRC-32C and so many bytes; a size of 0
-// ends
-//         them. Each checksum goes on from the one before, so that a missing or exchanged block is noticed too. Values
-//         have the byte order of the machine that wrote them; whoever keeps archives marks that in front.
-// Limits: a value is at most block_bytes long. While loading, no byte is used before its checksum was found right.
-//         Checksums notice damage; against somebody who makes bytes on purpose there are the bounds of `count` and
-//         `sparse`, which keep whoever uses them from writing beyond what he has.
+// Layout: blocks of a 4-byte size (from 1 to archive::block_bytes), a 4-byte CRC-32C and as many bytes as the size
+// says; a size of 0 ends them. Each checksum continues the one before, so that a missing or exchanged block is noticed
+// too. Values have the byte order of the machine that wrote them; a file that holds an archive records the byte order
+// in front of it.
+// Limits: a value is at most block_bytes long. While loading, no byte is used before its checksum is verified.
+//         Checksums notice damage. Against forged bytes the bounds of `count` and `sparse` keep the caller from
+//         writing beyond its memory.
 // Threads: none of its own.
 // Cost: no allocation; one call of the sink or source per block, and one copy.
 #pragma once
@@ -35,7 +34,7 @@ class archive {
     enum class state : std::uint8_t {
         good,
         ended,    ///< by the sink, or by a source that had no more
-        damaged,  ///< a checksum is wrong, or `fail` was called: the bytes do not say what they should
+        damaged,  ///< a checksum is wrong, or `fail` was called: the bytes hold no valid state
     };
 
     explicit archive(byte_sink& sink) noexcept : sink_(&sink), end_(block_bytes) {}
@@ -46,18 +45,18 @@ class archive {
     [[nodiscard]] bool loads() const noexcept { return source_ != nullptr; }
     [[nodiscard]] state status() const noexcept { return status_; }
     [[nodiscard]] bool failed() const noexcept { return status_ != state::good; }
-    /// What was loaded cannot be. From now on everything that is loaded is zero.
+    /// The caller found the loaded values invalid. From now on every value that is loaded is zero.
     void fail() noexcept {
         if (status_ == state::good) status_ = state::damaged;
         if (loads()) at_ = end_ = 0;
     }
-    /// `fail`, unless `holds`.
+    /// Calls `fail` unless `holds`.
     void require(bool holds) noexcept {
         if (!holds) fail();
     }
 
-    /// Writes a value, or replaces it by the one that comes next; by zero when there is none. Its bits are all that it
-    /// consists of, and every pattern of them is a value of its type.
+    /// Writes a value, or replaces it by the next one in the archive, or by zero when there is none. The type has no
+    /// padding, and every bit pattern is one of its values.
     template <class Value>
         requires std::has_unique_object_representations_v<Value> && (!std::is_pointer_v<Value>)
     void value(Value& v) noexcept {
@@ -85,7 +84,8 @@ class archive {
         (value(values), ...);
     }
 
-    /// A number of things: `now` while saving, what was saved while loading. More than `max` is a failure; then 0.
+    /// The number of elements: `now` while saving, the saved number while loading. More than `max` is a failure; then
+    /// 0.
     [[nodiscard]] std::uint32_t count(std::size_t now, std::size_t max) noexcept {
         auto number = static_cast<std::uint32_t>(now);
         value(number);
@@ -94,8 +94,8 @@ class archive {
         return 0;
     }
 
-    /// Those of `size` elements that are not as they were made. Calls `item(i)` for each of them; while saving, asks
-    /// `is_default(i)` which they are. While loading, all of them must be as they were made.
+    /// Calls `item(i)` for each of `size` elements that does not have its initial value. While saving, `is_default(i)`
+    /// finds them. While loading, all elements must have their initial values before the call.
     template <class IsDefault, class Item>
     void sparse(std::size_t size, IsDefault&& is_default, Item&& item) noexcept {
         std::size_t at = 0;
@@ -114,7 +114,7 @@ class archive {
         }
     }
 
-    /// Writes the last block; or, while loading, makes sure that nothing follows. True when all went well.
+    /// Writes the last block; while loading, checks that nothing follows. True when all went well.
     [[nodiscard]] bool finish() noexcept;
 
  private:

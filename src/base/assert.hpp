@@ -14,8 +14,7 @@ namespace corro::base {
 
 }  // namespace corro::base
 
-/// Aborts with a message when `condition` is false. The optional second argument is a string literal that says what the
-/// reader should know.
+/// Aborts with a message when `condition` is false. The optional second argument is a string literal with the message.
 #define CORRO_ASSERT(condition, ...)                     \
     (static_cast<bool>(condition) ? static_cast<void>(0) \
                                   : ::corro::base::assertion_failed(#condition, __FILE__, __LINE__, "" __VA_ARGS__))

@@ -3,7 +3,7 @@
 // A message is written in place, in one piece, and leaves in as few system calls as possible. When the end of the
 // memory is too short for the next message the buffer wraps early and remembers where the valid bytes end.
 //
-// Limits: the capacity given at construction. A reservation that does not fit fails; who asked decides what that means.
+// Limits: the capacity given at construction. A reservation that does not fit fails, and the caller decides what to do.
 // Cost: one allocation at construction, unless the memory is given; pages are touched only when used.
 #pragma once
 
@@ -21,10 +21,10 @@ class byte_queue {
         : owned_(std::make_unique_for_overwrite<std::byte[]>(capacity_bytes)),
           bytes_(owned_.get()),
           capacity_(capacity_bytes) {}
-    /// In somebody else's memory, which outlives the queue.
+    /// Uses memory of the caller, which must outlive the queue.
     explicit byte_queue(std::span<std::byte> memory) noexcept : bytes_(memory.data()), capacity_(memory.size()) {}
 
-    /// Contiguous room for `size` bytes, to be filled and committed; empty when there is none.
+    /// Contiguous space for `size` bytes, to be filled and committed; empty when there is none.
     [[nodiscard]] std::span<std::byte> reserve(std::size_t size) noexcept {
         if (tail_ >= head_) {
             if (capacity_ - tail_ >= size) return {bytes_ + tail_, size};
@@ -45,8 +45,7 @@ class byte_queue {
         CORRO_ASSERT(tail_ <= capacity_);
     }
 
-    /// The oldest readable bytes that are contiguous. They stay in place until consumed, whatever is reserved
-    /// meanwhile.
+    /// The oldest readable bytes that are contiguous. They stay in place until consumed, also when more is reserved.
     [[nodiscard]] std::span<const std::byte> readable() noexcept {
         if (head_ > tail_ && head_ == end_) {  // the part before the wrap is used up
             head_ = 0;

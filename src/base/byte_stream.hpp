@@ -1,4 +1,4 @@
-// Where bytes go to and come from when nobody wants to know whether that is a file, a socket or memory.
+// A sink and a source of bytes, for code that works the same with a file, a socket and memory.
 //
 // Threads: none of their own.
 #pragma once
@@ -11,7 +11,7 @@
 namespace corro::base {
 
 struct byte_sink {
-    /// Takes all of `bytes`. False when it cannot; then it is not called again.
+    /// Takes all of `bytes`. False when it cannot; the caller then stops writing.
     [[nodiscard]] virtual bool write(std::span<const std::byte> bytes) noexcept = 0;
 
  protected:
@@ -19,7 +19,7 @@ struct byte_sink {
 };
 
 struct byte_source {
-    /// Fills all of `into`. False when there is not so much left, or it cannot be read; then it is not called again.
+    /// Fills all of `into`. False when fewer bytes are left or they cannot be read; the caller then stops reading.
     [[nodiscard]] virtual bool read(std::span<std::byte> into) noexcept = 0;
 
  protected:

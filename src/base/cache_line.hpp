@@ -9,7 +9,7 @@ namespace corro::base {
 inline constexpr std::size_t cache_line_bytes = 64;
 
 /// Distance that keeps two threads' data from disturbing each other. Two lines, because Intel's adjacent-line
-/// prefetcher fetches lines in pairs, so that a neighbour's write would be felt across one line's border.
+/// prefetcher fetches lines in pairs, so that a write in the neighbouring line disturbs as well.
 inline constexpr std::size_t interference_bytes = 2 * cache_line_bytes;
 
 }  // namespace corro::base

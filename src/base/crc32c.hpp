@@ -1,8 +1,8 @@
-// CRC-32C (Castagnoli): the checksum of the journal's records and of whatever else must notice damaged bytes.
+// CRC-32C (Castagnoli): the checksum of the journal, of snapshots and of archives.
 //
-// Limits: notices damage, does not resist an adversary.
+// Limits: detects damage, does not resist an adversary.
 // Cost:   no allocation. With SSE 4.2 one instruction for eight bytes (7.9 GB/s measured on a 2.3 GHz Xeon); otherwise
-//         eight lookups in 8 KiB of tables for eight bytes (1.5 GB/s). Which one is decided once, at run time.
+//         eight lookups in 8 KiB of tables for eight bytes (1.5 GB/s). The choice is made once, at run time.
 // Source: RFC 3720, section 12.1 and appendix B.4; the table method is Kounavis and Berry's "slicing by 8" (2005).
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace corro::base {
 
-/// The checksum of all bytes seen so far and then `bytes`, where `crc` is the checksum of those seen so far; 0 for
-/// none. So crc32c(b, crc32c(a)) is the checksum of a followed by b.
+/// Continues the checksum `crc` of earlier bytes (0 for none) with `bytes`: crc32c(b, crc32c(a)) is the checksum of a
+/// followed by b.
 [[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc = 0) noexcept;
 
 /// Whether `crc32c` uses the processor's instruction.
 [[nodiscard]] bool crc32c_has_hardware() noexcept;
 
-/// The two ways by name, for tests that compare them. `crc32c_by_hardware` may be called only where
+/// Both implementations by name, for tests that compare them. `crc32c_by_hardware` may be called only where
 /// `crc32c_has_hardware()` (asserted).
 [[nodiscard]] std::uint32_t crc32c_by_table(std::span<const std::byte> bytes, std::uint32_t crc = 0) noexcept;
 [[nodiscard]] std::uint32_t crc32c_by_hardware(std::span<const std::byte> bytes, std::uint32_t crc = 0) noexcept;

@@ -1,6 +1,6 @@
 // A vector whose elements live inside it: no allocation, a capacity known at compile time.
 //
-// Limits: `Capacity` elements. `push_back` beyond it is a bug (asserted); `try_push_back` is for when it is not.
+// Limits: `Capacity` elements. `push_back` beyond it is a bug (asserted); `try_push_back` returns false instead.
 // Cost:   trivially copyable when T is. Elements never move except by `erase` and by moving the whole vector.
 #pragma once
 
@@ -91,7 +91,7 @@ class fixed_vector {
     [[nodiscard]] T& back() noexcept { return (*this)[size_ - 1]; }
     [[nodiscard]] const T& back() const noexcept { return (*this)[size_ - 1]; }
 
-    /// Constructs an element at the end; there must be room (asserted).
+    /// Constructs an element at the end; the vector must not be full (asserted).
     template <class... Arguments>
     T& emplace_back(Arguments&&... arguments) {
         CORRO_ASSERT(size_ < Capacity, "the fixed vector is full");
@@ -103,14 +103,14 @@ class fixed_vector {
     T& push_back(const T& value) { return emplace_back(value); }
     T& push_back(T&& value) { return emplace_back(std::move(value)); }
 
-    /// Appends a copy, or returns false when there is no room.
+    /// Appends a copy, or returns false when the vector is full.
     [[nodiscard]] bool try_push_back(const T& value) {
         if (full()) return false;
         emplace_back(value);
         return true;
     }
 
-    /// Appends copies of `values`; there must be room (asserted). `values` may not lie in this vector.
+    /// Appends copies of `values`, which must fit (asserted). `values` may not lie in this vector.
     void append(std::span<const T> values) {
         CORRO_ASSERT(values.size() <= Capacity - size_, "the fixed vector is full");
         for (const T& value : values) emplace_back(value);
@@ -122,7 +122,8 @@ class fixed_vector {
         std::destroy_at(data() + size_);
     }
 
-    /// Removes the element at `position`; those behind it move up. Returns the position of the next one.
+    /// Removes the element at `position` and moves the elements behind it forward. Returns the position of the next
+    /// one.
     iterator erase(const_iterator position) noexcept(std::is_nothrow_move_assignable_v<T>) {
         const auto index = static_cast<std::size_t>(position - begin());
         CORRO_ASSERT(index < size_);

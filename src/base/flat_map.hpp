@@ -1,12 +1,12 @@
 // A hash map from 64-bit keys to small values: open addressing, linear probing, backward-shift deletion.
 //
-// For the edge: it grows when it is three quarters full, so an insertion may allocate. Reserve to keep it from growing.
-// Not for iteration in an order that matters: the order depends on the table's size.
+// For the layers outside the core: it grows when it is three quarters full, so an insertion may allocate. A capacity
+// given at construction avoids that. The order of iteration depends on the table's size.
 //
-// Where clients choose the keys, a secret keeps them from choosing keys that collide.
+// When clients choose the keys, pass a secret, so that they cannot choose keys that collide.
 //
-// Cost: one cache miss per look-up in the common case; no tombstones, so a long life of insertions and erasures does
-// not slow it down.
+// Cost: one cache miss per look-up in the common case; no tombstones, so it does not become slower after many
+// insertions and erasures.
 #pragma once
 
 #include <bit>
@@ -25,7 +25,7 @@ template <class Value>
     requires std::is_trivially_copyable_v<Value>
 class flat_map {
  public:
-    /// `capacity` is how many entries fit before the table grows; `secret` changes nothing but their places.
+    /// `capacity` is how many entries fit before the table grows; `secret` changes only their places.
     explicit flat_map(std::size_t capacity = 12, std::uint64_t secret = 0)
         : slots_(std::bit_ceil(capacity + capacity / 2 + 4)), hash_(secret) {}
 
@@ -38,7 +38,7 @@ class flat_map {
     }
     [[nodiscard]] const Value* find(std::uint64_t key) const noexcept { return const_cast<flat_map*>(this)->find(key); }
 
-    /// Has the processor fetch what looking for the key will read.
+    /// Prefetches what `find` will read for the key.
     void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&slots_[home_of(key)]); }
 
     /// Inserts unless the key is there. Returns the value's place and whether it is new.
@@ -69,7 +69,7 @@ class flat_map {
         return true;
     }
 
-    /// The most steps that finding any key takes. Looks at every slot.
+    /// The most steps that finding any key takes. Reads every slot.
     [[nodiscard]] std::size_t longest_search() const noexcept {
         std::size_t longest = 0;
         for (std::size_t at = 0; at < slots_.size(); ++at) {

@@ -4,8 +4,8 @@
 //         use `keyed_hash`.
 // Cost:   no allocation; one 64 x 64 bit multiplication per integer or per 16 bytes.
 // Source: the folded multiplication of wyhash (Wang Yi, public domain) with its constants; 64-bit finaliser from
-//         splitmix64 (see base/random.hpp). The rounds add the old state once more, so that a factor of zero, which
-//         any word equal to a constant gives, does not forget what came before.
+//         splitmix64 (see base/random.hpp). The rounds add the old state once more, so that a factor of zero, which any
+//         word equal to a constant gives, does not erase the earlier state.
 #pragma once
 
 #include <bit>
@@ -59,7 +59,7 @@ inline constexpr std::uint64_t hash_key_3 = 0x5899'65CC'7537'4CC3;
         state = detail::hash_round(state, load_le<std::uint64_t>(at), load_le<std::uint64_t>(at + 8));
     }
     if (left != 0) {
-        // The rest, as if zeros followed; the length in the last step tells it from real zeros.
+        // The rest, padded with zeros; the length in the last step distinguishes them from real zeros.
         std::uint64_t words[2] = {0, 0};
         for (std::size_t i = 0; i < left; ++i) {
             words[i / 8] |= std::to_integer<std::uint64_t>(at[i]) << (8 * (i % 8));
@@ -69,8 +69,9 @@ inline constexpr std::uint64_t hash_key_3 = 0x5899'65CC'7537'4CC3;
     return detail::hash_finish(state, bytes.size());
 }
 
-/// The hash of a pair of numbers in a table whose keys clients choose: without the secret nobody can choose keys that
-/// collide. Equal secrets give equal hashes. What a table answers never depends on the secret, only how long it takes.
+/// The hash of a pair of numbers in a table whose keys clients choose: the secret keeps them from choosing keys that
+/// collide. Equal secrets give equal hashes. The contents of a table never depend on the secret, only the time of a
+/// look-up does.
 class keyed_hash {
  public:
     constexpr explicit keyed_hash(std::uint64_t secret = 0) noexcept
@@ -86,8 +87,8 @@ class keyed_hash {
     std::uint64_t keys_[3];
 };
 
-/// Accumulates a state hash, value by value. The order counts, and so does how many there were; the width of an integer
-/// does not, so that a field may grow without changing the hash of its value.
+/// Accumulates a state hash, value by value. The order and the number of values count. The width of an integer does
+/// not, so that a wider field keeps the hash of its value.
 class hasher {
  public:
     constexpr hasher() = default;

@@ -1,12 +1,12 @@
 // A bounded hash index over records that live elsewhere.
 //
-// The index keeps, per entry, 32 bits of the record's hash and the record's slot number; whoever owns the records
+// The index keeps, per entry, 32 bits of the record's hash and the record's slot number; the owner of the records
 // supplies the hash and decides equality. Seven entries and their bucket's state share a cache line and are compared at
-// once, so that whether an entry is there costs no branch per entry. A full bucket sends entries on to the next one and
-// counts them, so that lookups end as early as they can and deletion moves nothing: no tombstones, short for ever.
+// once, so that a look-up needs no branch per entry. A full bucket sends entries on to the next one and counts them, so
+// that lookups end as early as possible and deletion moves nothing. There are no tombstones.
 //
 // Layout: buckets of 64 bytes; at least twice as many places as the capacity, rounded up to a power of two of buckets.
-// Limits: capacity is fixed at construction; inserting beyond it is a bug of the caller (asserted).
+// Limits: capacity is fixed at construction; inserting beyond it is the caller's bug (asserted).
 // Threads: none of its own.
 // Cost: one allocation at construction; expected constant time per operation.
 #pragma once
@@ -66,8 +66,8 @@ class hashed_index {
         return none;
     }
 
-    /// The slot of an entry that is likely to have this hash, or `none`: what to fetch ahead of `find`. Reads the
-    /// bucket at home only, and no record.
+    /// The slot of an entry that is likely to have this hash, or `none`: the record to prefetch before `find`. Reads
+    /// only the home bucket, and no record.
     [[nodiscard]] std::uint32_t likely(std::uint32_t hash) const noexcept {
         const bucket& b = buckets_[home_of(hash)];
         const std::uint32_t found = matches(b.tags, tag_of(hash));
@@ -113,7 +113,7 @@ class hashed_index {
             if (const std::uint32_t found = place_of(b, hash, slot); found != 0) [[likely]] {
                 b.tags[first_of(found)] = 0;
                 --size_;
-                // The buckets that the entry had passed know one less.
+                // Decrements the count of each bucket that the entry had passed.
                 for (std::uint32_t before = home_of(hash); before != at; before = (before + 1) & mask_) {
                     --buckets_[before].passed_count;
                 }
@@ -124,7 +124,7 @@ class hashed_index {
         return false;
     }
 
-    /// The most entries that one bucket has sent on to the next: what a search may cost. Looks at every bucket.
+    /// The most entries that one bucket has sent on to the next: the cost of the longest search. Reads every bucket.
     [[nodiscard]] std::uint32_t passed_max() const noexcept {
         std::uint32_t most = 0;
         for (std::size_t i = 0; i < buckets_.size(); ++i) {
@@ -138,24 +138,24 @@ class hashed_index {
  private:
     static constexpr std::size_t entries_count = 7;
     static constexpr std::uint32_t places_mask = (1U << entries_count) - 1;
-    /// One more than there are entries, so that they are compared as a whole; the last one is 0, so never found.
+    /// One more than the entries, so that all are compared at once; the last one is 0 and never matches.
     using tag_array = std::array<std::uint32_t, entries_count + 1>;
 
-    /// A bucket without entries is all zeros: an index that nobody fills touches no memory.
+    /// A bucket without entries is all zeros: an empty index touches no memory.
     struct bucket {
         tag_array tags{};  ///< 0 when the place is free
         std::array<std::uint32_t, entries_count> slots{};
-        std::uint32_t passed_count = 0;  ///< entries whose home is here or before and that stand further on
+        std::uint32_t passed_count = 0;  ///< entries with their home here or before that are stored in a later bucket
     };
     static_assert(sizeof(bucket) == 64);
 
-    /// What is compared: never 0, which is free.
+    /// The tag that is compared: never 0, which marks a free place.
     [[nodiscard]] static std::uint32_t tag_of(std::uint32_t hash) noexcept { return hash | 2U; }
     [[nodiscard]] std::uint32_t home_of(std::uint32_t hash) const noexcept { return hash & mask_; }
     [[nodiscard]] static std::size_t first_of(std::uint32_t bits) noexcept {
         return static_cast<std::size_t>(std::countr_zero(bits));
     }
-    /// A bit for each tag that is `tag`.
+    /// One bit for each tag that equals `tag`.
     [[nodiscard]] static std::uint32_t matches(const tag_array& in, std::uint32_t tag) noexcept {
 #if defined(__AVX2__)
         const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in.data()));

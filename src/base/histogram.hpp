@@ -23,14 +23,14 @@ namespace corro::base {
 
 class latency_histogram {
  public:
-    /// Largest value that is told apart from larger ones.
+    /// The largest value that is distinguished from larger ones, which are saturated.
     static constexpr std::uint64_t value_max = (std::uint64_t{1} << 37) - 1;
 
     latency_histogram();
 
     void record(std::uint64_t value) noexcept { record(value, 1); }
 
-    /// Records `value` as if it had been seen `times` times.
+    /// Records `value` `times` times.
     void record(std::uint64_t value, std::uint64_t times) noexcept {
         saturated_ += value > value_max ? times : 0;
         const std::uint64_t kept = std::min(value, value_max);
@@ -41,10 +41,10 @@ class latency_histogram {
         max_ = std::max(max_, times == 0 ? 0 : kept);
     }
 
-    /// Adds everything that `other` has recorded.
+    /// Adds all values of `other`.
     void merge(const latency_histogram& other) noexcept;
 
-    /// Forgets everything; keeps the memory.
+    /// Resets all counters; keeps the memory.
     void reset() noexcept;
 
     /// Values recorded, saturated ones included.
@@ -65,7 +65,7 @@ class latency_histogram {
     [[nodiscard]] std::uint64_t value_at_percentile(double percentile) const noexcept;
     [[nodiscard]] std::uint64_t median() const noexcept { return value_at_percentile(50); }
 
-    /// How many recorded values lie in counters up to and including the one of `value`.
+    /// The number of recorded values in the counters up to and including the one of `value`.
     [[nodiscard]] std::uint64_t count_at_or_below(std::uint64_t value) const noexcept;
 
     /// Calls `use(lowest, highest, count)` for each counter that is not 0, in ascending order.
@@ -81,7 +81,7 @@ class latency_histogram {
     static constexpr unsigned digit_bits = 11;
     static constexpr std::uint64_t half = std::uint64_t{1} << (digit_bits - 1);
 
-    /// How many low bits of a value its counter ignores.
+    /// The number of low bits of a value that its counter ignores.
     [[nodiscard]] static constexpr unsigned shift_of(std::uint64_t value) noexcept {
         return static_cast<unsigned>(std::bit_width(value | (2 * half - 1))) - digit_bits;
     }

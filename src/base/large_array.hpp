@@ -1,9 +1,9 @@
-// A fixed array that begins as zeros, and whose pages are touched when it is made or when they are needed.
+// A fixed array of zeros, whose pages are touched at construction or when they are needed.
 //
-// Zeros come from the operating system, so that an array of which little is used costs what is used of it. By default
-// every page is touched at construction: first touches are paid there, not in the middle of a trading day.
+// The operating system supplies the zeros, so that an array that is little used occupies little memory. By default
+// every page is touched at construction: page faults happen there, not in the middle of a trading day.
 //
-// Limits: T is trivially copyable; every element starts with all bits zero, whatever its member initialisers say.
+// Limits: T is trivially copyable; every element starts with all bits zero, whatever its member initialisers are.
 // Cost:   one allocation at construction, of large pages when it is large (base/raw_array.hpp).
 #pragma once
 
@@ -30,10 +30,10 @@ class large_array {
         const std::size_t unit =
             wanted >= large_page_bytes ? large_page_bytes : std::max<std::size_t>(alignof(T), interference_bytes);
         const std::size_t bytes = (wanted + unit - 1) / unit * unit;
-        // Unlike `operator new` this need not write the zeros when the memory comes from the system; it knows no
-        // alignment as wide as a large page, hence the room in front.
+        // calloc does not write the zeros of memory that comes from the system. It does not align to a large page,
+        // hence the extra unit.
         auto* const memory = static_cast<std::byte*>(std::calloc(bytes + unit, 1));
-        CORRO_ASSERT(memory != nullptr, "the machine has no memory for what was configured");
+        CORRO_ASSERT(memory != nullptr, "not enough memory for the configured capacities");
         allocated_.reset(memory);
         elements_ = reinterpret_cast<T*>(memory + (unit - reinterpret_cast<std::uintptr_t>(memory) % unit) % unit);
         if (unit == large_page_bytes) advise_large_pages(elements_, bytes);

@@ -1,8 +1,8 @@
-// When the pages of a large array are first written to: when it is made, or when somebody needs them.
+// When the pages of a large array are first written to: at construction, or when they are needed.
 //
-// The operating system hands out pages of zeros at their first write. A venue takes that write at its start, because a
-// page fault in the middle of a trading day is a pause; whoever asks one question of a facility with room for a million
-// orders never writes most of its pages, and had better not begin to.
+// The operating system hands out pages of zeros at their first write. A venue writes to all pages at its start, because
+// a page fault in the middle of a trading day is a pause. A tool that asks one question of a facility with a capacity
+// of a million orders leaves most pages untouched.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace corro::base {
 
-/// Whether memory is written to at construction, so that no page fault is left for later.
+/// Whether the pages are written to at construction, so that no page fault happens later.
 enum class page_touch : bool { no, yes };
 
 /// Writes a zero to every page. The memory holds nothing yet, or zeros.

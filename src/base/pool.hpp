@@ -4,7 +4,7 @@
 // A free slot holds the number of the next free one, so that the free list costs no memory. The slot released last is
 // used first, while it is still in the cache.
 //
-// Limits:  capacity below 2^32 - 1, fixed at construction. Exhaustion is an answer (`no_slot`), never an assertion.
+// Limits:  capacity below 2^32 - 1, fixed at construction. An exhausted pool returns `no_slot`; it does not assert.
 // Threads: one.
 // Cost:    one allocation at construction; `acquire` and `release` take a few instructions, O(1), and touch the slot
 //          and one bit.

@@ -109,7 +109,8 @@ class prng {
         }
     }
 
-    /// Another generator, seeded by this one: for a part that must not change when a sibling draws more numbers.
+    /// Another generator, seeded by this one: for a component whose numbers must not change when another one draws
+    /// more.
     [[nodiscard]] constexpr prng fork() noexcept { return prng{(*this)()}; }
 
     [[nodiscard]] constexpr const state_type& state() const noexcept { return state_; }

@@ -1,8 +1,8 @@
-// Aligned memory for a fixed number of elements, without constructing any of them. What rings, pools and arrays stand
-// on.
+// Aligned memory for a fixed number of elements, without constructing any of them. The storage of rings, pools and
+// arrays.
 //
-// Memory from 2 MiB on begins on a border of 2 MiB and asks the operating system for large pages: records that are
-// reached at random would otherwise miss the translation buffer before they miss the cache.
+// Memory of 2 MiB or more is aligned to 2 MiB and asks the operating system for large pages: random accesses to
+// records would otherwise miss the translation buffer before they miss the cache.
 //
 // Cost: one allocation, rounded up to 2 MiB from that size on and to 128 bytes below; pages are not touched.
 #pragma once
@@ -18,7 +18,7 @@ namespace corro::base {
 
 inline constexpr std::size_t large_page_bytes = std::size_t{1} << 21;
 
-/// Tells the operating system that [memory, memory + bytes) is reached at random. Does nothing where it cannot help.
+/// Asks the operating system for large pages for [memory, memory + bytes). Does nothing where it has none.
 void advise_large_pages(void* memory, std::size_t bytes) noexcept;
 
 /// Releases what `make_raw_array` allocated; destroys no element.
@@ -30,8 +30,7 @@ struct raw_array_deleter {
 template <class T>
 using raw_array = std::unique_ptr<T, raw_array_deleter>;
 
-/// Memory for `count` elements of T that shares no cache line, nor a line next to it, with anything else. The memory is
-/// not initialised.
+/// Uninitialised memory for `count` elements of T. It shares no cache line, nor an adjacent one, with anything else.
 template <class T>
 [[nodiscard]] raw_array<T> make_raw_array(std::size_t count) {
     const std::size_t wanted = count * sizeof(T);

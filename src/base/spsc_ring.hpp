@@ -1,7 +1,7 @@
 // A bounded first-in first-out ring between exactly one producer thread and one consumer thread.
 //
 // Each side owns one index and keeps a copy of the other side's last known one, so that the shared cache lines move
-// only when a side runs out of what it already knows (the cached-index ring of Rigtorp and of FastFlow).
+// only when the copy is used up (the cached-index ring of Rigtorp and of FastFlow).
 //
 // Limits:  the capacity is a power of two, fixed at construction; every slot is usable.
 // Threads: `try_push` and `producer_*` from the producer only; `try_pop`, `peek`, `release`, `consume` from the
@@ -55,7 +55,7 @@ class spsc_ring {
     }
 
     /// Producer: appends the first elements of `values`, as many as fit, and makes them visible together.
-    /// @return  How many were appended; less than `values.size()` when the ring filled up.
+    /// @return  The number appended; less than `values.size()` when the ring filled up.
     [[nodiscard]] std::size_t try_push(std::span<const T> values) noexcept {
         const std::size_t tail = tail_.load(std::memory_order_relaxed);
         if (capacity() - (tail - head_seen_) < values.size()) head_seen_ = head_.load(std::memory_order_acquire);
@@ -70,7 +70,7 @@ class spsc_ring {
         return count;
     }
 
-    /// Producer: how many elements certainly fit now. Others may fit a moment later.
+    /// Producer: a number of elements that fit now. More may fit a moment later.
     [[nodiscard]] std::size_t producer_space() noexcept {
         head_seen_ = head_.load(std::memory_order_acquire);
         return capacity() - (tail_.load(std::memory_order_relaxed) - head_seen_);
@@ -89,14 +89,14 @@ class spsc_ring {
     }
 
     /// Consumer: the oldest elements in place, oldest first; empty when the ring is. The view ends at the end of the
-    /// buffer, so that it may show less than all; what is left follows after `release`. It stays valid until released.
+    /// buffer, so it may hold less than all elements; the rest follows after `release`. It stays valid until released.
     [[nodiscard]] std::span<const T> peek() noexcept {
         const std::size_t head = head_.load(std::memory_order_relaxed);
         tail_seen_ = tail_.load(std::memory_order_acquire);
         return {slot(head), std::min(tail_seen_ - head, capacity() - (head & mask_))};
     }
 
-    /// Consumer: gives the oldest `count` elements back to the producer; at most as many as are known to be there
+    /// Consumer: gives the oldest `count` elements back to the producer; at most as many as the consumer has seen
     /// (asserted).
     void release(std::size_t count) noexcept {
         const std::size_t head = head_.load(std::memory_order_relaxed);
@@ -104,9 +104,9 @@ class spsc_ring {
         head_.store(head + count, std::memory_order_release);
     }
 
-    /// Consumer: calls `use(const T&)` on the elements that are there, in place and oldest first, but on no more than
-    /// `count_max`, then releases them together.
-    /// @return  How many were consumed.
+    /// Consumer: calls `use(const T&)` on the elements in place, oldest first, at most `count_max` of them, then
+    /// releases them together.
+    /// @return  The number consumed.
     template <class Use>
     std::size_t consume(Use&& use, std::size_t count_max = static_cast<std::size_t>(-1)) {
         std::size_t consumed = 0;
@@ -122,8 +122,8 @@ class spsc_ring {
         return consumed;
     }
 
-    /// How many elements are in the ring. Exact when both sides rest; otherwise a value between 0 and the capacity that
-    /// was nearly true a moment ago.
+    /// The number of elements in the ring. Exact when both sides are idle; otherwise an approximation between 0 and the
+    /// capacity.
     [[nodiscard]] std::size_t size() const noexcept {
         // The head is read first: it only grows towards the tail, so that the difference cannot be negative.
         const std::size_t head = head_.load(std::memory_order_acquire);

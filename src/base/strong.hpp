@@ -24,8 +24,8 @@ struct identifier {
     friend constexpr auto operator<=>(identifier, identifier) = default;
 };
 
-/// An amount of something, such as ticks or lots. Overflow is the caller's to exclude: limits are checked where numbers
-/// enter the venue.
+/// An amount of something, such as ticks or lots. The caller excludes overflow: limits are checked where numbers enter
+/// the venue.
 template <class Tag, std::integral Rep>
 struct quantity {
     using rep = Rep;

@@ -1,5 +1,5 @@
-// A folder for the files of one test or measurement, gone afterwards. For tests and the lab only: it uses the file
-// system.
+// A folder for the files of one test or measurement, removed at destruction. For tests and the lab only: it uses the
+// file system.
 #pragma once
 
 #include <cerrno>

@@ -9,7 +9,7 @@
 
 namespace corro::base {
 
-/// Bytes of this process that are in memory; 0 where nobody says.
+/// Resident bytes of this process; 0 where the system does not report them.
 [[nodiscard]] inline std::size_t resident_bytes() {
     std::ifstream file("/proc/self/statm");
     std::size_t all_pages = 0;

@@ -24,7 +24,7 @@ namespace corro::base {
             char* end = nullptr;
             seed = std::strtoull(text, &end, 0);
             if (end == text || *end != '\0') {
-                std::fprintf(stderr, "CORRO_SEED is neither a number nor \"random\": %s\n", text);
+                std::fprintf(stderr, "CORRO_SEED must be a number or \"random\": %s\n", text);
                 std::abort();
             }
         }

@@ -1,5 +1,5 @@
-// What the venue knows of an account beside its orders and positions: its limits, and its sessions when it was defined
-// while the venue ran.
+// An account's data beside its orders and positions: its limits, and its sessions when it was defined while the venue
+// ran.
 //
 // Units: lots; notional in the currency of the prices.
 #pragma once

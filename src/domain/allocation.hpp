@@ -1,9 +1,9 @@
 // How the resting orders at one price share an incoming order that cannot fill them all: the matching algorithm of an
 // instrument, with its parameters.
 //
-// The names are those that CME publishes in FIX tag 1142. What each does, to the lot, is docs/spec/allocation.md.
+// The names are those that CME publishes in FIX tag 1142. The exact rules are in docs/spec/allocation.md.
 //
-// Units: lots; percentages of the lots that a step has to give away.
+// Units: lots; percentages of the lots that a step allocates.
 // Limits: at most `lead_market_makers_max` makers per instrument, whose percentages add up to at most 100.
 #pragma once
 
@@ -27,7 +27,7 @@ enum class match_algorithm : std::uint8_t {
     threshold_makers = 'Q',  ///< top order between bounds, lead market makers, then pro rata
 };
 
-/// Makers that one instrument may have. Each incoming order looks at all of them.
+/// Makers that one instrument may have. Each incoming order checks all of them.
 inline constexpr std::uint32_t lead_market_makers_max = 8;
 
 struct lead_market_maker {
@@ -37,11 +37,11 @@ struct lead_market_maker {
 
 struct allocation_policy {
     match_algorithm algorithm = match_algorithm::fifo;
-    bool levels = false;                 ///< split: whoever got nothing pro rata may get one lot, largest order first
-    std::uint32_t fifo_percent = 0;      ///< split: how much goes first in, first out
+    bool levels = false;                 ///< split: orders without a pro rata share may get one lot, largest first
+    std::uint32_t fifo_percent = 0;      ///< split: the part that is allocated first in, first out
     std::uint32_t top_minimum = 0;       ///< an order that shows fewer lots cannot become the top order
     std::uint32_t top_maximum = 0;       ///< most lots that the top order gets as such; 0 for any number
-    std::uint32_t pro_rata_minimum = 0;  ///< a smaller share is rounded to nothing; 0 for what the algorithm has
+    std::uint32_t pro_rata_minimum = 0;  ///< a smaller share is rounded to nothing; 0 for the algorithm's default
     std::array<lead_market_maker, lead_market_makers_max> makers{};
 };
 
@@ -56,8 +56,8 @@ struct allocation_policy {
     return a == match_algorithm::split || a == match_algorithm::allocation || a == match_algorithm::pro_rata ||
            a == match_algorithm::threshold || a == match_algorithm::threshold_makers;
 }
-/// Two lots unless the definition says otherwise; always two for `allocation`, and one where thresholds are the
-/// definition's.
+/// The definition's minimum, or two lots. Always two for `allocation`; one for the threshold algorithms without a
+/// minimum.
 [[nodiscard]] constexpr std::uint32_t pro_rata_minimum_of(const allocation_policy& p) noexcept {
     if (p.algorithm == match_algorithm::allocation) return 2;
     if (p.pro_rata_minimum != 0) return p.pro_rata_minimum;

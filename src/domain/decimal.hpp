@@ -24,7 +24,7 @@ struct decimal_text {
 /// A decimal that was read, or why it could not be.
 struct parsed_decimal {
     std::int64_t nano = 0;
-    std::string_view problem;  ///< what was expected, as the end of a sentence; empty when the text was a decimal
+    std::string_view problem;  ///< what was expected, to end an error message; empty when the text was a decimal
 };
 
 /// Reads "5998.75", "-3", "0.000000001": digits, at most nine of them behind a point, below 9223372036 in magnitude.

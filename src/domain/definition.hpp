@@ -1,7 +1,7 @@
 // An instrument that is defined while the venue runs: like another one, with the differences named.
 //
-// Who asks says the differences in one command; the venue says what came of it in two or three public events. Whoever
-// knows the other instrument makes the same definition of either, because `define_like` is the only rule.
+// One command names the differences; two or three public events publish the result. Both lead to the same definition
+// wherever the other instrument is known, because `define_like` is the only rule.
 //
 // Layout: definition.cpp for the command, domain/event.hpp for the events.
 // Units: prices in billionths of the currency, since the tick size is the other instrument's.
@@ -18,7 +18,7 @@
 
 namespace corro::domain {
 
-/// Which differences a definition names; bits of `definition::given`. What is not named is as in the other instrument.
+/// Which differences a definition names; bits of `definition::given`. All else is as in the other instrument.
 namespace definition_field {
 inline constexpr std::uint8_t expiry = 1;
 inline constexpr std::uint8_t option = 2;  ///< right and strike
@@ -47,31 +47,31 @@ struct definition {
     friend constexpr bool operator==(const definition&, const definition&) = default;
 };
 
-/// The instrument that a definition makes of another one, sound by `validate`; whether its id, its name and its legs
-/// fit the venue is not looked at.
+/// The instrument that a definition makes of another one, sound by `validate`. Does not check whether its id, its
+/// name and its legs fit the venue.
 ///
-/// Reasons: price_off_tick, invalid_price, unsound_definition (`validate` says why, or: the name has a character that
-/// is not printable, or a blank, a comma or a quotation mark; legs are named and their number is not that of `like`).
+/// Reasons: price_off_tick, invalid_price, unsound_definition (`validate` has the reason; or the name contains an
+/// unprintable character, a blank, a comma or a quotation mark; or the number of named legs is not that of `like`).
 [[nodiscard]] conversion<instrument> define_like(const instrument& like, const definition& d) noexcept;
 
-/// The differences, all of them given, with which `define_like` makes `i` of the instrument that it is like.
+/// The definition that turns `like` into `i`, with every field given.
 [[nodiscard]] definition definition_of(const instrument& i, instrument_id like) noexcept;
 
-/// What a define_instrument asks for. Every bit pattern is a valid argument.
+/// The definition that a define_instrument requests. Every bit pattern is a valid argument.
 [[nodiscard]] definition definition_of(const command& c) noexcept;
-/// A define_instrument that asks for it; everything else in it, and what is not given, is zero.
+/// A define_instrument that requests `d`. All other fields, and those that are not given, are zero.
 [[nodiscard]] command command_of(const definition& d) noexcept;
 
-/// The events that say a definition. Nothing else comes between them.
+/// The events of a definition. No other event comes between them.
 [[nodiscard]] constexpr bool is_definition(event_kind kind) noexcept {
     return kind >= event_kind::instrument_terms && kind <= event_kind::instrument_defined;
 }
 
-/// Puts the events of a definition together.
+/// Assembles a definition from its events.
 class definition_reader {
  public:
-    /// Takes one of them. True when it was the last: `get` is whole. One that does not fit those before it begins
-    /// anew, so that a last one without the others gives a definition that names nothing.
+    /// Takes one event. True when it was the last: `get` is then complete. An event that does not fit the ones before
+    /// it starts over, so that a last event alone gives a definition without terms and legs.
     bool take(const event& e) noexcept;
     [[nodiscard]] const definition& get() const noexcept { return definition_; }
 

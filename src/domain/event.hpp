@@ -1,4 +1,4 @@
-// Events: what the facility says, one derived message each, in one total order.
+// Events: the output of the facility, one derived message each, in one total order.
 //
 // An event is a plain record of one cache line: a header that every kind shares and a payload by kind. Which kinds one
 // cause produces, in which order and how many, is docs/spec/derived_messages.md; the counts are part of the contract.
@@ -24,20 +24,21 @@ enum class event_kind : std::uint8_t {
     order_entered = 1,  ///< an order rests
     order_amended = 2,  ///< price, quantity or both changed
     order_cancelled =
-        3,               ///< by request, or because its remainder may not rest; `reason` says when it was not the owner
+        3,  ///< by request, or because its remainder may not rest; `reason` is set unless the owner asked for it
     order_executed = 4,  ///< one fill
-    order_rejected = 5,  ///< a request was refused; `reason` says why
+    order_rejected = 5,  ///< a request was rejected, for `reason`
     trade_capture = 6,   ///< one side's record of a trade; of a settlement, when its trade and order are 0
     quote_entered = 10,  ///< an enter_quote is done; after the messages of its sides
-    /// The account's quotes are limited anew, may trade again, or have traded as much as they may: `reason` says which.
+    /// The limits of the account's quotes have changed, or its quotes may trade again, or they have reached the limits:
+    /// see `reason`.
     protection_changed = 11,
-    /// set_limits, change_phase, kill_switch, settle_instrument, define_instrument or new_trading_day; the orders that
-    /// it cancels came before.
+    /// set_limits, change_phase, kill_switch, settle_instrument, define_instrument or new_trading_day; the events of
+    /// the orders that it cancels come before.
     request_done = 12,
-    order_status = 13,  ///< an open order as it stands, for who asked
-    /// reset_session_numbers: the session's next answer has number 1. For the venue; no client is sent it.
+    order_status = 13,  ///< the state of an open order, for the session that asked
+    /// reset_session_numbers: the session's next answer has number 1. For the venue; it is not sent to clients.
     session_numbers_reset = 14,
-    leg_capture = 15,  ///< one side's record of what a trade of a strategy did in one leg
+    leg_capture = 15,  ///< one side's record of a strategy's trade in one leg
 
     // Public: market data.
     order_added = 16,         ///< L3
@@ -48,16 +49,16 @@ enum class event_kind : std::uint8_t {
     trade = 21,               ///< the public tape
     price_update = 22,        ///< last, high, low
     statistics = 23,          ///< volume, turnover, open interest
-    phase_changed = 24,       ///< what the instrument lets happen from now on
-    auction_indicative = 25,  ///< at what price how much would trade if the auction ended now
-    auction_ended = 26,       ///< at what price how much trades now; the fills follow
+    phase_changed = 24,       ///< the instrument's phase from now on
+    auction_indicative = 25,  ///< the price and volume if the auction ended now
+    auction_ended = 26,       ///< the price and volume of the auction; the fills follow
     instrument_settled = 27,  ///< the instrument has ended, at this price
     leg_trade = 28,           ///< a trade of a strategy, in one of its legs
     implied_top = 29,         ///< L1 and L2: the best implied prices of both sides after the command
     // A new instrument, in this order; domain/definition.hpp puts them together.
     instrument_terms = 35,    ///< its option's terms and its price band
     instrument_legs = 36,     ///< only of a strategy: its legs
-    instrument_defined = 37,  ///< its name and expiry, and which instrument it is like otherwise
+    instrument_defined = 37,  ///< its name and expiry, and the instrument that it is otherwise like
 };
 
 [[nodiscard]] constexpr bool is_public(event_kind kind) noexcept {
@@ -66,35 +67,35 @@ enum class event_kind : std::uint8_t {
 
 /// Bits of `event::flags`.
 namespace event_flag {
-/// The book is consistent again after this event. Each command has it on its last event, and on its last public event
-/// when private ones follow that (the cancelled remainder of an immediate order): who sees only the feed must be able
-/// to tell the end of a command as well.
+/// The book is consistent again after this event. The last event of each command has it. When private events follow
+/// the last public one (the cancelled remainder of an immediate order), that public event has it too, so that
+/// subscribers of the feed find the end of the command.
 inline constexpr std::uint8_t last_of_command = 1;
-/// Private: the sender's request is answered completely. Each request gets exactly one such mark: on its
-/// order_entered, order_amended, order_cancelled or order_rejected, or on the order_executed that leaves nothing of an
-/// entering order. A mass cancel has it on the last order_cancelled, a quote on quote_entered,
-/// unless more commands of the same request follow.
+/// Private: the last event that answers the sender's request. Each request has exactly one such event: its
+/// order_entered, order_amended, order_cancelled or order_rejected, or the order_executed that fills an entering order
+/// completely. For a mass cancel it is the last order_cancelled, for a quote its quote_entered, unless more commands
+/// of the same request follow.
 inline constexpr std::uint8_t last_of_request = 2;
 inline constexpr std::uint8_t aggressor = 4;  ///< order_executed, the captures: this side removed liquidity
 /// order_executed, the captures, trade: an implied fill, of three orders in three books (docs/spec/implied.md).
 inline constexpr std::uint8_t implied = 8;
 /// order_status: the answer to a query of all ends with this order, and the account may have others behind it.
 inline constexpr std::uint8_t more_behind = 16;
-/// order_status: not one of those that were asked for. Another session of the account entered it; it is told because
-/// the answer ends here.
+/// order_status: not part of the answer. Another session of the account entered this order; the next query continues
+/// behind it.
 inline constexpr std::uint8_t only_a_place = 32;
 }  // namespace event_flag
 
 /// order_entered, order_amended, order_cancelled, order_rejected, order_status; request_done, whose `account` is the
 /// one concerned.
 struct private_order {
-    order_id order{};                ///< 0 in a refusal that names no order of the account
-    client_order_id client_order{};  ///< of the order; in a refusal, of the request
+    order_id order{};                ///< 0 in a reject that names no order of the account
+    client_order_id client_order{};  ///< of the order; in a reject, of the request
     price_ticks price{};             ///< the order's limit; no_price for a market order
-    quantity_lots quantity{};        ///< open quantity after the event; order_cancelled: the quantity taken out
+    quantity_lots quantity{};        ///< open quantity after the event; order_cancelled: the quantity cancelled
     account_id account{};
-    session_id session{};     ///< the session that is told: the order's, or another of its account that asked
-    std::uint32_t request{};  ///< the request that caused it, when the told session sent it; otherwise 0
+    session_id session{};     ///< the receiver: the order's session, or another of its account that asked
+    std::uint32_t request{};  ///< the request that caused it, when the receiver sent it; otherwise 0
 };
 
 /// order_executed.
@@ -119,8 +120,8 @@ struct capture {
     std::uint32_t reserved{};
 };
 
-/// leg_capture; leg_trade, where order, account and session are 0. The header's instrument is the leg, its side what
-/// the told side did in it.
+/// leg_capture; leg_trade, where order, account and session are 0. The header's instrument is the leg, its side the
+/// side of this party in the leg.
 struct leg_fill {
     trade_id trade{};      ///< the strategy's
     order_id order{};      ///< of the strategy
@@ -144,9 +145,9 @@ struct private_quote {
 
 /// protection_changed.
 struct protection {
-    std::uint32_t fills{};  ///< in the window that runs
+    std::uint32_t fills{};  ///< in the current window
     std::uint32_t fills_max{};
-    volume_lots quantity{};  ///< traded in the window that runs
+    volume_lots quantity{};  ///< traded in the current window
     quantity_lots quantity_max{};
     std::uint32_t window_ms{};
     account_id account{};
@@ -160,7 +161,7 @@ struct numbers_reset {
     time_ns day_begin{};  ///< as in the command
     account_id account{};
     session_id session{};
-    /// Not 0: some segments of the venue have not executed the command. The numbers go on until all have.
+    /// Not 0: some partitions of the venue have not executed the command. The numbers continue until all have.
     std::uint8_t is_partial = 0;
     std::array<std::byte, 23> reserved{};
 };
@@ -170,7 +171,7 @@ struct public_order {
     order_id order{};
     price_ticks price{};
     quantity_lots quantity{};  ///< in the book after the event
-    quantity_lots change{};    ///< how much was added or taken away
+    quantity_lots change{};    ///< the quantity added or removed
     std::array<std::byte, 16> reserved{};
 };
 
@@ -227,8 +228,8 @@ struct phase_state {
 /// auction_indicative, auction_ended.
 struct auction_state {
     price_ticks price{};       ///< no_price when nothing would trade
-    volume_lots volume{};      ///< how much would, or does
-    std::int64_t imbalance{};  ///< lots left over at that price: above 0 of buyers, below 0 of sellers
+    volume_lots volume{};      ///< the volume that would trade, or trades
+    std::int64_t imbalance{};  ///< lots left over at that price: positive for buyers, negative for sellers
     std::array<std::byte, 16> reserved{};
 };
 
@@ -239,7 +240,7 @@ struct settlement {
     std::array<std::byte, 24> reserved{};
 };
 
-/// instrument_terms. In billionths of the currency: the instrument is not known before instrument_defined.
+/// instrument_terms. In billionths of the currency, because the tick size is only known with instrument_defined.
 struct instrument_terms_said {
     price_nano strike{};
     price_nano price_low{};

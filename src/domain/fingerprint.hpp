@@ -1,7 +1,7 @@
-// What tells one venue's instruments from another's: a hash over every member of their definitions.
+// A hash over all instrument definitions of a venue. It distinguishes one venue's instruments from another's.
 //
-// Journals and snapshots carry it, because commands replayed into other instruments give other trades without any
-// error.
+// Journals and snapshots contain it, because commands replayed with other instruments would give other trades
+// without any error.
 //
 // Cost: a multiplication per member; no allocation.
 #pragma once
@@ -17,7 +17,7 @@ namespace corro::domain {
 /// Adds every member of a definition.
 void add_to(base::hasher& hasher, const instrument& i) noexcept;
 
-/// The fingerprint of all of them; their order does not count.
+/// The fingerprint of all instruments; their order does not matter.
 [[nodiscard]] std::uint64_t fingerprint_of(std::span<const instrument> instruments) noexcept;
 
 }  // namespace corro::domain

@@ -19,7 +19,7 @@ namespace corro::domain {
 enum class instrument_kind : std::uint8_t {
     future = 0,
     option = 1,
-    spread = 2,  ///< whatever has legs: calendar and ratio spreads, option strategies, baskets
+    spread = 2,  ///< an instrument with legs: calendar and ratio spreads, option strategies, baskets
     spot = 3,
 };
 
@@ -49,7 +49,7 @@ struct symbol {
 struct leg {
     instrument_id instrument{};
     std::uint32_t ratio = 1;        ///< lots of it in one lot of the strategy
-    domain::side side = side::buy;  ///< what who buys the strategy does in it
+    domain::side side = side::buy;  ///< the side in this leg of a buyer of the strategy
     friend constexpr bool operator==(const leg&, const leg&) = default;
 };
 
@@ -63,17 +63,17 @@ struct instrument {
     price_ticks price_low{-price_ticks_max};  ///< lowest price accepted, inclusive
     price_ticks price_high{price_ticks_max};  ///< highest price accepted, inclusive
     quantity_lots order_quantity_max{order_quantity_lots_max};
-    /// A buy may be priced at most so many ticks above the last trade, a sell so many below it; 0 for any number.
+    /// Ticks that a buy may be above the last trade, and a sell below it; 0 for no limit.
     std::int64_t dynamic_band = 0;
-    // A trade more than `breaker_move` ticks from where a window began halts the instrument's product.
+    // A trade more than `breaker_move` ticks from the first price of a window halts the instrument's product.
     std::int64_t breaker_move = 0;    ///< ticks; 0 for no circuit breaker
     std::int64_t breaker_window = 0;  ///< nanoseconds
-    std::int64_t breaker_halt = 0;    ///< nanoseconds; 0 until an operator lets trading go on
+    std::int64_t breaker_halt = 0;    ///< nanoseconds; 0: until an operator resumes trading
     /// Nanoseconds. When not 0, an order beyond the dynamic band starts a volatility auction of this length instead of
-    /// being refused, and so does a broken circuit instead of a halt.
+    /// a reject, and the circuit breaker starts one instead of a halt.
     std::int64_t volatility_auction = 0;
     allocation_policy allocation{};  ///< how the orders at one price share an incoming order
-    // What an option or a dated instrument is; the venue passes it on.
+    // Terms of options and dated instruments; the venue only publishes them.
     option_right right = option_right::none;
     price_nano strike{};
     time_ns expiry{};  ///< 0 for an instrument that does not expire
@@ -85,7 +85,7 @@ struct instrument {
     [[nodiscard]] constexpr std::span<const leg> legs_used() const noexcept { return {legs.data(), legs_count}; }
 };
 
-/// What came out of a conversion from the wire: a value, or the reason why there is none.
+/// The result of a conversion from the wire: a value, or a reject reason.
 template <class Value>
 struct conversion {
     Value value{};

@@ -18,17 +18,17 @@ inline constexpr std::int64_t price_ticks_max = 4'000'000'000;
 /// Instruments in one venue.
 inline constexpr std::uint32_t instruments_max = 65'536;
 
-/// Legs of one strategy: four options twice over. A fill says four messages for each.
+/// Legs of one strategy: four options twice over. A fill causes four messages for each.
 inline constexpr std::uint32_t legs_max = 8;
 
-/// Legs of a strategy that is defined while the venue runs: as many as its command has room for. One with more legs may
+/// Legs of a strategy that is defined while the venue runs: as many as fit the command. A strategy with more legs may
 /// be defined without naming them.
 inline constexpr std::uint32_t legs_defined_max = 4;
 
 /// Lots of a leg in one lot of its strategy.
 inline constexpr std::uint32_t leg_ratio_max = 1'000;
 
-/// Strategies that one instrument may be a leg of: each change there looks at every one of them.
+/// Strategies that one instrument may be a leg of: each change of the instrument checks all of them.
 inline constexpr std::uint32_t strategies_per_leg_max = 64;
 
 /// Largest price magnitude in a book that takes part in implied matching: the sum of two is still a price.
@@ -37,8 +37,8 @@ inline constexpr std::int64_t implied_price_ticks_max = price_ticks_max / 2;
 /// Characters of a symbol, and of an account's name.
 inline constexpr std::uint32_t symbol_size_max = 24;
 
-/// Open orders that one query of all is answered with, and open orders of the account that it looks at for those. Who
-/// has more asks again for those behind: what a query costs the others does not grow with what is open.
+/// Open orders in the answer to one query of all orders, and open orders of the account that the query reads. Clients
+/// with more orders query again behind the last one, so that the cost of a query is bounded.
 inline constexpr std::uint32_t query_orders_max = 256;
 inline constexpr std::uint32_t query_looks_max = 4096;
 

@@ -1,6 +1,6 @@
-// Whom a private event concerns, wherever its kind keeps that.
+// The session, account and request of a private event, of any kind.
 //
-// Public events concern everybody; asking for theirs is an error (asserted).
+// Public events have none: calling these functions with one is an error (asserted).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace corro::domain {
 
-/// The session that is told.
+/// The session that receives the event.
 [[nodiscard]] inline session_id session_of(const event& e) noexcept {
     switch (e.kind) {
         case event_kind::order_executed: return e.execution.session;
@@ -36,8 +36,8 @@ namespace corro::domain {
     }
 }
 
-/// The request of that session that caused it; 0 when it was none of its own, and for fills and captures, which do not
-/// say.
+/// The request of that session that caused the event; 0 when the session did not cause it, and for fills and captures,
+/// which have no such field.
 [[nodiscard]] inline std::uint32_t request_of(const event& e) noexcept {
     switch (e.kind) {
         case event_kind::order_executed:
@@ -50,8 +50,8 @@ namespace corro::domain {
     }
 }
 
-/// Whether it completes the answer to a request of the session that is told: one that a client sent, not one of the
-/// venue's own in its name.
+/// Whether the event completes the answer to a client's request of the receiving session. Requests that the venue makes
+/// for a session do not count.
 [[nodiscard]] inline bool completes_request(const event& e) noexcept {
     return (e.flags & event_flag::last_of_request) != 0 && (e.kind == event_kind::order_executed || request_of(e) != 0);
 }

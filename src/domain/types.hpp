@@ -15,19 +15,19 @@ using account_id = base::identifier<struct account_tag, std::uint32_t>;
 /// One permitted connection of an account. Stable over reconnects: an order keeps the session that entered it.
 using session_id = base::identifier<struct session_tag, std::uint32_t>;
 using instrument_id = base::identifier<struct instrument_tag, std::uint32_t>;
-/// A group of instruments that share limits, shards and mass cancels.
+/// A group of instruments that share a circuit breaker, a partition and mass cancels.
 using product_id = base::identifier<struct product_tag, std::uint32_t>;
-/// Given by the venue; never used twice within one run. Its bits are the engine's own affair.
+/// Given by the venue; never used twice within one run. Only the engine interprets its bits.
 using order_id = base::identifier<struct order_tag, std::uint64_t>;
 /// Given by the client; unique among the open orders of its account.
 using client_order_id = base::identifier<struct client_order_tag, std::uint64_t>;
 using trade_id = base::identifier<struct trade_tag, std::uint64_t>;
-/// Position in a sequence, from 1. Which sequence is said by the field that holds it.
+/// Position in a sequence, from 1. The field that holds it names the sequence.
 using sequence_number = base::identifier<struct sequence_tag, std::uint64_t>;
 
 using price_ticks = base::quantity<struct price_tag, std::int64_t>;
 using quantity_lots = base::quantity<struct lots_tag, std::uint32_t>;
-/// Sums of lots: level totals, volumes, turnovers need more room than one order does.
+/// Sums of lots: level totals, volumes, turnovers need more bits than one order does.
 using volume_lots = base::quantity<struct volume_tag, std::uint64_t>;
 /// Nanoseconds since the Unix epoch.
 using time_ns = base::quantity<struct time_tag, std::int64_t>;
@@ -37,7 +37,7 @@ inline constexpr price_ticks no_price{std::numeric_limits<std::int64_t>::min()};
 
 enum class side : std::uint8_t { buy = 0, sell = 1 };
 
-/// What an instrument lets happen.
+/// What an instrument allows.
 enum class trading_phase : std::uint8_t {
     continuous = 0,
     halted = 1,              ///< orders may be cancelled, nothing else
@@ -48,12 +48,12 @@ enum class trading_phase : std::uint8_t {
     closed = 6,              ///< orders may be cancelled, nothing else
 };
 
-/// Orders rest without matching, until an uncross.
+/// Whether orders rest without matching, until an uncross.
 [[nodiscard]] constexpr bool collects(trading_phase p) noexcept {
     return p >= trading_phase::pre_open && p <= trading_phase::closing_auction;
 }
 
-/// Where a phase leads that ends by itself.
+/// The phase after one that ends by itself.
 [[nodiscard]] constexpr trading_phase phase_after(trading_phase p) noexcept {
     return p == trading_phase::pre_open          ? trading_phase::opening_auction
            : p == trading_phase::closing_auction ? trading_phase::closed

@@ -1,5 +1,5 @@
-// Random commands that favour the hard places: equal prices, tiny quantities, empty sides, ids that are dead or belong
-// to somebody else, orders that meet their own account or group, prices at the edges of the engine's window, times at
+// Random commands that favour edge cases: equal prices, tiny quantities, empty sides, ids that are closed or belong to
+// another account, orders that meet their own account or group, prices at the edges of the engine's window, times at
 // which something expires, limits that are nearly reached, halts in the middle of a cascade. For tests.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace corro::facility::testing {
 
-/// What one run looks like; drawn from its seed.
+/// The parameters of one run, drawn from its seed.
 struct run_profile {
     facility_options options{};
     std::vector<domain::instrument> instruments{};
@@ -30,10 +30,10 @@ struct run_profile {
     bool walks = false;                ///< the middle moves
     std::uint32_t quotes_percent = 0;  ///< of the commands
     std::int64_t step_ns_max = 1'000;  ///< between commands
-    bool operates = false;             ///< operators' commands are among the others
+    bool operates = false;             ///< operators' commands occur
     bool auctions = false;             ///< phases change often
     bool defines = false;              ///< new instruments are defined
-    bool implied = false;              ///< calendar spreads imply prices in their legs, and these in them
+    bool implied = false;              ///< calendar spreads and their legs imply prices in each other
 };
 
 class command_generator {
@@ -60,13 +60,13 @@ class command_generator {
         profile_.options.window_bits = windows[random_.below(windows.size())];
         profile_.operates = random_.below(2) == 0;
         profile_.auctions = random_.below(3) == 0;
-        // Drawn apart: what all other seeds give stays what it is.
+        // Drawn from a generator of its own, so that the runs of all other seeds stay as they were.
         const bool has_calendars = base::prng{~seed}.below(3) == 0;
         if (has_calendars) {
             // Small books that often change, near each other, so that combinations lock and cross.
             profile_.implied = !one_in(3);
             if (one_in(2)) profile_.price_spread = 1 + static_cast<std::int64_t>(random_.below(6));
-            // Whoever trades a spread needs room for it and for both legs.
+            // A trade of a spread needs a position in it and in both legs.
             profile_.options.positions_max = one_in(6) ? 12 : 64;
             profile_.options.orders_max = std::max<std::uint32_t>(profile_.options.orders_max, 20);
         }
@@ -77,7 +77,7 @@ class command_generator {
         } else if (count > 1 && one_in(2)) {
             add_strategy();
         }
-        // Of numbers of its own too, here and in every command.
+        // Definitions have a random generator of their own, here and in every command.
         profile_.defines = definitions_.below(3) == 0;
         if (profile_.defines) {
             profile_.options.instruments_reserved = static_cast<std::uint32_t>(1 + definitions_.below(5));
@@ -130,7 +130,7 @@ class command_generator {
             c.quantity = one_in(3) ? known.order.quantity : quantity();
             if (one_in(2)) amend_more(c);
             if (one_in(4)) {
-                // Nothing but what is shown, or but who owns it.
+                // Changes only the displayed quantity, or only the account.
                 c.price = known.order.price;
                 c.quantity = known.order.quantity;
                 c.flags = one_in(8) ? domain::amend_flag::account : domain::amend_flag::display_quantity;
@@ -160,7 +160,7 @@ class command_generator {
         return c;
     }
 
-    /// Lets the generator know which orders there are.
+    /// Records which orders exist.
     void learn(std::span<const domain::event> events) {
         for (const domain::event& e : events) {
             if (e.kind == domain::event_kind::instrument_defined) ids_.push_back(e.instrument);
@@ -219,8 +219,8 @@ class command_generator {
     }
     [[nodiscard]] bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
 
-    /// Calendar spreads over the instruments so far: of each two of them, or of most. Some stand in front of their
-    /// legs, some behind them.
+    /// Adds calendar spreads of all or most pairs of the instruments so far, some before their legs and some after
+    /// them.
     void add_calendars() {
         const domain::price_nano tick = profile_.instruments.front().tick_size;
         const std::vector<domain::instrument> legs = profile_.instruments;
@@ -251,7 +251,7 @@ class command_generator {
         }
     }
 
-    /// A strategy of all the instruments so far, in front of them or behind them.
+    /// Adds a strategy of all the instruments so far, before them or after them.
     void add_strategy() {
         domain::instrument strategy;
         strategy.id = domain::instrument_id{20};
@@ -270,7 +270,7 @@ class command_generator {
         profile_.instruments.insert(is_first ? profile_.instruments.begin() : profile_.instruments.end(), strategy);
     }
 
-    /// What prices lie around: of a calendar spread, the difference of two prices that lie around the middle.
+    /// The centre of an instrument's prices: for a calendar spread, the difference of two prices around the middle.
     [[nodiscard]] std::int64_t centre_of(domain::instrument_id id) const {
         return std::find(calendars_.begin(), calendars_.end(), id) != calendars_.end() ? 0 : middle_;
     }
@@ -295,7 +295,7 @@ class command_generator {
         c.display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(random_.below(5))};
         c.other_account = account();
     }
-    /// Mostly into an auction that ends by itself, or out of one.
+    /// Mostly starts an auction that ends by itself, or ends one.
     void change_phase(domain::command& c) {
         constexpr std::array phases{domain::trading_phase::pre_open,
                                     domain::trading_phase::opening_auction,
@@ -319,7 +319,7 @@ class command_generator {
             c.resume_time = {};
         }
     }
-    /// Of one instrument, of a product, or of all.
+    /// A new trading day of one instrument, of a product, or of all.
     [[nodiscard]] domain::command new_day(domain::command c) {
         c.kind = domain::command_kind::new_trading_day;
         c.product = {};
@@ -327,7 +327,7 @@ class command_generator {
         if (days_.below(4) == 0) c.product = domain::product_id{1};
         return c;
     }
-    /// What a configuration that was read again says of an account, most often something sound.
+    /// A command for an account of a configuration that was read again, most often a valid one.
     [[nodiscard]] domain::command of_configuration(domain::command c) {
         const auto one_of = [this](std::uint64_t n) { return accounts_.below(n) == 0; };
         const auto up_to = [this](std::uint64_t n) { return static_cast<std::uint32_t>(accounts_.below(n + 1)); };
@@ -351,7 +351,7 @@ class command_generator {
         if (one_of(3)) c.notional_max = one_of(10) ? -1 : 1 + std::int64_t{up_to(1'000)} * profile_.quantity_max;
         return c;
     }
-    /// A session's requests are numbered from 1 again.
+    /// Resets the numbers of a session.
     [[nodiscard]] static domain::command new_numbers(domain::command c) {
         c.kind = domain::command_kind::reset_session_numbers;
         c.request = 0;
@@ -360,7 +360,7 @@ class command_generator {
         c.day_begin = c.time;
         return c;
     }
-    /// A definition, most often a sound one, or the opening of what was defined, which begins closed.
+    /// A definition, most often a sound one, or the opening of a defined instrument, which begins closed.
     [[nodiscard]] domain::command definition_for(domain::command c) {
         const auto one_of = [this](std::uint64_t n) { return definitions_.below(n) == 0; };
         const auto some_id = [&] { return ids_[definitions_.below(ids_.size())]; };
@@ -506,7 +506,7 @@ class command_generator {
     [[nodiscard]] static bool is_plain(const domain::command& c) {
         return c.type == domain::order_type::limit && domain::is_lasting(c.time_in_force);
     }
-    /// One field goes wrong.
+    /// Makes one field invalid.
     void spoil(domain::command& c) {
         switch (random_.below(13)) {
             case 0: c.side = static_cast<domain::side>(random_.below(256)); break;

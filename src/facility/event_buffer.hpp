@@ -1,9 +1,9 @@
-// Where derived messages are written before a consumer sees them: a fixed array, handed over when it is full and at
-// the end of each command.
+// The buffer of derived messages: a fixed array that is passed to the consumer when it is full and at the end of each
+// command.
 //
-// The last public event of the running command and what follows it stay until the command ends, so that the last event
-// and the last public one can be marked. A long run of private events (many waiting orders end without a trade) cannot
-// be kept; then the command owes the feed one more event to carry the mark.
+// The last public event of the running command and the events behind it stay until the command ends, so that the last
+// event and the last public one can be marked. A long run of private events (many waiting orders end without a trade)
+// does not fit; the command then adds one more public event with the mark.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace corro::facility {
 
-/// Receives what the facility says, in total order. It must not call back into the facility.
+/// Receives the facility's events, in total order. It must not call back into the facility.
 struct event_consumer {
     /// @param events  From one event to events_buffered_max of them, all of one command; valid during the call.
     virtual void consume(std::span<const domain::event> events) noexcept = 0;
@@ -36,7 +36,7 @@ class event_buffer {
 
     /// @param command  Must stay as it is until `end`.
     void begin(const domain::command& command) noexcept { command_ = &command; }
-    /// A fresh event with its header filled in; the caller writes its payload.
+    /// Appends an event with its header filled in; the caller writes the payload.
     [[nodiscard]] domain::event& append(domain::event_kind kind, domain::instrument_id instrument, domain::side side,
                                         domain::reject_reason reason = domain::reject_reason::none,
                                         std::uint8_t flags = 0) noexcept {
@@ -54,7 +54,7 @@ class event_buffer {
         close(one);
     }
 
-    /// Events that are written one after the other without a look at the buffer in between.
+    /// Events that are written one after the other without a check of the buffer in between.
     class run {
      public:
         /// As event_buffer::append.
@@ -72,12 +72,12 @@ class event_buffer {
             e.flags = flags;
             return e;
         }
-        /// The whole of an event. `scope` and `kind` are the two parts of its header, see event_text.hpp.
+        /// Writes a whole event. `scope` and `kind` are the two parts of its header, see event_text.hpp.
         template <class Payload>
         [[gnu::always_inline]] void write(std::uint64_t scope, std::uint64_t kind, const Payload& payload) noexcept {
             put(*at_++, scope, kind, payload);
         }
-        /// Two events, the first of them in front if `in_order`.
+        /// Writes two events, the first one in front if `in_order`.
         template <class First, class Second>
         [[gnu::always_inline]] void write_pair(bool in_order, std::uint64_t first_scope, std::uint64_t first_kind,
                                                const First& first, std::uint64_t second_scope,
@@ -117,14 +117,14 @@ class event_buffer {
     static constexpr std::size_t run_max = 16;
 
     /// The instrument of the command's last public event, when more than private_run_max private ones followed it: that
-    /// event may have left without its mark, and the caller appends another one.
+    /// event may have been passed on without its mark, and the caller appends another one.
     [[nodiscard]] std::optional<domain::instrument_id> owed() const noexcept {
         const std::size_t at = last_public();
         if (at == count_) return unmarked_;
         if (count_ - 1 - at > private_run_max) return events_[at].instrument;
         return std::nullopt;
     }
-    /// Marks the last event and the last public one, and hands everything over.
+    /// Marks the last event and the last public one, and passes all events to the consumer.
     void end() noexcept {
         if (count_ == 0) return;
         if (domain::is_public(events_[count_ - 1].kind)) [[likely]] {
@@ -162,7 +162,7 @@ class event_buffer {
             hand_over(at);
         }
     }
-    /// The first `size` events leave; those behind them move to the front.
+    /// Passes the first `size` events to the consumer and moves the others to the front.
     void hand_over(std::size_t size) noexcept {
         consumer_->consume({events_.data(), size});
         std::copy(events_.begin() + static_cast<std::ptrdiff_t>(size),

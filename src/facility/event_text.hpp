@@ -1,8 +1,7 @@
-// Payloads of events as the five 64-bit words that they are in memory.
+// Payloads of events as five 64-bit words, as they are in memory.
 //
-// An event is written in whole words: fewer stores than fields, and whoever reads a word or a line of it right
-// afterwards gets it from the store buffer, where two narrow stores under one wide load would have to reach the cache
-// first.
+// An event is written in whole words. That takes fewer stores than fields, and a wide load right afterwards is served
+// from the store buffer; after two narrow stores it would have to wait for the cache.
 //
 // Not part of the facility's interface.
 #pragma once
@@ -69,7 +68,7 @@ using payload_words = std::array<std::uint64_t, 5>;
     return {word_of(p.price), p.open_interest.value, 0, 0, 0};
 }
 
-// The third word of an event's header is the sum of what is common to many events and what an event is.
+// The third word of an event's header is the sum of a part that many events share and a part for its kind.
 
 [[nodiscard]] constexpr std::uint64_t scope_word(domain::instrument_id instrument, domain::side side) noexcept {
     return instrument.value | (static_cast<std::uint64_t>(side) << 40);

@@ -1,4 +1,5 @@
-// Which open order expires next: a heap of slots by expire time, the older order first at equal times.
+// A queue of the open orders that expire: a heap of slots by expire time, the older order first at
+// equal times.
 //
 // Units: nanoseconds since the epoch.
 // Limits: as many orders as the engine holds.
@@ -32,7 +33,7 @@ class expiry_queue {
     [[nodiscard]] bool contains(std::uint32_t slot) const noexcept {
         return places_[slot] < heap_.size() && heap_[places_[slot]].slot == slot;
     }
-    /// How many orders were there before this one; of an order in the queue.
+    /// The number of orders that were added before this one, which must be in the queue.
     [[nodiscard]] std::uint64_t age_of(std::uint32_t slot) const noexcept { return heap_[places_[slot]].age; }
     [[nodiscard]] std::int64_t time_of(std::uint32_t slot) const noexcept { return heap_[places_[slot]].time; }
 
@@ -53,7 +54,7 @@ class expiry_queue {
         refresh();
     }
 
-    /// Saves everything, or loads it into a queue that is as it was made.
+    /// Saves everything, or loads it into a newly made queue.
     void transfer(base::archive& a) noexcept {
         const std::uint32_t size = a.count(heap_.size(), places_.size());
         for (std::uint32_t place = 0; place < size; ++place) {
@@ -79,7 +80,7 @@ class expiry_queue {
         }
     };
 
-    /// An order is good up to and including its time; one that expires at the end of all times never does.
+    /// An order is good up to and including its time; one with the largest time never expires.
     void refresh() noexcept { next_due_ = heap_.empty() || heap_[0].time == never ? never : heap_[0].time + 1; }
     void put(std::uint32_t place, const entry& e) noexcept {
         heap_[place] = e;

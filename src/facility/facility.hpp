@@ -1,11 +1,11 @@
 // The matching facility: sequenced commands in, derived messages out, one total order.
 //
-// Which messages a command causes, how many and in which order is docs/spec/derived_messages.md; what the orders do to
-// each other is docs/spec/matching.md. The facility is a function of its commands: no clock, no thread, no file, no
-// allocation after construction, no exception. The same commands give the same bytes on every machine.
+// docs/spec/derived_messages.md has the messages that a command causes, their number and their order;
+// docs/spec/matching.md has the rules of matching. The facility is a function of its commands: no clock, no thread, no
+// file, no allocation after construction, no exception. The same commands give the same bytes on every machine.
 //
 // Units: ticks, lots, nanoseconds since the epoch.
-// Limits: facility_options; a client that reaches one is refused, never an assertion.
+// Limits: facility_options; a request beyond one is rejected, never asserted.
 // Threads: one caller at a time.
 // Cost: one virtual call per command (more when a command causes above events_buffered_max events), constant time per
 //       derived message.
@@ -29,20 +29,20 @@
 namespace corro::facility {
 
 struct facility_options {
-    std::uint32_t orders_max = 1U << 16;     ///< open orders; beyond it an order is refused with book_full
-    std::uint32_t accounts_max = 1024;       ///< accounts are numbered below this; others are refused not_authorised
-    std::uint32_t positions_max = 1U << 16;  ///< pairs of account and instrument that ever had an order
+    std::uint32_t orders_max = 1U << 16;  ///< open orders; beyond it an order is rejected with book_full
+    std::uint32_t accounts_max = 1024;    ///< accounts are numbered below this; others are rejected with not_authorised
+    std::uint32_t positions_max = 1U << 16;  ///< pairs of account and instrument with an order, now or earlier
     std::uint32_t window_bits = 0;           ///< see matching::engine_options
-    /// Instruments that may be defined while the venue runs; beyond it a definition is refused with instruments_full.
+    /// Instruments that may be defined while the venue runs; beyond it a definition is rejected with instruments_full.
     std::uint32_t instruments_reserved = 0;
-    /// Whether memory for all orders is touched at construction; changes nothing that the facility says.
+    /// Whether memory for all orders is touched at construction; changes no event.
     base::page_touch touch = base::page_touch::yes;
-    /// Keys the tables whose keys clients choose. A venue takes a random one, so that no client can choose names that
-    /// collide. Changes no event, no state hash and no snapshot.
+    /// The secret of the hash tables whose keys clients choose. A venue takes a random one, so that clients cannot
+    /// choose ids that collide. Changes no event, no state hash and no snapshot.
     std::uint64_t hash_key = 0;
 };
 
-/// An open order as it stands in the book.
+/// An open order in the book.
 struct resting_order {
     domain::order_id order{};
     domain::client_order_id client_order{};
@@ -62,10 +62,10 @@ struct book_visitor {
     ~book_visitor() = default;
 };
 
-/// What a query of all open orders has cost.
+/// The cost of a query of all open orders.
 struct query_cost {
-    std::uint32_t looks_count = 0;    ///< orders that were looked at
-    std::uint32_t answers_count = 0;  ///< orders that the session was told of
+    std::uint32_t looks_count = 0;    ///< orders that were read
+    std::uint32_t answers_count = 0;  ///< orders in the answer
 };
 
 class facility {
@@ -78,16 +78,16 @@ class facility {
     facility(const facility&) = delete;
     facility& operator=(const facility&) = delete;
 
-    /// Executes one command and hands all its events to the consumer before it returns. Every bit pattern is a valid
-    /// argument: what makes no sense is refused. Each command causes at least one event.
+    /// Executes one command and passes all its events to the consumer before it returns. Every bit pattern is a valid
+    /// argument: invalid commands are rejected. Each command causes at least one event.
     void apply(const domain::command& command) noexcept;
 
-    /// Whether the command, if it is accepted and nothing of it trades, leaves an account with more than `orders_max`
-    /// open orders in all books. False for an account with a limit of its own, which `apply` looks at.
+    /// Whether the command, if it is accepted without a trade, leaves an account with more than `orders_max` open
+    /// orders in all books. False for an account with a limit of its own, which `apply` checks.
     [[nodiscard]] bool opens_beyond(const domain::command& command, std::uint32_t orders_max) const noexcept;
 
-    /// Fetches into the caches what these commands will need, and says by the venue's name which orders they name as
-    /// far as that is known already. Changes nothing, and need not be right.
+    /// Prefetches the memory that these commands will need, and fills in the venue's ids of the orders that they name,
+    /// as far as they exist. Changes no state; the hints may be wrong.
     void expect(std::span<domain::prefetch_hint> coming) const noexcept;
 
     /// A number that depends on everything that can influence later events, except which order ids come next. Takes
@@ -96,34 +96,34 @@ class facility {
 
     // --- Saving and loading, docs/spec/snapshot.md ---------------------------------------------------------------
 
-    /// Writes everything that later events can depend on, in a size that goes with what is in use. False when the sink
-    /// would not take it all. Does not allocate.
+    /// Writes everything that later events can depend on; the size depends on what is in use. False when the sink
+    /// fails. Does not allocate.
     [[nodiscard]] bool save(base::byte_sink& sink) const noexcept;
-    /// Becomes the facility that was saved: from here on the same commands cause the same events, byte by byte, and
-    /// leave the same state hash. Takes only what a facility of the same options and instruments saved.
+    /// Loads a saved state: from here on the same commands cause the same events, byte by byte, and leave the same
+    /// state hash. The saved facility must have had the same options and instruments.
     ///
     /// @error  snapshot_errc; then the facility is as newly made.
-    /// @cost   Allocates when the facility has executed a command before, or on failure: it is made anew.
+    /// @cost   Allocates when the facility has executed a command before, or on failure: it is then made again.
     [[nodiscard]] std::error_code load(base::byte_source& source);
-    /// Becomes as newly made, without the instruments that were defined since; which it is, unless it has executed a
-    /// command or loaded a snapshot. Allocates.
+    /// Returns to the newly made state, without the instruments that were defined since. Allocates. Does nothing before
+    /// the first command or load.
     void clear();
-    /// Takes another hash key, unless something was executed or loaded already.
+    /// Sets another hash key, unless the facility has executed or loaded something already.
     void set_hash_key(std::uint64_t key) noexcept;
     /// Sequence number and time of the last command; 0 before the first.
     [[nodiscard]] snapshot_position position() const noexcept;
 
-    /// The instruments that it was made with, then those that were defined since, in the order of their definition.
-    /// Valid until the next call that is not const.
+    /// The configured instruments, then those that were defined since, in the order of their definition. Valid until
+    /// the next call that is not const.
     [[nodiscard]] std::span<const domain::instrument> instruments() const noexcept;
-    /// The latter alone.
+    /// Only the instruments that were defined since.
     [[nodiscard]] std::span<const domain::instrument> defined() const noexcept;
 
     /// Accounts that were defined while the venue ran, in the order of their definition. Valid as the instruments.
     [[nodiscard]] std::span<const domain::defined_account> defined_accounts() const noexcept;
-    /// None for an unknown account.
+    /// No limits for an unknown account.
     [[nodiscard]] domain::account_limits limits_of(domain::account_id account) const noexcept;
-    /// Whether a `set_account_limits` has ever given the account limits, or it has any from an operator.
+    /// Whether a `set_account_limits` has ever set limits for the account, or an operator has set any that still hold.
     [[nodiscard]] bool was_given_limits(domain::account_id account) const noexcept;
     /// Accounts are numbered below this.
     [[nodiscard]] std::uint32_t accounts_max() const noexcept { return options_.accounts_max; }
@@ -132,7 +132,7 @@ class facility {
 
     /// Both best levels. An empty side has price no_price and quantity 0.
     [[nodiscard]] domain::top top_of(domain::instrument_id instrument) const noexcept;
-    /// Both best implied prices, as the last implied_top said them; the same shape.
+    /// Both best implied prices as last published by implied_top, in the same form.
     [[nodiscard]] domain::top implied_top_of(domain::instrument_id instrument) const noexcept;
     /// Visits the buy side, then the sell side; levels best first, each followed by its orders in priority order.
     void visit_book(domain::instrument_id instrument, book_visitor& visitor) const;
@@ -144,13 +144,13 @@ class facility {
     /// Lots, positive for long.
     [[nodiscard]] std::int64_t position_of(domain::account_id account, domain::instrument_id instrument) const noexcept;
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept;
-    /// Levels, orders and books that have been looked at since the facility was made, beside what its events speak of.
-    /// What one command may cost is tested by this number.
+    /// Levels, orders and books that were read since the facility was made, beside those that its events report. Tests
+    /// of the cost of a command use this number.
     [[nodiscard]] std::uint64_t steps_count() const noexcept;
-    /// What the last query of all open orders has cost.
+    /// The cost of the last query of all open orders.
     [[nodiscard]] query_cost last_query() const noexcept;
     /// The id that the next accepted order will get, or the one after it when one command (a quote) enters two; 0 when
-    /// there is no room for it.
+    /// the facility is full.
     [[nodiscard]] domain::order_id next_order_id(std::uint32_t ahead = 0) const noexcept;
 
  private:

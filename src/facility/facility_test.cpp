@@ -153,7 +153,7 @@ TEST_F(facility_test, says_each_fill_of_a_strategy_with_ten_messages_and_four_fo
         expected.insert(expected.end(), {"leg_capture", "leg_capture", "leg_trade", "statistics"});
     }
     ASSERT_EQ(names(events), expected);
-    EXPECT_EQ(events[9].volumes.open_interest.value, 0U) << "nobody owns a strategy";
+    EXPECT_EQ(events[9].volumes.open_interest.value, 0U) << "no account has a position in a strategy";
     EXPECT_EQ(events[10].instrument.value, 1U);
     EXPECT_EQ(events[10].side, side::buy) << "the buyer's record is the first";
     EXPECT_EQ(events[10].leg_fill.account.value, 2U);

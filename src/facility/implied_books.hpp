@@ -1,14 +1,13 @@
-// What books imply in one another: which triangles there are, the best implied price of every side of every book, and
-// which books' implied prices have changed since they were last said.
+// Implied prices: the triangles of books, the best implied price of every side of every book, and the books whose
+// implied prices have changed since they were last published.
 //
-// A book that is in no triangle costs the load of one byte to find that out. What is implied is kept up to date by
-// difference: a best level that has changed touches, in each of its triangles, one side of each of the two other books.
-// The rules are docs/spec/implied.md.
+// A book without triangles costs the load of one byte. Implied prices are updated incrementally: a changed best level
+// affects, in each of its triangles, one side of each of the two other books. The rules are docs/spec/implied.md.
 //
 // Units: ticks and lots. Books by index.
 // Limits: a book is in at most domain::strategies_per_leg_max triangles.
-// Cost: allocates at construction only. `refresh` takes two steps per triangle of each best level that has changed; one
-//       per triangle of the other book more where that loses its best implied price.
+// Cost: allocates at construction only. `refresh` takes two steps per triangle of each best level that has changed;
+//       where the other book loses its best implied price, one more per triangle of that book.
 #pragma once
 
 #include <array>
@@ -50,7 +49,7 @@ class implied_books {
         domain::price_ticks high{};
     };
 
-    /// @param books_max  Books that there may ever be; those that are defined later imply nothing.
+    /// @param books_max  The most books ever; those that are defined later imply nothing.
     implied_books(std::span<const domain::instrument> instruments, const strategies& all, std::uint32_t books_max);
 
     /// False when nothing can ever be implied.
@@ -69,18 +68,18 @@ class implied_books {
         note(book);
         change(book);
     }
-    /// Takes in what has been noted.
+    /// Updates the implied prices of the noted books.
     void refresh(const matching::engine& engine) noexcept;
 
     /// The best implied price of a side and its published quantity, as of the last `refresh`.
     [[nodiscard]] level best(std::uint32_t book, domain::side side) const noexcept {
         return books_[book].matches ? books_[book].best[static_cast<std::size_t>(side)] : level{};
     }
-    /// The first combination that implies it. Needs one.
+    /// The first combination that implies the best price. There must be one.
     [[nodiscard]] const combination& first_at_best(std::uint32_t book, domain::side side) const noexcept;
 
-    /// Calls `say(book, const domain::top&)` for each book whose implied prices have changed since they were last said,
-    /// in their order. After a `refresh`.
+    /// Calls `say(book, const domain::top&)` for each book whose implied prices have changed since they were last
+    /// published, in the order of books. After a `refresh`.
     template <class Say>
     void publish(Say&& say) noexcept {
         if (changed_.empty()) return;
@@ -95,27 +94,27 @@ class implied_books {
         }
         changed_.clear();
     }
-    /// What was said last.
+    /// The implied prices as last published.
     [[nodiscard]] domain::top said(std::uint32_t book) const noexcept {
         const auto& [bid, ask] = books_[book].said;
         return {bid.price, domain::volume_lots{bid.quantity}, ask.price, domain::volume_lots{ask.quantity}, {}};
     }
 
-    // --- Books in which implied fills have traded and whose waiting orders have not been looked at since -------------
+    // --- Books with implied fills whose waiting orders have not been checked since -----------------------------------
 
     void note_trade(std::uint32_t book, domain::price_ticks price) noexcept;
     [[nodiscard]] bool has_traded() const noexcept { return !traded_.empty(); }
-    /// Takes those out for which `take(range)` says true.
+    /// Removes those for which `take(range)` returns true.
     template <class Take>
     void take_traded_range(Take&& take) noexcept {
         std::erase_if(traded_, take);
     }
-    /// Takes the first of them out. Needs one.
+    /// Removes the first of them. There must be one.
     [[nodiscard]] traded_range next_traded() noexcept;
 
  private:
-    /// The same triangle from the side of what it implies: a change of a book's best level changes `target`'s
-    /// combination number `at`.
+    /// A triangle from the view of a book that implies: a change of its best level changes combination `at` of book
+    /// `target`.
     struct link {
         std::uint32_t target = 0;
         std::uint32_t at = 0;

@@ -1,4 +1,4 @@
-// A fill of an implied price, as the venue tells it.
+// A fill at an implied price, for the messages about it.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace corro::facility {
 
-/// One fill of an implied price: three orders, of which the first has come in and the others rested in the books that
-/// implied it.
+/// One fill at an implied price, of three orders: the incoming one, and one resting order in each of the books that
+/// implied the price.
 struct implied_fill {
     struct party {
         domain::order_id order{};
@@ -20,7 +20,7 @@ struct implied_fill {
         domain::price_ticks price{};
         std::uint32_t leaves = 0;
         bool rests = true;           ///< false: an incoming order, which no book has shown
-        matching::crossing taken{};  ///< what rests: its order and level after the fill
+        matching::crossing taken{};  ///< for a resting order: the order and its level after the fill
     };
     std::array<party, 3> parties{};
     std::uint32_t strategy = 0;  ///< the book of one of them

@@ -1,5 +1,5 @@
-// The laws of implied matching, checked on every message: what is fair to expect of three books that are tied together,
-// worked out from the public feed alone by trying every pair of levels. For tests.
+// Invariants of implied matching, checked on every message. They are computed from the public feed alone, by trying
+// every pair of levels. For tests.
 #pragma once
 
 #include <algorithm>
@@ -105,7 +105,7 @@ class implied_laws {
     }
     [[nodiscard]] std::string executed(const domain::event& e) {
         const bool takes = (e.flags & domain::event_flag::aggressor) != 0;
-        if (takes != fill_.empty()) return "one order takes, two give";
+        if (takes != fill_.empty()) return "one order is the aggressor, two are not";
         if (!fill_.empty() && fill_.front().execution.quantity != e.execution.quantity) {
             return "all three orders of a fill trade the same quantity";
         }
@@ -119,7 +119,7 @@ class implied_laws {
             const auto at = orders_.find(e.execution.order);
             if (at == orders_.end() || at->second.price != e.execution.price.value ||
                 at->second.lots < e.execution.quantity.value) {
-                return "a partner is an order that somebody shows, at its own price";
+                return "a partner is a displayed order, at its own price";
             }
             const auto& own = queues_[{e.instrument.value, e.side}];
             const auto& best = e.side == side::buy ? own.rbegin()->second : own.begin()->second;

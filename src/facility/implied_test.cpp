@@ -139,7 +139,7 @@ TEST_F(implied, says_a_fill_with_twenty_three_messages_in_order) {
     EXPECT_EQ(events[12].book.quantity.value, 1U);
     EXPECT_EQ(events[16].volumes.open_interest.value, 3U);
     EXPECT_EQ(events[22].volumes.volume.value, 3U);
-    EXPECT_EQ(events[22].volumes.open_interest.value, 0U) << "nobody owns a strategy";
+    EXPECT_EQ(events[22].volumes.open_interest.value, 0U) << "no account has a position in a strategy";
     for (const std::size_t at : {3U, 4U, 5U}) EXPECT_EQ(events[at].capture.trade, events[8].trade.trade);
     EXPECT_EQ(events[11].trade.trade, events[8].trade.trade) << "one number in all three books";
     EXPECT_EQ(events[23].flags, domain::event_flag::last_of_command);

@@ -1,5 +1,5 @@
-// Test helper: a venue of three expiries and their spreads with implied matching, short ways to trade there, and what
-// its feed has said of implied prices.
+// Test helper: a venue of three expiries and their spreads with implied matching, helpers to trade there, and the
+// implied prices that its feed has published.
 #pragma once
 
 #include <array>
@@ -106,7 +106,7 @@ class implied_venue {
     [[nodiscard]] std::int64_t position(std::uint32_t account, implied_book book) const {
         return venue_->position_of(domain::account_id{account}, id_of(book));
     }
-    /// The implied prices of a book as the feed has said them last: bid, offer.
+    /// The implied prices of a book as the feed has last published them: bid, offer.
     [[nodiscard]] std::string said_of(implied_book book) const {
         const auto found = said_.find(id_of(book).value);
         if (found == said_.end()) return "nothing";

@@ -5,32 +5,32 @@
 
 namespace corro::facility {
 
-/// Events that wait in the facility before they are handed over. One command may cause more; then it hands over in
-/// several batches. Small enough to stay in the first-level cache, large enough for a sweep of ten orders.
+/// Events that the facility buffers before it passes them on. A command with more events passes them on in several
+/// batches. Small enough to stay in the first-level cache, large enough for a sweep of ten orders.
 inline constexpr std::uint32_t events_buffered_max = 128;
 
-/// Private events that may follow a command's last public one before the feed is told of the command's end by one more
-/// top_of_book.
+/// Private events that may follow a command's last public one before one more top_of_book marks the command's end on
+/// the feed.
 inline constexpr std::uint32_t private_run_max = 64;
 
-/// Sessions whose kill switch may be thrown at a time; whoever needs more throws the switches of their accounts.
+/// Sessions whose kill switch may be on at a time; to stop more, use the switches of their accounts.
 inline constexpr std::uint32_t sessions_killed_max = 1024;
 
-/// Accounts that may be defined while a venue runs, over all of its starts; and the last number of a session, as in
+/// Accounts that may be defined while a venue runs, over all of its starts; also the largest session number, as in
 /// gateway::account_directory. A definition is compared with all before it.
 inline constexpr std::uint32_t accounts_defined_max = 4096;
 inline constexpr std::uint32_t account_sessions_max = 1U << 20U;
 
-/// How often an order may hold what it shows at a time. Each part shown can be one fill of one aggressor.
+/// Parts of its displayed quantity that an order may have. Each part shown can be one fill of one aggressor.
 inline constexpr std::uint32_t display_parts_max = 256;
 
-/// Steps that one incoming order takes at implied prices, each of which looks at every triangle of its book; with the
-/// largest number of them some hundred microseconds. What is left of the order is cancelled.
+/// Steps that one incoming order takes at implied prices. Each step reads every triangle of its book; all steps
+/// together take some hundred microseconds. The rest of the order is then cancelled.
 inline constexpr std::uint32_t implied_steps_max = 1024;
 
-/// Levels that would trade in an auction, both sides together, up to which its indicative price is worked out after
-/// each command that changes them: some microseconds for a command that changes them all. Beyond, the last price stands
-/// until fewer do; the uncross itself looks at all.
+/// Levels of both sides that would trade in an auction. Up to this number the indicative price is computed after each
+/// command that changes them, which takes some microseconds for a command that changes all. With more levels the last
+/// price stays; the uncross itself reads all levels.
 inline constexpr std::uint32_t indicative_levels_max = 1024;
 
 }  // namespace corro::facility

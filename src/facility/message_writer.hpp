@@ -1,5 +1,5 @@
 // The engine's sink inside the facility: turns compact core events into derived messages, in exactly the counts and
-// order of docs/spec/derived_messages.md, and keeps the records, positions and statistics that they speak of.
+// order of docs/spec/derived_messages.md, and updates records, positions and statistics.
 //
 // Not part of the facility's interface.
 #pragma once
@@ -57,7 +57,7 @@ class message_writer {
         last_answer_slot_ = any_slot;
         buffer_.begin(command);
     }
-    /// @param book_of  Which book an instrument has.
+    /// @param book_of  Returns the book of an instrument.
     template <class BookOf>
     void end(BookOf&& book_of) noexcept {
         if (const auto instrument = buffer_.owed()) [[unlikely]] {
@@ -67,12 +67,12 @@ class message_writer {
         buffer_.end();
     }
 
-    /// From now on the command is the entry of a new order, whose resting is announced; or not any more.
+    /// Sets whether the command enters a new order, whose resting is announced.
     void announce_entry(bool is_entering) noexcept { is_entering_ = is_entering; }
-    /// Of the cancellations to come only that of `slot` completes the answer.
+    /// Of the following cancellations only that of `slot` completes the answer.
     void answer_with(std::uint32_t slot) noexcept { last_answer_slot_ = slot; }
 
-    /// Why orders are withdrawn from now on.
+    /// Sets the reason of the following withdrawals.
     void withdraw_for(domain::reject_reason reason) noexcept { withdrawn_for_ = reason; }
 
     [[nodiscard]] const tape_summary& tape(std::uint32_t book) const noexcept { return tapes_[book]; }
@@ -84,12 +84,12 @@ class message_writer {
         buffer_.append(domain::event_kind::order_rejected, instrument, side, reason, answer_of_quote()).order = {
             order, command_->client_order, price, quantity, command_->account, command_->session, command_->request};
     }
-    /// The side of a quote is entered or changed; what that does to the book follows.
+    /// The side of a quote is entered or changed; the changes of the book follow.
     void quote_side(domain::event_kind kind, std::uint32_t book, std::uint32_t slot, domain::price_ticks price,
                     std::uint32_t open) noexcept {
         tell(kind, book, slot, engine_.id_of(slot), price, open, domain::reject_reason::none, 0);
     }
-    /// Both sides of a quote have been dealt with.
+    /// Both sides of a quote are done.
     void quote_entered(std::uint32_t book, std::uint32_t bid_open, std::uint32_t ask_open) noexcept {
         buffer_
             .append(domain::event_kind::quote_entered, ids_[book], domain::side::buy, domain::reject_reason::none,
@@ -102,27 +102,27 @@ class message_writer {
                       command_->request,
                       {}};
     }
-    /// What an account allows its quotes has changed, or been reached.
+    /// An account's quote limits have changed, or have been reached.
     void protection_changed(const quote_protection& p, domain::account_id account, domain::session_id session,
                             domain::reject_reason reason, bool answers) noexcept;
     /// The requested amendment of an open order is done; its consequences for the book follow.
     void amended(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t open) noexcept {
         answer(domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, open, true);
     }
-    /// What an operator asked for is done.
+    /// An operator's request is done.
     void request_done(domain::instrument_id instrument, domain::account_id account) noexcept;
     void numbers_reset(domain::time_ns day_begin) noexcept;
     void phase_changed(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                        domain::reject_reason reason) noexcept;
     void auction(domain::event_kind kind, std::uint32_t book, const matching::equilibrium& e) noexcept;
-    /// One account's position has ended at a price. Told to the session that asked.
+    /// One account's position has ended at a price. Sent to the session that asked.
     void position_settled(std::uint32_t book, std::uint32_t account, std::int64_t lots,
                           domain::price_ticks price) noexcept;
     void instrument_settled(std::uint32_t book, domain::price_ticks price, std::uint64_t open_interest) noexcept;
 
     /// The next book is that of an instrument. Does not allocate.
     void define(domain::instrument_id id) noexcept { ids_.push_back(id); }
-    /// What the instrument is, as far as it differs from the one that it is like.
+    /// The definition of the instrument, as far as it differs from `like`.
     void instrument_defined(const domain::instrument& i, domain::instrument_id like) noexcept {
         const domain::definition d = domain::definition_of(i, like);
         buffer_.append(domain::event_kind::instrument_terms, i.id, domain::side::buy).terms = {
@@ -137,26 +137,26 @@ class message_writer {
 
     // --- Books in which an auction collects, and books that imply prices in others -----------------------------------
 
-    /// From now on it is noted which books change, for auctions; or not any more.
+    /// Sets whether changed books are noted, for auctions.
     void watch(bool on) noexcept {
         watching_ = static_cast<std::uint8_t>((watching_ & watch_implied) | (on ? watch_auctions : 0));
     }
-    /// Whether changes of books are noted for anybody.
+    /// Whether changed books are noted.
     [[nodiscard]] bool is_watching() const noexcept { return watching_ != 0; }
     void implied_top(std::uint32_t book, const domain::top& top) noexcept {
         buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(domain::event_kind::implied_top), top);
     }
-    /// The messages of an implied fill, and what it changes in tapes, positions and records. The books have changed;
-    /// what they do with orders that have nothing left to show comes afterwards.
+    /// Writes the messages of an implied fill and updates tapes, positions and records. The books have changed already;
+    /// orders without displayed quantity left are dealt with afterwards.
     void implied_filled(const implied_fill& f) noexcept;
     void touch(std::uint32_t book) noexcept {
         if (is_touched_[book] != 0) return;
         is_touched_[book] = 1;
         touched_.push_back(book);
     }
-    /// Up to where a book would trade in its auction; told of every change while it collects.
+    /// The curve of a book's auction; it receives every change while the book collects.
     [[nodiscard]] matching::auction_curve& curve(std::uint32_t book) noexcept { return curves_[book]; }
-    /// Calls `visit(book)` for each book that has changed since the last time, in their order.
+    /// Calls `visit(book)` for each book that has changed since the last call, in the order of books.
     template <class Visit>
     void visit_touched(Visit&& visit) noexcept {
         std::sort(touched_.begin(), touched_.end());
@@ -167,11 +167,11 @@ class message_writer {
         touched_.clear();
     }
 
-    /// An open order as it stands, for the session that asks.
+    /// The state of an open order, for the session that asks.
     void status(std::uint32_t slot, std::uint8_t flags) noexcept;
     /// The statistics of a book begin again.
     void begin_day(std::uint32_t book) noexcept;
-    /// A new order waits for its trigger price.
+    /// A new order starts to wait for its trigger price.
     void waits(std::uint32_t book, std::uint32_t slot, domain::price_ticks price, std::uint32_t quantity) noexcept {
         tell(domain::event_kind::order_entered, book, slot, engine_.id_of(slot), price, quantity,
              domain::reject_reason::none, domain::event_flag::last_of_request);
@@ -181,7 +181,7 @@ class message_writer {
         tell(domain::event_kind::order_amended, book, slot, engine_.id_of(slot), price, quantity,
              domain::reject_reason::triggered, 0);
     }
-    /// An incoming order's remainder was taken out before it came to rest.
+    /// An incoming order's remainder was cancelled before it could rest.
     void remainder_cancelled(std::uint32_t book, std::uint32_t slot, domain::order_id order, domain::price_ticks price,
                              std::uint32_t quantity, domain::reject_reason reason) noexcept {
         tell(domain::event_kind::order_cancelled, book, slot, order, price, quantity, reason,
@@ -259,14 +259,14 @@ class message_writer {
              domain::reject_reason::self_match_prevented, 0);
     }
 
-    /// Two orders will trade soon, one after the other: fetches the record of the later one, and what removing the
-    /// other will read beside its own.
+    /// Two orders will trade soon, one after the other: prefetches the record of the later one, and the memory that the
+    /// removal of the first one reads.
     void expect(std::uint32_t slot, std::uint32_t later) const noexcept { orders_.prefetch_leaving(slot, later); }
-    // What fills say and change: message_writer_fills.hpp.
+    // Fills: message_writer_fills.hpp.
     void filled(const matching::fill& f) noexcept;
     void crossed(const matching::cross& f) noexcept;
 
-    /// The incoming order that core events speak of while it is not in a book.
+    /// Sets the incoming order of the following core events, while it is not in a book.
     void incoming(std::uint32_t book, domain::price_ticks price) noexcept {
         book_ = book;
         price_ = price;
@@ -283,7 +283,7 @@ class message_writer {
         const matching::level_state ask = engine_.best(book, domain::side::sell);
         return {bid.price, domain::volume_lots{bid.volume}, ask.price, domain::volume_lots{ask.volume}, {}};
     }
-    /// The same, of the book of a level that is the best of its side or has just gone.
+    /// The same for the book of a level that is, or was until now, the best of its side.
     [[nodiscard, gnu::always_inline]] domain::top top_of(const matching::level_state& level) const noexcept {
         const matching::level_state other = engine_.best(level.book, domain::opposite(level.side));
         domain::price_ticks price = level.price;
@@ -304,12 +304,12 @@ class message_writer {
     /// The lowest and the highest price at which the running command has traded; low is above high before it has.
     [[nodiscard]] domain::price_ticks traded_low() const noexcept { return traded_low_; }
     [[nodiscard]] domain::price_ticks traded_high() const noexcept { return traded_high_; }
-    /// A waiting order that enters sees the last trade.
+    /// The last trade counts for a waiting order that enters.
     void compare_with_last_trade(std::uint32_t book) noexcept {
         if (tapes_[book].prices.last == domain::no_price) return;
         traded_low_ = traded_high_ = tapes_[book].prices.last;
     }
-    /// From here on waiting orders see these prices and what trades later.
+    /// Waiting orders are checked against this range and later trades.
     void record_trades_for_stops(domain::price_ticks low, domain::price_ticks high) noexcept {
         traded_low_ = low;
         traded_high_ = high;
@@ -318,7 +318,7 @@ class message_writer {
         record_trades_for_stops(domain::price_ticks{std::numeric_limits<std::int64_t>::max()}, domain::no_price);
     }
 
-    /// Saves everything that lasts from one command to the next, or loads it into a writer that is as it was made.
+    /// Saves everything that lasts from one command to the next, or loads it into a newly made writer.
     void transfer(base::archive& a) noexcept {
         a.value(trades_count_);
         a.sparse(
@@ -335,7 +335,7 @@ class message_writer {
 
     static constexpr std::uint8_t watch_auctions = 1;
     static constexpr std::uint8_t watch_implied = 2;
-    /// A book has changed that somebody may watch: a level has gained an order, lost one or only lots of one.
+    /// Records a change of a watched book: a level has gained an order, or lost one or lots of one.
     [[gnu::noinline]] void note(const matching::order_change& change, int orders) noexcept {
         const matching::level_state& level = change.level;
         if ((watching_ & watch_auctions) != 0) {
@@ -347,7 +347,7 @@ class message_writer {
         if (level.top_changed) implied_.note(level.book);
     }
 
-    /// The mark of the event that answers a command, unless it is a quote whose request goes on.
+    /// The mark of the event that answers a command, unless more quotes of the same request follow.
     [[nodiscard]] std::uint8_t answer_of_quote() const noexcept {
         const bool goes_on =
             command_->kind == domain::command_kind::enter_quote && (command_->flags & domain::quote_flag::more) != 0;
@@ -361,16 +361,16 @@ class message_writer {
     void emit_implied_top(const implied_fill& f, std::size_t which, domain::trade_id number,
                           const domain::price_summary& prices, const domain::volume_summary& volumes) noexcept;
     void update_after_implied_fill(const implied_fill::party& p, std::uint32_t lots) noexcept;
-    /// What a trade of a strategy does in its legs, in their order.
+    /// Writes the legs of a strategy's trade, in their order.
     void fill_legs(const matching::fill& f, domain::trade_id number, domain::side aggressor_side) noexcept;
-    /// What a leg is taken to cost: its last trade, else its best bid, else its best offer, else nothing.
+    /// The reference price of a leg: its last trade, else its best bid, else its best offer, else no_price.
     [[nodiscard]] domain::price_ticks reference_price(std::uint32_t book) const noexcept;
-    /// The limit of a cancelled order; of a waiting one the level knows only the trigger.
+    /// The limit of a cancelled order; for a waiting order the level holds only the trigger price.
     [[nodiscard]] domain::price_ticks price_of(const matching::order_change& change) const noexcept {
         return change.level.is_waiting ? orders_.waiting(change.slot).limit : change.level.price;
     }
 
-    /// Tells the session that owns the order.
+    /// Writes an event for the session that owns the order.
     [[gnu::always_inline]] void tell(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,
                                      domain::order_id order, domain::price_ticks price, std::uint32_t quantity,
                                      domain::reject_reason reason, std::uint8_t flags) noexcept {
@@ -379,7 +379,7 @@ class message_writer {
                       domain::private_order{order, r.client_order, price, domain::quantity_lots{quantity}, r.account,
                                             r.session, r.session == command_->session ? command_->request : 0});
     }
-    /// Tells the owner of the order and, when another session of the account asked, that one too: it is owed an answer.
+    /// Writes an event for the owner of the order and, when another session of the account asked, one for that session.
     [[gnu::always_inline]] void answer(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,
                                        domain::order_id order, domain::price_ticks price, std::uint32_t quantity,
                                        bool is_last) noexcept {
@@ -442,7 +442,7 @@ class message_writer {
     std::vector<domain::instrument_id> ids_;
     event_buffer buffer_;
     std::vector<tape_summary> tapes_;
-    std::vector<matching::auction_curve> curves_;  ///< by book; what they say follows from the books
+    std::vector<matching::auction_curve> curves_;  ///< by book; not saved, because they follow from the books
     std::vector<std::uint8_t> is_touched_;         ///< by book
     std::vector<std::uint32_t> touched_;
 };

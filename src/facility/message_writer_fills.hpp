@@ -1,5 +1,6 @@
-// What a fill says and changes: in continuous trading, in an auction, and in the legs of a strategy. Whoever gives the
-// writer to the engine as its sink includes this; only here can the compiler put it into the engine's loop over fills.
+// The messages and effects of a fill: in continuous trading, in an auction, and in the legs of a strategy. Files that
+// pass the writer to the engine as its sink include this header, so that the compiler can inline it into the engine's
+// loop over fills.
 //
 // Not part of the facility's interface.
 // Source: docs/spec/derived_messages.md.
@@ -13,7 +14,7 @@
 namespace corro::facility {
 
 [[gnu::always_inline]] inline void message_writer::filled(const matching::fill& f) noexcept {
-    // What the fill changes comes first, and then all that it causes is said: no store to an event stands between
+    // All values are updated first and all messages are written afterwards, so that no store to an event stands between
     // a value and its use.
     const order_record& aggressor = orders_[f.aggressor_slot];
     const order_record& resting = orders_[f.resting_slot];
@@ -23,14 +24,14 @@ namespace corro::facility {
     const domain::price_ticks price = f.level.price;
     const domain::quantity_lots quantity{f.quantity};
     const domain::trade_id number{++trades_count_};
-    // Filled completely on entry: the message of the aggressor's execution is the answer.
+    // Filled completely on entry: the aggressor's order_executed is the answer.
     const bool answers = is_entering_ && f.aggressor_open == 0;
     if (price < traded_low_) traded_low_ = price;
     if (price > traded_high_) traded_high_ = price;
     domain::price_summary prices;
     domain::volume_summary volumes;
     add_trade(tapes_[book], price, f.quantity, prices, volumes);
-    // Nobody has a position in a strategy: its legs follow.
+    // There are no positions in a strategy: its legs follow.
     const bool has_legs = strategies_.has_legs(book);
     if (!has_legs) [[likely]] {
         volumes.open_interest =
@@ -55,7 +56,7 @@ namespace corro::facility {
         passive, kind_word(order_executed),
         domain::execution{f.resting, resting.client_order, price, quantity,
                           domain::quantity_lots{f.resting_open + f.resting_hidden}, resting.account, resting.session});
-    // The buyer's record of the trade is the first.
+    // The buyer's trade_capture comes first.
     const domain::capture of_active{number, f.aggressor, price, quantity, aggressor.account, aggressor.session, 0};
     const domain::capture of_passive{number, f.resting, price, quantity, resting.account, resting.session, 0};
     out.write_pair(aggressor_buys, active, kind_word(trade_capture, none, aggressor_flag), of_active, passive,

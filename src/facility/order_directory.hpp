@@ -1,11 +1,12 @@
-// What the facility knows of each open order beside what the engine knows, and how clients find their orders.
+// The facility's data of each open order beside the engine's, and the look-up of orders by clients' ids.
 //
-// A record lies at the slot that the engine gave the order. Two indices lead from a client's names to slots: client
-// order id per account, and request number per session (the "sequencing id"). The number 0 is no name in either.
+// A record has the slot that the engine assigned to the order. Two indices lead from a client's ids to slots:
+// client order id per account, and request number per session (the "sequencing id"). The number 0 is not an id in
+// either.
 //
 // Limits: as many orders as the engine holds.
-// Clients choose both names, so the indices are keyed by a secret: no choice of names makes them slow. The secret
-// changes nothing else.
+// Clients choose both ids, so the hashes of the indices use a secret: no choice of ids makes them slow. The
+// secret has no other effect.
 //
 // Cost: allocates at construction only; expected constant time.
 #pragma once
@@ -25,7 +26,8 @@
 
 namespace corro::facility {
 
-/// Set in `order_record::flags`: the order is one side of a quote. It is found by its place, not by a name.
+/// Set in `order_record::flags`: the order is one side of a quote. It is found by its place in the quote table, not by
+/// a client's id.
 inline constexpr std::uint8_t quote_mark = 0x80;
 
 struct order_record {
@@ -33,7 +35,7 @@ struct order_record {
     domain::session_id session{};
     domain::account_id account{};
     std::uint32_t request = 0;
-    std::uint32_t total = 0;     ///< lots ever wanted: filled plus open
+    std::uint32_t total = 0;     ///< lots, filled plus open
     std::uint32_t position = 0;  ///< slot in risk::positions
     domain::side side = domain::side::buy;
     domain::time_in_force time_in_force = domain::time_in_force::day;
@@ -49,13 +51,13 @@ inline constexpr std::uint8_t grouped = 1U << 5U;  ///< extended_terms has a sel
 inline constexpr std::uint8_t own = counted | grouped;
 }  // namespace record_flag
 
-/// What few orders have.
+/// Terms that few orders have.
 struct extended_terms {
     std::int64_t expire_time = 0;        ///< of a gtd order
     std::uint64_t self_match_group = 0;  ///< of a grouped order
 };
 
-/// What a waiting order becomes when its trigger price trades.
+/// The order that a waiting order becomes when its trigger price trades.
 struct waiting_terms {
     domain::price_ticks limit{};  ///< no_price if it becomes a market order
     std::uint32_t display = 0;
@@ -76,12 +78,12 @@ class order_directory {
           expiries_(orders_max, touch),
           hash_(hash_key) {}
 
-    /// @pre Nobody is in it.
+    /// @pre The directory is empty.
     void set_hash_key(std::uint64_t key) noexcept { hash_ = base::keyed_hash(key); }
     [[nodiscard]] order_record& operator[](std::uint32_t slot) noexcept { return records_[slot]; }
     [[nodiscard]] const order_record& operator[](std::uint32_t slot) const noexcept { return records_[slot]; }
 
-    /// Of an order that waits.
+    /// The terms of a waiting order.
     [[nodiscard]] waiting_terms& waiting(std::uint32_t slot) noexcept { return waiting_[slot]; }
     [[nodiscard]] const waiting_terms& waiting(std::uint32_t slot) const noexcept { return waiting_[slot]; }
 
@@ -100,8 +102,8 @@ class order_directory {
             return records_[slot].client_order == name && records_[slot].account == account;
         });
     }
-    /// The open order that this session entered with this request number, or `none`. If it used the number for several,
-    /// the newest of them.
+    /// The open order that this session entered with this request number, or `none`. If it used the number several
+    /// times, the newest order.
     [[nodiscard]] std::uint32_t find(domain::session_id session, std::uint32_t request) const noexcept {
         if (request == 0) return none;
         return by_request_.find(hash(session, request), [&](std::uint32_t slot) {
@@ -109,30 +111,32 @@ class order_directory {
         });
     }
 
-    /// Fetches what looking for the order that a request names, or entering it, will read first.
+    /// Prefetches the index entries of the order that a request names or enters.
     void prefetch(const domain::prefetch_hint& f) const noexcept {
         by_client_order_.prefetch(hash(f.account, f.client_order));
         if (f.enters) by_request_.prefetch(hash(f.session, f.request));
     }
-    /// After that: the record of the order that `f` names. Returns its likely slot, or `none`.
+    /// Second step: prefetches the record of the order that `f` names. Returns its likely slot, or `none`.
     [[nodiscard]] std::uint32_t prefetch_record(const domain::prefetch_hint& f) const noexcept {
         const std::uint32_t slot = by_client_order_.likely(hash(f.account, f.client_order));
         if (slot != none) __builtin_prefetch(&records_[slot]);
         return slot;
     }
-    /// Fetches what removing an open order will read beside its record, and the record of one that leaves later.
+    /// Prefetches what removing an open order reads beside its record, and the record of an order that is removed
+    /// later.
     void prefetch_leaving(std::uint32_t slot, std::uint32_t later) const noexcept {
         __builtin_prefetch(&records_[later]);
         const order_record& r = records_[slot];
         by_client_order_.prefetch(hash(r.account, r.client_order));
         by_request_.prefetch(hash(r.session, r.request));
     }
-    /// Fetches what removing an open order will read beside its record.
+    /// Prefetches what removing an open order reads beside its record.
     void prefetch_request(std::uint32_t slot) const noexcept {
         by_request_.prefetch(hash(records_[slot].session, records_[slot].request));
     }
 
-    /// Makes an order findable by the names in its record. No open order of the account has its client order id.
+    /// Adds an order to the indices by the ids in its record. No other open order of the account may have its client
+    /// order id.
     void add(std::uint32_t slot) noexcept {
         const order_record& r = records_[slot];
         if (r.time_in_force == domain::time_in_force::gtd) [[unlikely]]
@@ -157,7 +161,7 @@ class order_directory {
         if (r.request != 0) by_request_.erase(hash(r.session, r.request), slot);
     }
 
-    /// From now on no request number names the order. Nothing for a side of a quote.
+    /// Removes the order from the index of request numbers. No effect for a side of a quote.
     void forget_request(std::uint32_t slot) noexcept {
         order_record& r = records_[slot];
         if (r.request == 0 || (r.flags & quote_mark) != 0) return;
@@ -165,8 +169,8 @@ class order_directory {
         r.request = 0;
     }
 
-    /// From now on the order is another account's, which has no open order of its name. No request number names it any
-    /// more: when its session's numbers begin again, it is not among the orders of the session's account.
+    /// Moves the order to another account, which must have no open order with its client order id. Removes its request
+    /// number, because a later reset of the session's numbers looks only at orders of the session's account.
     void move(std::uint32_t slot, domain::account_id account, std::uint32_t position) noexcept {
         order_record& r = records_[slot];
         forget_request(slot);
@@ -178,10 +182,10 @@ class order_directory {
         r.position = position;
     }
 
-    /// Saves what is known of an open order, or loads it, and with that makes it findable.
+    /// Saves the record of an open order, or loads it and adds the order to the indices.
     void transfer_order(base::archive& a, std::uint32_t slot, bool is_waiting) noexcept {
         order_record& r = records_[slot];
-        // An older order whose session used its request number again is found by it no more.
+        // When a session has used a request number again, the number finds only the newer order.
         bool by_name = !a.loads() && find(r.account, r.client_order) == slot;
         bool by_request = !a.loads() && find(r.session, r.request) == slot;
         a.value(r);
@@ -194,16 +198,16 @@ class order_directory {
         if (by_name) by_client_order_.insert(hash(r.account, r.client_order), slot);
         if (by_request) by_request_.insert(hash(r.session, r.request), slot);
     }
-    /// The most names that one bucket of an index has sent on to the next. Looks at the whole of both.
+    /// The most ids that one bucket of an index has sent on to the next. Reads both indices completely.
     [[nodiscard]] std::uint32_t passed_max() const noexcept {
         return std::max(by_client_order_.passed_max(), by_request_.passed_max());
     }
-    /// Saves or loads what concerns no single order.
+    /// Saves or loads the data that is not part of a single order.
     void transfer(base::archive& a) noexcept { expiries_.transfer(a); }
 
  private:
-    // Most clients count: four names that follow each other have their home in one bucket, so that one cache line has
-    // the newest orders of a client. The index finds homes by the low bits of a hash and compares all of them.
+    // Most clients count their ids: four consecutive ids have their home in one bucket, so that one cache line has the
+    // newest orders of a client. The index finds homes by the low bits of a hash and compares all bits.
     static constexpr unsigned neighbours_bits = 2;
     [[nodiscard]] std::uint32_t hash_of(std::uint64_t owner, std::uint64_t name) const noexcept {
         constexpr unsigned shift = 32 - neighbours_bits;

@@ -1,10 +1,11 @@
-// Where quotes stand, and how much they have traded: one place per maker, instrument and side.
+// The table of quotes and their protection: one place per maker, instrument and side.
 //
-// A place holds the order id of the side that stands in it. Ids are never used twice, so a place whose order was filled
-// or cancelled empties itself: its id is no longer that of an open order.
+// A place holds the order id of the quote's side. Ids are never used twice, so a place is empty as soon as its order
+// was filled or cancelled: its id is no longer that of an open order.
 //
 // A maker may limit what its quotes trade in a window of time, by fills and by lots. A window begins with a fill and
-// lasts as long as the maker said; the first fill after its end begins the next one. So a window takes constant room.
+// has the length that the maker chose; the first fill after its end begins the next one. So a window takes constant
+// memory.
 //
 // Limits: as many places as positions, as many windows as accounts.
 // Cost: allocates at construction only; constant time.
@@ -21,12 +22,12 @@
 
 namespace corro::facility {
 
-/// What an account allows its quotes, and what they have traded.
+/// An account's limits for its quotes, and what they have traded.
 struct quote_protection {
     std::uint32_t fills_max = 0;     ///< 0 for any number
     std::uint32_t quantity_max = 0;  ///< lots; 0 for any number
     std::uint32_t window_ms = 0;
-    std::uint32_t fills = 0;  ///< 0: no window runs
+    std::uint32_t fills = 0;  ///< 0: there is no current window
     std::uint64_t lots = 0;
     domain::time_ns began{};  ///< of the window
     bool is_tripped = false;  ///< until it is reset, the account may not quote
@@ -57,7 +58,7 @@ class quote_table {
     }
     [[nodiscard]] const std::vector<quote_protection>& protections() const noexcept { return protections_; }
 
-    /// A side of a quote has traded. An account that reaches its limit by that joins the trips.
+    /// A side of a quote has traded. An account that reaches its limit is added to the trips.
     void traded(const order_record& quote, std::uint32_t lots, domain::time_ns now) noexcept {
         quote_protection& p = protections_[quote.account.value];
         if (p.is_tripped || (p.fills_max == 0 && p.quantity_max == 0)) return;
@@ -79,7 +80,7 @@ class quote_table {
     [[nodiscard]] const std::vector<trip>& trips() const noexcept { return trips_; }
     void clear_trips() noexcept { trips_.clear(); }
 
-    /// Saves everything, or loads it into a table that is as it was made.
+    /// Saves everything, or loads it into a newly made table.
     void transfer(base::archive& a) noexcept {
         a.sparse(
             places_.size(), [&](std::size_t i) { return (places_[i][0].value | places_[i][1].value) == 0; },
@@ -95,7 +96,7 @@ class quote_table {
                 quote_protection& p = protections_[i];
                 a.value(p.fills_max, p.quantity_max, p.window_ms, p.fills, p.lots, p.began, p.is_tripped);
             });
-        CORRO_ASSERT(trips_.empty(), "between two commands no quotes wait to be withdrawn");
+        CORRO_ASSERT(trips_.empty(), "no quotes may wait to be withdrawn between two commands");
     }
 
  private:

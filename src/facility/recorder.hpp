@@ -1,4 +1,4 @@
-// Test helpers: a consumer that keeps everything, short ways to write commands, one line of text per event.
+// Test helpers: a consumer that keeps all events, functions that make commands, one line of text per event.
 #pragma once
 
 #include <string>

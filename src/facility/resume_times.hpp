@@ -1,9 +1,10 @@
-// When the phases of books end by themselves: the earliest time of all, and whose it is.
+// The times at which phases end by themselves: the earliest one, and its book.
 //
 // A tree of minima over the books: leaf by leaf the time of each book, above them the smaller of two.
 //
 // Units: nanoseconds since the epoch. Books by index.
-// Cost: allocates at construction only, 16 bytes per book. Logarithmic to set and to find whose the first time is.
+// Cost: allocates at construction only, 16 bytes per book. Setting a time and finding the first book are
+// logarithmic.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +23,9 @@ class resume_times {
     explicit resume_times(std::uint32_t books_max)
         : leaves_begin_(std::bit_ceil(std::size_t{books_max})), times_(2 * leaves_begin_, never) {}
 
-    /// Of all books; `never` when none ends by itself.
+    /// The earliest time of all books; `never` when no phase ends by itself.
     [[nodiscard]] std::int64_t first() const noexcept { return times_[1]; }
-    /// The first book whose time that is. Needs one.
+    /// The first book with that time. There must be one.
     [[nodiscard]] std::uint32_t book_of_first() const noexcept {
         std::size_t at = 1;
         while (at < leaves_begin_) at = 2 * at + (times_[2 * at] == times_[at] ? 0 : 1);

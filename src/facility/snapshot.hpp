@@ -1,4 +1,4 @@
-// What stands in front of a facility's snapshot, and what can be wrong with one.
+// The header of a facility's snapshot, and the errors of loading one.
 //
 // Layout: docs/spec/snapshot.md. A header of 48 bytes, then an archive (base/archive.hpp).
 // Threads: the category is immutable.
@@ -17,7 +17,7 @@ namespace corro::facility {
 enum class snapshot_errc {
     /// It ends too early, or cannot be read.
     truncated = 1,
-    /// A checksum is wrong, or it says what cannot be.
+    /// A checksum is wrong, or a value is impossible.
     damaged,
     /// Not a snapshot of a facility, or of a machine with another order of bytes.
     foreign_format,
@@ -25,7 +25,7 @@ enum class snapshot_errc {
     unsupported_version,
     /// Of a facility with other options or other instruments.
     other_venue,
-    /// What was loaded has another state hash than what was saved.
+    /// The loaded state has another state hash than the saved one.
     state_differs,
 };
 
@@ -61,11 +61,11 @@ struct snapshot_header {
 
     static constexpr std::uint64_t mark_of_a_snapshot = 0x4341'464f'5252'4f43;  // "CORROFAC"
     static constexpr std::uint32_t version_of_plain = 1;            ///< no account was defined while the venue ran
-    static constexpr std::uint32_t version_now = version_of_plain;  ///< of a venue as its configuration makes it
-    static constexpr std::uint32_t version_of_accounts = 2;         ///< the accounts that were are at the end
+    static constexpr std::uint32_t version_now = version_of_plain;  ///< for a new snapshot without defined accounts
+    static constexpr std::uint32_t version_of_accounts = 2;         ///< with the defined accounts at the end
 
     [[nodiscard]] std::uint32_t computed_crc() const noexcept;
-    /// What is wrong with it, as far as one can tell without a facility.
+    /// Checks the header, as far as possible without a facility.
     [[nodiscard]] std::error_code check() const noexcept;
 };
 static_assert(sizeof(snapshot_header) == 48);

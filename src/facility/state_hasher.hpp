@@ -1,4 +1,4 @@
-// The order in which a state is folded into one number, shared by whoever must agree on it.
+// Folds a state into one number, the same way for the facility and for its oracle.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The facility's inside: checks a command, resolves the names in it, drives the engine.
+// The facility's implementation: checks a command, resolves the ids in it, calls the engine.
 //
 // Not part of the facility's interface.
 #pragma once
@@ -37,10 +37,10 @@ class facility::state_machine {
 
     // Snapshots: snapshot.cpp.
     [[nodiscard]] bool save(base::byte_sink& sink) const noexcept;
-    /// Needs a machine that was not used. After an error it must not be.
+    /// The machine must be unused. After an error it must not be used.
     [[nodiscard]] std::error_code load(base::byte_source& source) noexcept;
     void set_hash_key(std::uint64_t key) noexcept {
-        if (was_used_) return;  // what is in a table stays where it is
+        if (was_used_) return;  // the entries of the tables have their places already
         options_.hash_key = key;
         orders_.set_hash_key(key);
         positions_.set_hash_key(key);
@@ -49,7 +49,7 @@ class facility::state_machine {
     [[nodiscard]] bool was_used() const noexcept { return was_used_; }
     /// All instruments, as they were defined.
     [[nodiscard]] std::span<const domain::instrument> definitions() const noexcept { return definitions_; }
-    /// Those of them that the machine was made with.
+    /// The instruments of the configuration.
     [[nodiscard]] std::span<const domain::instrument> configured() const noexcept {
         return definitions().first(definitions_.size() - likes_.size());
     }
@@ -72,7 +72,7 @@ class facility::state_machine {
     }
 
  private:
-    /// An order that a command names, or the reason why it may not.
+    /// The order that a command names, or a reject reason.
     struct resolution {
         std::uint32_t slot = none;
         domain::reject_reason reason = domain::reject_reason::none;
@@ -83,11 +83,11 @@ class facility::state_machine {
         std::uint32_t book = 0;
         friend auto operator<=>(const product_book&, const product_book&) = default;
     };
-    /// The books of a product, in their order.
+    /// The books of a product, in the order of books.
     [[nodiscard]] std::span<const product_book> books_of(domain::product_id product) const noexcept;
     void note_product(std::uint32_t book) noexcept;
 
-    /// A number that differs for facilities of other options or instruments.
+    /// A hash of the options and instruments.
     [[nodiscard]] std::uint64_t fingerprint() const noexcept;
     void transfer(base::archive& a) noexcept;
 
@@ -105,9 +105,10 @@ class facility::state_machine {
     [[nodiscard]] domain::reject_reason check_quote(const domain::command& c) const noexcept;
     [[nodiscard]] static domain::reject_reason check_quote_side(const domain::instrument& i, domain::price_ticks price,
                                                                 domain::quantity_lots quantity) noexcept;
-    /// Gives a side that stands nowhere yet its order. Before any side leaves, so that the ids do not depend on that.
+    /// Makes the order of a new side. It is called before any side is removed, so that the ids do not depend on
+    /// removals.
     void make_side(const domain::command& c, std::uint32_t position, domain::side side) noexcept;
-    /// Brings one side of a quote to where it only has to enter. Returns its slot, or `none` if it need not.
+    /// Prepares one side of a quote for entry. Returns its slot, or `none` if it does not enter.
     [[nodiscard]] std::uint32_t prepare_side(const domain::command& c, std::uint32_t book, std::uint32_t position,
                                              domain::side side, bool is_new) noexcept;
     void enter_side(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
@@ -117,7 +118,7 @@ class facility::state_machine {
     void park_stop(const domain::command& c, std::uint32_t book, std::uint32_t slot) noexcept;
     void collect(const domain::command& c, std::uint32_t book, std::uint32_t slot, std::uint64_t group) noexcept;
 
-    /// What an amend makes of an order.
+    /// The terms of an order after an amend.
     struct amendment {
         std::uint32_t total = 0;  ///< counting what has been filled
         std::uint32_t open = 0;
@@ -130,7 +131,7 @@ class facility::state_machine {
     [[nodiscard]] domain::reject_reason check_amend(const domain::command& c, std::uint32_t slot,
                                                     const matching::level_state& level,
                                                     const matching::order_view& order, amendment& a) noexcept;
-    /// Hands an order to another account as far as records go.
+    /// Moves an order's records to another account.
     void change_owner(std::uint32_t slot, const amendment& a, std::uint32_t open) noexcept;
     void amend_waiting(std::uint32_t book, std::uint32_t slot, const matching::order_view& order,
                        const amendment& a) noexcept;
@@ -143,42 +144,42 @@ class facility::state_machine {
     void begin_day(const domain::command& c) noexcept;
     template <class Visit>
     void for_each_covered(const domain::command& c, Visit&& visit) noexcept;
-    /// Moves a book to another phase with all that belongs to leaving the old one.
+    /// Moves a book to another phase and ends the old one.
     void enter_phase(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                      domain::reject_reason reason) noexcept;
-    /// Trades what an auction has collected; cancels what was for it alone.
+    /// Trades the orders of an auction; cancels those that were for the auction only.
     void uncross(std::uint32_t book) noexcept;
-    /// Cancels what does not outlast the day.
+    /// Cancels the orders that end with the day.
     void end_day(std::uint32_t book) noexcept;
     void publish_indicatives() noexcept;
-    /// Whether the book's phase takes a new order of this type and time in force.
+    /// Whether the book's phase accepts a new order of this type and time in force.
     [[nodiscard]] domain::reject_reason check_phase(const domain::command& c, std::uint32_t book) const noexcept;
-    /// Whether an order beyond the dynamic band starts an auction there, instead of being refused.
+    /// Whether an order beyond the dynamic band starts an auction instead of being rejected.
     [[nodiscard]] bool starts_auction(const domain::command& c, std::uint32_t book) const noexcept;
     void start_volatility_auction(std::uint32_t book, domain::reject_reason reason) noexcept;
-    /// Lets orders expire and halts end whose time has come before a command's.
+    /// Expires orders and ends phases that are due before a command's time.
     void process_due_times(domain::time_ns now) noexcept;
     void resume_halted() noexcept;
-    /// Sets free what a halt kept waiting.
+    /// Enters the waiting orders that a halt has delayed.
     void enter_pending(std::uint32_t book) noexcept;
-    /// True when the last trade breaks the circuit: the product is halted, and what would be set free stays waiting.
+    /// True when the last trade triggers the circuit breaker: the product is halted, and triggered orders keep waiting.
     [[nodiscard]] bool breaks_circuit(std::uint32_t book) noexcept;
     /// Halts the product, or starts its volatility auctions.
     void halt_product(std::uint32_t book) noexcept;
 
     // Definitions: state_machine_definitions.cpp.
     void define_instrument(const domain::command& c) noexcept;
-    /// Adds an instrument in phase closed, or says why it cannot be.
+    /// Adds an instrument in phase closed, or returns the reject reason.
     [[nodiscard]] domain::reject_reason define(const domain::definition& d) noexcept;
     [[nodiscard]] domain::reject_reason check_legs(const domain::instrument& made) const noexcept;
     void transfer_definitions(base::archive& a) noexcept;
 
-    // The rules that few commands meet: state_machine_rules.cpp.
+    // Rules for few commands: state_machine_rules.cpp.
     void set_limits(const domain::command& c) noexcept;
     // Accounts of the configuration: state_machine_accounts.cpp.
     void define_account(const domain::command& c) noexcept;
     void set_account_limits(const domain::command& c) noexcept;
-    /// Takes the limits that a command names. None is changed unless the reason is `none`.
+    /// Sets the limits that a command names. Changes none of them unless it returns `none`.
     [[nodiscard]] domain::reject_reason take_limits(const domain::command& c) noexcept;
     [[nodiscard]] bool define(const domain::defined_account& a) noexcept;
     void transfer_accounts(base::archive& a) noexcept;
@@ -187,12 +188,12 @@ class facility::state_machine {
     void cancel_killed(domain::account_id account, domain::session_id session, bool all_sessions) noexcept;
     [[nodiscard]] domain::reject_reason check_market(std::uint32_t book, domain::account_id account,
                                                      domain::session_id session) const noexcept;
-    /// The worst price that a dynamic band lets an order have; no_price when there is no band.
+    /// The worst price that a dynamic band allows; no_price when there is no band.
     [[nodiscard]] domain::price_ticks band_edge(std::uint32_t book, domain::side side) const noexcept;
     [[nodiscard]] domain::reject_reason apply_band(std::uint32_t book, domain::side side, domain::order_type type,
                                                    domain::price_ticks& limit) const noexcept;
-    /// Whether an account's limits allow an order of `total` lots at a price, of which `added` are new to its position
-    /// and which is one of `opened` new open orders, or of none.
+    /// Whether an account's limits allow an order of `total` lots at a price. `added` lots are new to its position, and
+    /// the command opens `opened` new orders.
     [[nodiscard]] domain::reject_reason check_limits(domain::account_id account, std::uint32_t book,
                                                      std::uint32_t position, domain::side side, std::uint32_t total,
                                                      std::uint32_t added, domain::price_ticks price,
@@ -202,11 +203,12 @@ class facility::state_machine {
     /// the book or in one of its legs.
     [[nodiscard]] bool exceeds_position(domain::account_id account, std::uint32_t book, std::uint32_t position,
                                         domain::side side, std::uint64_t added, std::uint32_t lots_max) const noexcept;
-    /// What the account could come to own in a book without legs, by orders there and by those of strategies.
+    /// The largest position that the account's open orders, of the book and of strategies, could lead to in a book
+    /// without legs.
     [[nodiscard]] std::int64_t worst_position(domain::account_id account, std::uint32_t book, std::uint32_t position,
                                               domain::side side) const noexcept;
-    /// The position of an account in a book, made now if there is none; and those in its legs. `none` when there is no
-    /// room for all of them.
+    /// The position of an account in a book, and those in its legs, made now if necessary. `none` when they do not all
+    /// fit.
     [[nodiscard]] std::uint32_t acquire_position(domain::account_id account, std::uint32_t book) noexcept;
     [[nodiscard]] std::uint64_t group_key(domain::account_id account, std::uint32_t group) const noexcept;
     [[nodiscard]] domain::reject_reason check_quote_rules(const domain::command& c, std::uint32_t book,
@@ -222,8 +224,8 @@ class facility::state_machine {
     void enter_triggered_in(std::uint32_t book) noexcept;
 
     // Implied matching: state_machine_implied.cpp.
-    /// Enters a new order, or one that has been lifted, reserved or woken: in its book, and in those that imply prices
-    /// there.
+    /// Enters a new order, or one that has been lifted, reserved or woken: it trades in its book, and with those that
+    /// imply prices there.
     [[nodiscard]] matching::entry_result enter(const matching::entry& e) noexcept {
         return implied_.takes_part(e.book) ? enter_implied(e) : engine_.enter(e, writer_);
     }
@@ -232,32 +234,32 @@ class facility::state_machine {
                                            : engine_.reenter(slot, e, writer_);
     }
     [[nodiscard]] matching::entry_result enter_implied(const matching::entry& e) noexcept;
-    /// Lets an order trade directly and at implied prices, as far as it reaches, and ends its way.
+    /// Trades an order directly and at implied prices, as far as its limit allows, and finishes it.
     [[nodiscard]] matching::entry_result match_implied(matching::aggressor incoming, const matching::entry& e) noexcept;
-    /// One step at the best implied price: an implied fill, or what the order's self-match instruction asks for.
+    /// One step at the best implied price: an implied fill, or the effect of the order's self-match instruction.
     void step(matching::aggressor& incoming, const matching::entry& e, domain::price_ticks price) noexcept;
-    /// Lets an order trade with the first orders of a combination's partners.
+    /// Trades an order with the first orders of a combination's partners.
     void fill_implied(implied_fill& f, const implied_books::combination& c, std::uint32_t first,
                       std::uint32_t second) noexcept;
-    /// Lets the first orders of a side trade at implied prices where a book that goes on stands crossed with others.
-    /// Returns whether any has.
+    /// Trades the first orders of a side at implied prices where a resuming book is crossed with others. Returns
+    /// whether any order traded.
     bool trade_crossed(std::uint32_t book, domain::side side) noexcept;
-    /// What has come to phase continuous goes on: crossed triangles trade, then waiting orders are set free.
+    /// Resumes the books that have come to phase continuous: crossed triangles trade, then triggered orders enter.
     void go_on() noexcept;
     void match_crossed_triangles() noexcept;
-    /// Looks at the waiting orders of the other books in which implied fills have traded.
+    /// Enters triggered orders of the other books in which implied fills have traded.
     void enter_triggered_in_other_books() noexcept;
-    /// What has traded sets waiting orders free when the book goes on.
+    /// Records a traded range, whose triggered orders enter when the book resumes.
     void defer_stops(const implied_books::traded_range& t) noexcept;
     void publish_implied() noexcept;
-    /// After loading: what was last said is what follows from the books.
+    /// After loading: the last published implied prices are those that follow from the books.
     void restore_implied_tops() noexcept;
     /// The best price of a side, direct or implied.
     [[nodiscard]] domain::price_ticks best_price(std::uint32_t book, domain::side side) const noexcept;
     /// Whether an order at this price would trade on entry, directly or at an implied price.
     [[nodiscard]] bool would_trade(std::uint32_t book, domain::side side, domain::price_ticks price) const noexcept;
 
-    /// The limit at which an order is to be entered, from what the book says now.
+    /// The limit at which an order enters, from the current book.
     [[nodiscard]] domain::conversion<domain::price_ticks> limit_of(const domain::command& c,
                                                                    std::uint32_t book) const noexcept;
     [[nodiscard]] domain::reject_reason check_instructions(const domain::command& c) const noexcept;
@@ -272,10 +274,10 @@ class facility::state_machine {
 
     std::vector<domain::instrument> definitions_;    ///< by book index
     std::vector<domain::instrument> instruments_;    ///< the same, with the price bands that implied matching leaves
-    std::vector<domain::instrument_id> likes_;       ///< of those defined since: what each is like
+    std::vector<domain::instrument_id> likes_;       ///< of those defined since: the instrument that each is like
     std::vector<std::uint32_t> books_;               ///< instrument id to book index
     std::vector<product_book> by_product_;           ///< sorted
-    std::vector<std::uint32_t> resuming_;            ///< books that go on with the running command
+    std::vector<std::uint32_t> resuming_;            ///< books that resume in the running command
     std::vector<domain::defined_account> accounts_;  ///< while the venue ran
     matching::engine engine_;
     order_directory orders_;
@@ -287,10 +289,10 @@ class facility::state_machine {
     domain::time_ns now_{};               ///< of the running command
     domain::sequence_number sequence_{};  ///< of the running command
     query_cost last_query_;
-    std::uint64_t steps_ = 0;  ///< books that have been looked at
+    std::uint64_t steps_ = 0;  ///< books that were read
     facility_options options_;
     bool was_used_ = false;
-    std::uint32_t positions_before_ = 0;  ///< pairs before the running command; a refusal takes later ones back
+    std::uint32_t positions_before_ = 0;  ///< pairs before the running command; a reject releases later ones
     strategies strategies_;
     implied_books implied_;
     message_writer writer_;

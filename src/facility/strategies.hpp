@@ -1,8 +1,8 @@
-// Which books are strategies, what their legs are, and which strategies a book is a leg of; and what a trade of a
-// strategy says that its legs cost.
+// The strategies among the books, their legs, the strategies that a book is a leg of, and the prices of the legs
+// in a trade of a strategy.
 //
-// Built from the definitions. A plain book costs the load of one byte to find out that there is nothing to look
-// at. The rules are docs/spec/spreads.md.
+// Built from the definitions. For a plain book a check costs the load of one byte. The rules are
+// docs/spec/spreads.md.
 //
 // Units: lots; prices of legs in billionths of the currency. Books by index.
 // Cost: allocates at construction only.
@@ -25,8 +25,8 @@ namespace corro::facility {
 struct strategy_leg {
     std::uint32_t book = 0;
     std::uint32_t ratio = 1;
-    domain::side side = domain::side::buy;  ///< what the buyer of the strategy does
-    /// What the side that bought or sold the strategy does here.
+    domain::side side = domain::side::buy;  ///< the side of a buyer of the strategy
+    /// The side in this leg of a party that bought or sold the strategy.
     [[nodiscard]] domain::side side_of(domain::side strategy_side) const noexcept {
         return strategy_side == domain::side::buy ? side : domain::opposite(side);
     }
@@ -37,7 +37,7 @@ class strategies {
     using prices = std::array<std::int64_t, domain::legs_max>;
 
     /// @param instruments  Sound by domain::validate and validate_legs.
-    /// @param books_max    Books that there may ever be; `define` adds those that are not there yet.
+    /// @param books_max    The most books ever; `define` adds later ones.
     strategies(std::span<const domain::instrument> instruments, std::uint32_t books_max)
         : kinds_(books_max), legs_(books_max), uses_(books_max) {
         const auto book_of = [&](domain::instrument_id id) {
@@ -67,7 +67,7 @@ class strategies {
 
     /// Adds the next book. Does not allocate.
     /// @param i           Sound by domain::validate and validate_legs.
-    /// @param book_of     Gives the book of a leg.
+    /// @param book_of     Returns the book of a leg.
     template <class BookOf>
     void define(const domain::instrument& i, BookOf&& book_of) noexcept {
         const auto book = static_cast<std::uint32_t>(tick_nano_.size());
@@ -81,7 +81,7 @@ class strategies {
         }
     }
 
-    /// False for a book that neither has legs nor is one.
+    /// False for a book that is neither a strategy nor a leg.
     [[nodiscard]] bool concerns(std::uint32_t book) const noexcept { return kinds_[book] != kind::plain; }
     [[nodiscard]] bool has_legs(std::uint32_t book) const noexcept { return kinds_[book] == kind::strategy; }
     [[nodiscard]] std::span<const strategy_leg> legs(std::uint32_t book) const noexcept { return legs_[book]; }
@@ -90,9 +90,9 @@ class strategies {
     /// The strategies that a book is a leg of.
     [[nodiscard]] std::span<const std::uint32_t> uses(std::uint32_t book) const noexcept { return uses_[book]; }
 
-    /// What each leg costs when the strategy trades at `price`: the last leg of ratio 1 whatever the others leave, so
-    /// that the prices times ratios, bought minus sold, are the strategy's price exactly; the others what
-    /// `reference(book)` says, in ticks. Where 64 bits do not hold that, the others cost 0.
+    /// The price of each leg when the strategy trades at `price`. The last leg of ratio 1 has the remainder, so that
+    /// the prices times ratios, bought minus sold, are exactly the strategy's price; the others have
+    /// `reference(book)`, in ticks. When that does not fit 64 bits, the others have price 0.
     template <class Reference>
     [[nodiscard]] prices prices_of_legs(std::uint32_t book, domain::price_ticks price,
                                         Reference&& reference) const noexcept {

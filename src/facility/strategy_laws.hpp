@@ -1,5 +1,4 @@
-// The laws of strategies, checked on every message. It knows the definitions and the messages, nothing of how either
-// the venue or its reference comes to them. For tests.
+// Invariants of strategies, checked on every message. They use only the definitions and the messages. For tests.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +35,7 @@ class strategy_laws {
         return fill_ ? "the messages of the last leg are missing" : "";
     }
 
-    /// What the messages add up to.
+    /// The position according to the messages.
     [[nodiscard]] std::int64_t position_of(std::uint32_t account, std::uint32_t instrument) const {
         const auto at = positions_.find({instrument, account});
         return at == positions_.end() ? 0 : at->second;
@@ -51,14 +50,14 @@ class strategy_laws {
         domain::session_id session{};
         friend bool operator==(const party&, const party&) = default;
     };
-    /// A trade of a strategy whose legs are being told.
+    /// A trade of a strategy whose legs follow.
     struct fill {
         domain::trade_id trade{};
         const domain::instrument* strategy = nullptr;
         domain::price_ticks price{};
         domain::quantity_lots quantity{};
         std::size_t leg = 0;
-        int step = 0;  ///< within the leg: who bought it, who sold it, the tape, the statistics
+        int step = 0;  ///< within the leg: the buyer's record, the seller's, the tape, the statistics
         std::int64_t leg_price = 0;
         base::int128 sum = 0;
     };
@@ -86,7 +85,8 @@ class strategy_laws {
         const bool has_legs = instruments_.at(e.instrument.value).legs_count != 0;
         (e.side == domain::side::buy ? buyer_ : seller_) = {e.capture.order, e.capture.account, e.capture.session};
         if (!has_legs) move(e.instrument.value, e.capture.account.value, e.side, e.capture.quantity.value);
-        return has_legs && e.capture.order.value == 0 ? "somebody owned a strategy until it was settled" : "";
+        return has_legs && e.capture.order.value == 0 ? "an account had a position in a strategy at its settlement"
+                                                      : "";
     }
     [[nodiscard]] std::string traded(const domain::event& e) {
         if (fill_) return "a trade before the legs of the one before it";
@@ -107,11 +107,11 @@ class strategy_laws {
         const domain::leg& leg = fill_->strategy->legs[fill_->leg];
         const domain::side told = fill_->step == 0 ? domain::side::buy : domain::side::sell;
         const bool is_strategy_buyer = leg.side == told;
-        if (e.instrument != leg.instrument || e.side != told) return "the legs are told in another order";
-        if (e.leg_fill.trade != fill_->trade) return "the record of a leg speaks of another trade";
+        if (e.instrument != leg.instrument || e.side != told) return "the legs are in another order";
+        if (e.leg_fill.trade != fill_->trade) return "the record of a leg has another trade";
         if (e.leg_fill.quantity.value != std::uint64_t{fill_->quantity.value} * leg.ratio) return "a leg's ratio";
         if (party{e.leg_fill.order, e.leg_fill.account, e.leg_fill.session} != (is_strategy_buyer ? buyer_ : seller_)) {
-            return "who buys the strategy does in each leg what the definition says";
+            return "the buyer of the strategy has the definition's side in each leg";
         }
         if (fill_->step == 1 && e.leg_fill.price != fill_->leg_price) return "both sides of a leg have one price";
         fill_->leg_price = e.leg_fill.price;
@@ -125,7 +125,7 @@ class strategy_laws {
         const std::uint64_t lots = std::uint64_t{fill_->quantity.value} * leg.ratio;
         if (e.instrument != leg.instrument || e.leg_fill.price != fill_->leg_price ||
             e.leg_fill.quantity.value != lots || e.leg_fill.trade != fill_->trade) {
-            return "the tape and the records of a leg say the same";
+            return "the tape and the records of a leg agree";
         }
         volumes_[e.instrument.value] += lots;
         const base::int128 part = static_cast<base::int128>(e.leg_fill.price) * leg.ratio;
@@ -142,13 +142,14 @@ class strategy_laws {
         }
         if (e.volumes.volume.value != volumes_[e.instrument.value]) return "volume counts each lot that traded once";
         if (static_cast<base::int128>(e.volumes.turnover) != turnovers_[e.instrument.value]) {
-            return "turnover counts the trades of the own book";
+            return "turnover counts only the trades of the book itself";
         }
-        if (e.volumes.open_interest.value != longs_of(e.instrument.value)) return "open interest is who is long";
+        if (e.volumes.open_interest.value != longs_of(e.instrument.value))
+            return "open interest is the sum of the long positions";
         if (begins_day) return {};
         if (!fill_ || fill_->step == 0) {
             const bool is_strategy = instruments_.at(e.instrument.value).legs_count != 0;
-            return is_strategy && e.volumes.open_interest.value != 0 ? "nobody owns a strategy" : "";
+            return is_strategy && e.volumes.open_interest.value != 0 ? "no account has a position in a strategy" : "";
         }
         if (fill_->step != 3 || e.instrument != fill_->strategy->legs[fill_->leg].instrument) {
             return "the statistics of a leg out of their turn";
@@ -178,7 +179,7 @@ class strategy_laws {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> positions_;  ///< by instrument and account
     std::map<std::uint32_t, std::uint64_t> volumes_;
     std::map<std::uint32_t, base::int128> turnovers_;
-    party buyer_, seller_;  ///< of the trade that is being told
+    party buyer_, seller_;  ///< of the current trade
     std::optional<fill> fill_;
     std::uint64_t legs_traded_ = 0;
 };

@@ -1,4 +1,4 @@
-// What an instrument's trades add up to.
+// Statistics of an instrument's trades.
 //
 // Units: ticks and lots; turnover is their product.
 // Threads: none of its own.
@@ -13,7 +13,7 @@
 
 namespace corro::facility {
 
-/// What an instrument's tape adds up to.
+/// The statistics of one instrument.
 struct tape_summary {
     domain::price_summary prices{domain::no_price, domain::no_price, domain::no_price, domain::no_price, {}};
     std::uint64_t volume = 0;
@@ -24,8 +24,8 @@ struct tape_summary {
 };
 static_assert(sizeof(tape_summary) == 64, "`transfer` knows every member; then correct the size here");
 
-/// Enters a trade into the tape. What it adds up to comes from registers: reading the tape right after it was
-/// written would wait for the stores, the more so as compilers read two of its fields at once.
+/// Adds a trade to the tape and returns the result from registers: reading the tape right after writing it would wait
+/// for the stores, because compilers read two of its fields at once.
 [[gnu::always_inline]] inline void add_trade(tape_summary& tape, domain::price_ticks price, std::uint32_t lots,
                                              domain::price_summary& prices, domain::volume_summary& volumes) noexcept {
     const bool is_first = tape.volume == 0;

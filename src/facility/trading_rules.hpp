@@ -1,8 +1,8 @@
 // The rules that an operator or an instrument's definition adds to plain trading: halts, dynamic price bands, circuit
 // breakers, limits of accounts, firms and kill switches.
 //
-// Most commands meet none of them, so one byte per book and one per account say whether there is anything to look at;
-// what there is lies apart.
+// Most commands meet none of them, so one byte per book and one per account mark whether there is anything to check;
+// the rules themselves are stored apart.
 //
 // Units: ticks, lots, nanoseconds since the epoch; books and accounts by index.
 // Limits: sessions_killed_max (facility/limits.hpp).
@@ -29,12 +29,12 @@ using domain::account_limits;
 
 struct book_rules {
     domain::trading_phase phase = domain::trading_phase::continuous;
-    bool resumes_now = false;         ///< during the work of going on only
+    bool resumes_now = false;         ///< only while phases resume
     bool owes_uncross = false;        ///< has collected orders since it last matched
     bool has_auction_orders = false;  ///< has taken orders for one auction only since then
     bool is_settled = false;
     std::int64_t resume_time = 0;
-    // Prices that had traded when a halt kept waiting orders from being set free; low above high when there are none.
+    // The prices traded while a halt delayed triggered orders; low above high when there are none.
     domain::price_ticks pending_low{std::numeric_limits<std::int64_t>::max()};
     domain::price_ticks pending_high = domain::no_price;
     // The circuit breaker.
@@ -42,7 +42,7 @@ struct book_rules {
     domain::price_ticks reference = domain::no_price;
     domain::price_ticks last_seen = domain::no_price;
     std::uint64_t volume_seen = 0;
-    matching::equilibrium indicative{};  ///< as last published in the auction that runs
+    matching::equilibrium indicative{};  ///< as last published in the current auction
 };
 
 namespace book_flag {
@@ -57,12 +57,12 @@ namespace account_flag {
 inline constexpr std::uint8_t limited = 1;
 inline constexpr std::uint8_t killed = 2;           ///< the account or its firm
 inline constexpr std::uint8_t sessions_killed = 4;  ///< some of its sessions
-inline constexpr std::uint8_t configured = 8;       ///< the configuration has given it limits; forbids nothing
+inline constexpr std::uint8_t configured = 8;       ///< its limits come from the configuration; forbids nothing
 }  // namespace account_flag
 
 class trading_rules {
  public:
-    /// @param books_max  Books that there may ever be, those of `instruments` first.
+    /// @param books_max  The most books ever, those of `instruments` first.
     trading_rules(std::span<const domain::instrument> instruments, std::uint32_t books_max, std::uint32_t accounts_max)
         : book_flags_(books_max),
           books_(books_max),
@@ -75,13 +75,13 @@ class trading_rules {
         for (std::uint32_t book = 0; book < instruments.size(); ++book) define(book, instruments[book]);
     }
 
-    /// Gives a book the rules of its instrument; before its first order.
+    /// Sets the rules of a book from its instrument, before its first order.
     void define(std::uint32_t book, const domain::instrument& i) noexcept {
         if (i.dynamic_band != 0) book_flags_[book] |= book_flag::dynamic_band;
         if (i.breaker_move != 0) book_flags_[book] |= book_flag::circuit_breaker;
     }
 
-    /// Not 0 when an order of the account in the book has anything to look at.
+    /// Not 0 when an order of the account in the book must be checked.
     [[nodiscard]] std::uint32_t any(std::uint32_t book, domain::account_id account) const noexcept {
         return std::uint32_t{book_flags_[book]} | account_flags_[account.value];
     }
@@ -101,7 +101,7 @@ class trading_rules {
         return (book_flags_[book] & book_flag::collecting) != 0;
     }
     [[nodiscard]] bool is_any_collecting() const noexcept { return collecting_count_ != 0; }
-    /// True when the kill switch of the account, of its firm or of the session is thrown.
+    /// True when the kill switch of the account, of its firm or of the session is on.
     [[nodiscard]] bool is_killed(domain::account_id account, domain::session_id session) const noexcept {
         const std::uint8_t flags = account_flags_[account.value];
         return (flags & account_flag::killed) != 0 ||
@@ -128,13 +128,13 @@ class trading_rules {
     }
     /// When the next phase ends by itself; the largest number when none does.
     [[nodiscard]] std::int64_t next_resume() const noexcept { return resume_times_.first(); }
-    /// The first book whose phase ends then. Needs one.
+    /// The first book whose phase ends then. There must be one.
     [[nodiscard]] std::uint32_t next_book_to_resume() const noexcept { return resume_times_.book_of_first(); }
     void set_limits(domain::account_id account, const account_limits& limits) noexcept {
         limits_[account.value] = limits;
         refresh(account.value);
     }
-    /// Its limits come from the configuration, now or earlier.
+    /// Marks that the account's limits come from the configuration, now or earlier.
     void set_configured(domain::account_id account) noexcept {
         account_flags_[account.value] |= account_flag::configured;
     }
@@ -148,7 +148,7 @@ class trading_rules {
             if (limits_[account].firm == firm) refresh(account);
         }
     }
-    /// False when there is no room for another killed session.
+    /// False when the table of killed sessions is full.
     [[nodiscard]] bool kill_session(domain::account_id account, domain::session_id session, bool on) noexcept {
         const auto at = find(account, session);
         if (on && at == sessions_.end()) {
@@ -167,7 +167,7 @@ class trading_rules {
         for (const killed_session& s : sessions_) visit(s.account, s.session);
     }
 
-    /// Saves everything, or loads it into rules that are as they were made.
+    /// Saves everything, or loads it into newly made rules.
     void transfer(base::archive& a) noexcept {
         for (std::uint8_t& flags : book_flags_) a.value(flags);
         for (book_rules& b : books_) {

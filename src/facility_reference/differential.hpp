@@ -42,8 +42,7 @@ class twin {
     [[nodiscard]] const facility& venue() const noexcept { return venue_; }
 
  private:
-    /// The ids that the venue gave new orders in what it said last: those that nobody had been told before. A quote may
-    /// have two.
+    /// The ids of new orders in the venue's last events: those that no earlier event had. A quote may have two.
     [[nodiscard]] std::array<domain::order_id, 2> new_ids() const {
         std::array<domain::order_id, 2> ids{};
         for (const domain::event& e : recorder_.events) {

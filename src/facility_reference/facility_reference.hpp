@@ -1,7 +1,7 @@
 // The rules of the venue a second time, written to be read: plain maps and lists, no thought of speed.
 //
 // It must agree with `facility` on every byte of every event and on the state hash after every command. It is for tests
-// only. Order ids are names without meaning, so it is told which id a new order gets.
+// only. Order ids have no meaning for the rules, so the caller passes the id of a new order.
 #pragma once
 
 #include <algorithm>
@@ -47,13 +47,13 @@ class facility_reference {
     /// Executes a command and returns its events.
     const std::vector<domain::event>& apply(const domain::command& c, domain::order_id next_id,
                                             domain::order_id second_id);
-    /// Marks the last event and the last public one. If more than 64 private events follow that, the feed gets one
-    /// more.
+    /// Marks the last event and the last public one. If more than 64 private events follow that one, adds another
+    /// public event.
     void close_command();
 
     [[nodiscard]] std::uint64_t state_hash() const;
 
-    /// True if somebody was told of an order with this id.
+    /// True if an event had an order with this id.
     [[nodiscard]] bool was_issued(domain::order_id id) const;
     [[nodiscard]] std::size_t open_orders_count() const { return open_.size(); }
 
@@ -81,17 +81,17 @@ class facility_reference {
         domain::time_in_force time_in_force{};
         domain::self_match_prevention self_match{};
         std::uint8_t flags = 0;
-        domain::price_ticks edge = domain::no_price;  // how far a market order may go
+        domain::price_ticks edge = domain::no_price;  // the worst price of a market order
         std::int64_t expire_time = 0;
-        std::uint64_t expiring_before = 0;                // how many expiring orders there had been when it came
-        std::pair<std::uint64_t, std::uint32_t> group{};  // whose group, and its number; 0 for none
+        std::uint64_t expiring_before = 0;                // the number of earlier orders that expire
+        std::pair<std::uint64_t, std::uint32_t> group{};  // the group's owner and number; 0 for none
         bool is_quote = false;
     };
     struct limits {
         std::int64_t notional = 0;
         std::uint32_t quantity = 0, position = 0, orders = 0, firm = 0;
     };
-    /// What an account allows its quotes.
+    /// An account's limits for its quotes.
     struct protection {
         std::uint32_t fills_max = 0, quantity_max = 0, window_ms = 0;
         bool is_tripped = false;
@@ -122,14 +122,15 @@ class facility_reference {
         bool is_settled = false;
         domain::auction_state indicative{domain::no_price, {}, 0, {}};
         std::int64_t resume_time = 0;
-        std::int64_t pending_low = INT64_MAX, pending_high = INT64_MIN;  // what waiting orders have not seen
+        std::int64_t pending_low = INT64_MAX,
+                     pending_high = INT64_MIN;  // traded prices that waiting orders were not checked against
         std::int64_t window_end = INT64_MIN;
         domain::price_ticks reference = domain::no_price, last_seen = domain::no_price;
         std::uint64_t volume_seen = 0;
-        domain::top implied{domain::no_price, {}, domain::no_price, {}, {}};  // as last said
+        domain::top implied{domain::no_price, {}, domain::no_price, {}, {}};  // as last published
     };
 
-    // --- Small words -------------------------------------------------------------------------------------------------
+    // --- Helpers -----------------------------------------------------------------------------------------------------
 
     half& half_of(std::uint32_t instrument, side s);
     static std::int64_t key_of(side s, domain::price_ticks price);
@@ -141,18 +142,18 @@ class facility_reference {
     static void hash_order(state_hasher& hasher, const order& o, bool by_request);
     void hash_order(state_hasher& hasher, const order& o) const;
 
-    // --- Saying ------------------------------------------------------------------------------------------------------
+    // --- Events ------------------------------------------------------------------------------------------------------
 
     domain::event& say(event_kind kind, std::uint32_t instrument_id, side s, reject_reason reason = reject_reason::none,
                        std::uint8_t flags = 0);
     std::uint32_t id_of(std::uint32_t instrument) const { return instruments_[instrument].id.value; }
 
     void refuse(reject_reason reason, const order* about = nullptr);
-    /// The mark of the answer, except in a request of several quotes before the last of them.
+    /// The mark of the answer; in a request of several quotes only for the last of them.
     std::uint8_t answer_mark() const;
     void tell_owner(event_kind kind, const order& o, domain::price_ticks price, std::uint32_t quantity,
                     reject_reason reason, bool answers);
-    /// The owner, and a different session of the account if that one asked.
+    /// An event for the owner, and one for another session of the account if that one asked.
     void tell_owner_and_asker(event_kind kind, const order& o, domain::price_ticks price, std::uint32_t quantity,
                               bool answers);
     void say_public(event_kind kind, const order& o, std::uint32_t open, std::uint32_t change);
@@ -166,16 +167,16 @@ class facility_reference {
     static reject_reason check_price(const domain::instrument& i, domain::price_ticks price);
     reject_reason check_instructions() const;
     reject_reason check_entry();
-    /// A pair of account and instrument has a position from its first order on, if there is room. With a strategy come
-    /// its legs.
+    /// A pair of account and instrument has a position from its first order on, if it fits. A strategy needs positions
+    /// in its legs as well.
     bool has_position(std::uint32_t account, std::uint32_t instrument);
 
     void enter_order();
-    /// The limit at which the order enters, from what the book says now.
+    /// The limit at which the order enters, from the current book.
     reject_reason find_limit(order& o);
-    /// From now on the order is open and its names find it.
+    /// From now on the order is open and is found by its ids.
     void register_order(const order& o);
-    /// Puts an open order at the end of its level and says so in public.
+    /// Puts an open order at the end of its level and publishes that.
     void rest(order& o, bool is_refreshed = false);
 
     // --- Waiting -----------------------------------------------------------------------------------------------------
@@ -187,14 +188,14 @@ class facility_reference {
 
     /// The levels of the other side that the order's limit reaches, best first.
     std::vector<const std::list<order*>*> reached_levels(const order& o);
-    /// Whether the order would trade so much at once: what a level shows, then what it hides, up to an order of its own
-    /// account that stops it. None, or the reason to refuse it.
+    /// Whether the order would trade `wanted` lots at once: what a level shows, then what it hides, up to an order of
+    /// its own account that stops it. None, or the reject reason.
     reject_reason check_fill(const order& o, std::uint64_t wanted);
 
     // --- Matching ----------------------------------------------------------------------------------------------------
 
     struct ending {
-        bool is_known = false;    // the order's owner has heard of it
+        bool is_known = false;    // an event had the order
         bool is_stopped = false;  // by self-match prevention, or after too many steps
         std::uint32_t taken_out = 0;
         reject_reason reason = reject_reason::self_match_prevented;
@@ -202,7 +203,7 @@ class facility_reference {
 
     enum class reach { all, direct_only };
     ending match(order& incoming, bool is_entering, reach how_far = reach::all);
-    /// What the incoming order's instruction does with an order of its own. True if it is the incoming order's end.
+    /// Applies the incoming order's self-match instruction to an own order. True if that ends the incoming order.
     bool prevent(order& incoming, order& resting, ending& end);
     static void add_to_tape(book& b, domain::price_ticks price, std::uint32_t lots);
 
@@ -211,7 +212,7 @@ class facility_reference {
     bool shares(std::uint32_t instrument) const;
     /// The oldest of a level's orders that the incoming one must not trade with.
     order* own_at(const std::list<order*>& queue, const order& incoming) const;
-    /// Everybody's share is known before anything trades.
+    /// Computes all shares before anything trades.
     void trade_shares(order& incoming, const std::list<order*>& queue, bool is_entering);
 
     void trade(order& incoming, order& resting, bool is_entering, std::uint32_t lots);
@@ -219,13 +220,12 @@ class facility_reference {
     // --- Strategies --------------------------------------------------------------------------------------------------
 
     void say_statistics(std::uint32_t instrument, side s);
-    /// What a trade of a strategy does in its legs.
+    /// The legs of a strategy's trade.
     void trade_legs(const order& incoming, const order& resting, domain::trade_id id, domain::price_ticks price,
                     std::uint32_t lots);
-    /// All but one leg cost what they cost last in their own books, or would; the last one of ratio 1 costs what is
-    /// left.
+    /// All legs but one have their reference price from their own books; the last one of ratio 1 has the remainder.
     std::vector<std::int64_t> leg_prices(const domain::instrument& strategy, domain::price_ticks price) const;
-    /// What an order would do to positions.
+    /// The effect of an order on positions.
     struct effect {
         std::uint32_t instrument = 0;
         side what{};
@@ -236,7 +236,7 @@ class facility_reference {
 
     // --- Implied -----------------------------------------------------------------------------------------------------
 
-    /// A calendar spread and its legs, by index: in the order of the definition, and by what its buyer does.
+    /// A calendar spread and its legs, by index: in the order of the definition, and by the side of its buyer.
     struct triangle {
         std::uint32_t strategy = 0, first = 0, second = 0, bought = 0, sold = 0;
     };
@@ -252,7 +252,7 @@ class facility_reference {
     bool works(const triangle& t) const;
     std::optional<combination> seen_from(const triangle& t, std::uint32_t instrument, side implied);
     std::vector<combination> best_implied(std::uint32_t instrument, side implied);
-    /// Direct or implied.
+    /// The best price, direct or implied.
     std::optional<domain::price_ticks> best_price(std::uint32_t instrument, side s);
     static bool reaches(const order& o, domain::price_ticks price);
     bool crosses(const order& o);
@@ -268,9 +268,9 @@ class facility_reference {
 
     // --- Leaving -----------------------------------------------------------------------------------------------------
 
-    /// Out of its level or its queue of waiting orders.
+    /// Removes an order from its level or its queue of waiting orders.
     void unqueue(order& o);
-    /// Out of the book and of every directory; `o` is gone afterwards.
+    /// Removes an order from the book and from every directory; `o` is destroyed.
     void forget(order& o);
     void take_out(order& o);
     void cancel(order& o, bool answers);
@@ -287,37 +287,37 @@ class facility_reference {
 
     void amend_order();
     void amend_waiting(order& o, const order& amended, bool stays);
-    /// Fills in what the command makes of the order.
+    /// Fills in the order after the amend.
     reject_reason check_amend(const order& o, order& amended);
 
     // --- Time --------------------------------------------------------------------------------------------------------
 
-    /// What is due before the command: orders expire, halts end, earliest first.
+    /// Expires orders and ends halts that are due before the command, earliest first.
     void process_due_times();
 
     // --- Halts -------------------------------------------------------------------------------------------------------
 
     void set_phase(std::uint32_t instrument, domain::trading_phase phase, std::int64_t resume_time,
                    reject_reason reason);
-    /// Books that match again: what is crossed between them trades, then waiting orders are set free.
+    /// Resumes books: orders that are crossed between them trade, then triggered orders enter.
     void go_on_trading(const std::vector<std::uint32_t>& resumed);
     void enter_pending(std::uint32_t instrument);
     void request_done(domain::instrument_id instrument, std::uint32_t account);
     void change_phase();
-    /// What was counted since the day before is forgotten; the last price is not.
+    /// Resets the statistics of the day; the last price stays.
     void begin_day();
-    /// After an order's trades: is the last price too far from where the window began?
+    /// After an order's trades: whether the last price is too far from the first price of the window.
     bool breaks_circuit(std::uint32_t instrument);
     reject_reason check_market(std::uint32_t instrument, std::uint32_t account);
 
     // --- Auctions ----------------------------------------------------------------------------------------------------
 
     bool is_collecting(std::uint32_t instrument) const { return domain::collects(books_[instrument].phase); }
-    /// Whether the instrument's phase takes a new order of this type and time in force.
+    /// Whether the instrument's phase accepts a new order of this type and time in force.
     reject_reason check_phase(std::uint32_t instrument) const;
     bool can_collect() const;
     void start_volatility_auction(std::uint32_t instrument, reject_reason reason);
-    /// By the words of the rule: every price that could matter is looked at.
+    /// Follows the rule literally: tries every price that could matter.
     domain::auction_state find_price(std::uint32_t instrument) const;
     std::size_t levels_trading(std::uint32_t instrument, std::uint64_t volume) const;
     void uncross(std::uint32_t instrument);
@@ -335,7 +335,7 @@ class facility_reference {
 
     // --- Bands and limits --------------------------------------------------------------------------------------------
 
-    /// Around the last trade: how far a market order goes, and which limits are too far.
+    /// The band around the last trade: the worst price of a market order, and the limits that are rejected.
     reject_reason apply_band(order& o) const;
     /// `total` lots of one order at a price, of which `added` are new to the position.
     reject_reason check_limits(const order& o, std::uint32_t total, std::uint32_t added, domain::price_ticks price,
@@ -360,7 +360,7 @@ class facility_reference {
     order* standing(std::uint32_t instrument, side s);
     reject_reason check_quote(std::uint32_t instrument);
     void enter_quote();
-    /// Takes a side out of the book as far as its successor demands. Returns its id if it has to enter, else 0.
+    /// Removes a side from the book if its successor requires that. Returns its id if it must enter, else 0.
     domain::order_id prepare_side(std::uint32_t instrument, side s);
     void enter_side(domain::order_id id);
 
@@ -369,16 +369,16 @@ class facility_reference {
     void say_protection(domain::account_id account, domain::session_id session, reject_reason reason, bool answers);
     void set_protection();
     void count_for_protection(const order& quote, std::uint32_t lots);
-    /// Takes out the quotes of the accounts whose protection has just tripped.
+    /// Withdraws the quotes of the accounts whose protection has just tripped.
     void withdraw_tripped();
 
     facility_options options_;
     std::vector<domain::instrument> definitions_;  ///< as they were given
     std::size_t configured_count_;
-    std::vector<domain::instrument> instruments_;  ///< with the prices that they take
+    std::vector<domain::instrument> instruments_;  ///< with the prices that they accept
     std::vector<book> books_;
     std::map<domain::order_id, order> open_;
-    std::map<std::uint64_t, bool> given_;                              ///< every id that somebody was told
+    std::map<std::uint64_t, bool> given_;                              ///< every id that an event had
     std::map<std::uint32_t, std::list<domain::order_id>> by_account_;  ///< oldest first
     std::map<std::pair<std::uint32_t, std::uint64_t>, domain::order_id> by_name_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, domain::order_id> by_request_;
@@ -393,10 +393,10 @@ class facility_reference {
     std::set<std::uint32_t> killed_accounts_, killed_firms_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> killed_sessions_;
     std::uint64_t expiring_count_ = 0;
-    std::vector<std::int64_t> traded_;  ///< prices that the running command traded at, which waiting orders have seen
+    std::vector<std::int64_t> traded_;  ///< prices of the running command that waiting orders were checked against
     defect mistake_;
     std::vector<triangle> triangles_;                   ///< in the order of their strategies
-    std::vector<std::vector<std::int64_t>> elsewhere_;  ///< by book: prices of fills as a partner, not yet looked at
+    std::vector<std::vector<std::int64_t>> elsewhere_;  ///< by book: prices of fills as a partner, not yet checked
     domain::command command_;
     domain::order_id next_id_;
     domain::order_id second_id_;

@@ -1,5 +1,5 @@
-// Random flows of commands on which laws about messages are checked: on the venue, and on a market with a mistake in
-// it, which must break the law that the mistake is about. For tests.
+// Random flows of commands that check invariants of the messages: on the venue, and on a market with a deliberate
+// defect, which must break the invariant that belongs to it. For tests.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace corro::facility::testing {
 
 inline constexpr int commands_per_flow = 2'000;
 
-/// Seeds of flows on markets of the wanted kind.
+/// Seeds of flows on markets of the requested kind.
 class flow_seeds {
  public:
     explicit flow_seeds(bool (*is_wanted)(const run_profile&)) : is_wanted_(is_wanted) {}
@@ -33,9 +33,10 @@ class flow_seeds {
     base::prng seeds_{base::test_seed()};
 };
 
-/// Plays a flow on a venue. Returns the first law that it breaks, and behind which command, or an empty text.
+/// Plays a flow on a venue. Returns the first broken invariant with the number of the command, or an empty
+/// text.
 ///
-/// @param venue  Made with the generator's profile; tells `seen`.
+/// @param venue  Made with the generator's profile; passes its events to `seen`.
 template <class Laws>
 [[nodiscard]] std::string play_flow(command_generator& generator, facility& venue, recorder& seen, Laws& laws) {
     for (int i = 0; i < commands_per_flow; ++i) {
@@ -48,7 +49,7 @@ template <class Laws>
     return {};
 }
 
-/// The first law that a market with a mistake in it breaks, in some flow of so many.
+/// The first invariant that a market with a defect breaks in one of several flows.
 template <class Laws>
 [[nodiscard]] std::string first_broken_law(flow_seeds seeds, defect mistake, int flows_count) {
     for (int flow = 0; flow < flows_count; ++flow) {

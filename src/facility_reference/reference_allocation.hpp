@@ -1,5 +1,5 @@
-// How the orders at one price share an incoming order, a second time: each step as its sentence in
-// docs/spec/allocation.md says it, with searches instead of arithmetic where that is possible. For tests only.
+// A second implementation of how the orders at one price share an incoming order: each step follows its sentence in
+// docs/spec/allocation.md, with searches instead of arithmetic where possible. For tests only.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace corro::facility::testing {
 
 class reference_sharing {
  public:
-    /// Somebody who rests at the price; the oldest is the first.
+    /// A resting order at the price; the oldest comes first.
     struct sharer {
         std::uint32_t account = 0;
         std::uint32_t shown = 0;
@@ -27,7 +27,7 @@ class reference_sharing {
                       defect mistake)
         : policy_(policy), sharers_(std::move(sharers)), left_(lots), mistake_(mistake) {}
 
-    /// Everybody's lots.
+    /// Computes the lots of each.
     [[nodiscard]] const std::vector<sharer>& work_out() {
         using enum domain::match_algorithm;
         const domain::match_algorithm a = policy_.algorithm;

@@ -1,4 +1,4 @@
-// Mistakes that can be put into the reference, to prove that the comparison would notice them in the venue. For tests.
+// Defects that can be put into the reference, to prove that the comparison would notice them in the venue. For tests.
 #pragma once
 
 #include <cstdint>

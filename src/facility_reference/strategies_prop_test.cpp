@@ -44,11 +44,11 @@ TEST(strategies_prop, a_market_with_a_mistake_in_it_breaks_the_law_that_the_mist
     using enum defect;
     EXPECT_EQ(first_broken(none), "");
     EXPECT_EQ(first_broken(legs_forget_their_ratio), "a leg's ratio");
-    EXPECT_EQ(first_broken(legs_are_all_bought), "who buys the strategy does in each leg what the definition says");
+    EXPECT_EQ(first_broken(legs_are_all_bought), "the buyer of the strategy has the definition's side in each leg");
     EXPECT_EQ(first_broken(legs_cost_their_references), "the prices of the legs add up to the price of the strategy");
-    EXPECT_EQ(first_broken(strategies_are_owned), "open interest is who is long");
+    EXPECT_EQ(first_broken(strategies_are_owned), "open interest is the sum of the long positions");
     EXPECT_EQ(first_broken(leg_volume_is_forgotten), "volume counts each lot that traded once");
-    EXPECT_EQ(first_broken(legs_are_bought_from_nobody), "open interest is who is long");
+    EXPECT_EQ(first_broken(legs_are_bought_from_nobody), "open interest is the sum of the long positions");
 }
 
 }  // namespace

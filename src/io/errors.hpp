@@ -1,8 +1,8 @@
 // Error codes of the I/O layer, and the conditions to compare against.
 //
 // Errors of the operating system keep their numbers, in the generic category (so `== std::errc::connection_reset`
-// works on every backend). What the system has no number for is an `errc`. Callers compare with a `condition`: it
-// gathers the codes that mean one outcome, whichever backend or layer made them.
+// works on every backend). Errors without a system number are an `errc`. Callers compare with a `condition`,
+// which covers all codes of one outcome, of any backend or layer.
 //
 // Threads: any.
 #pragma once
@@ -15,13 +15,13 @@ namespace corro::io {
 enum class errc {
     end_of_stream = 1,   // the peer closed its sending side; not a failure
     timed_out,           // `with_timeout` or `with_deadline` stopped the work
-    malformed_endpoint,  // text that is no endpoint
+    malformed_endpoint,  // the text is not an endpoint
     channel_closed,      // the channel was closed
     host_not_found,      // the name has no address
-    resolver_failed,     // the system's resolver could not answer, now or ever
+    resolver_failed,     // the system's resolver failed, temporarily or permanently
 };
 
-/// What a caller wants to know of an error.
+/// The outcomes that callers distinguish.
 enum class condition {
     canceled = 1,   // a stop was requested, or the object was closed under the operation
     end_of_stream,  // the peer will send no more

@@ -1,4 +1,4 @@
-// What an operation on bytes reports: how it ended, and how far it came.
+// The result of an operation on bytes: its error, and the bytes transferred.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace corro::io {
 
-/// `bytes` counts what was transferred even when `error` is set.
+/// `bytes` counts the bytes transferred even when `error` is set.
 struct io_result {
     io_result() noexcept : error(detail::success), bytes(0) {}
-    /// Ended with this error after so many bytes.
+    /// Ended with this error after this many bytes.
     io_result(std::error_code ended_with, std::size_t transferred) noexcept : error(ended_with), bytes(transferred) {}
 
     [[nodiscard]] bool ok() const noexcept { return !error; }
     explicit operator bool() const noexcept { return !error; }
 
-    /// How it ended; none if all went well.
+    /// The error; none on success.
     std::error_code error;
-    /// What was transferred.
+    /// The bytes transferred.
     std::size_t bytes;
 };
 

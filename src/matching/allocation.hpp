@@ -1,13 +1,13 @@
 // Shares an incoming order among the resting orders at one price, for books that are not simply first in, first out.
 //
-// `share_out` is the arithmetic and knows no book; `allocation_table` remembers each book's policy and top orders and
-// lends the space to work in. The rules with their rounding are docs/spec/allocation.md.
+// `share_out` is the arithmetic, independent of books; `allocation_table` holds each book's policy and top orders,
+// and the working memory. The rules with their rounding are in docs/spec/allocation.md.
 //
 // Units: lots.
 // Limits: as many claims as the engine has orders.
 // Threads: none of its own.
 // Cost: nothing is allocated after the last `define`. Sharing goes over the claims once per step of the algorithm, at
-//       most five times; picking whom levelling favours is linear on average.
+//       most five times; selecting the orders for levelling is linear on average.
 #pragma once
 
 #include <algorithm>
@@ -24,18 +24,18 @@ namespace corro::matching {
 
 /// One resting order at the price. Claims stand in time order.
 struct claim {
-    std::uint32_t index = 0;  ///< the order, as its engine names it
+    std::uint32_t index = 0;  ///< the engine's index of the order
     std::uint32_t account = 0;
     std::uint32_t open = 0;   ///< lots that it shows
     std::uint32_t share = 0;  ///< lots that it gets
 };
 
-/// A claim that got nothing pro rata: the larger what is left of it, the lower the number; then the older.
+/// The rank of a claim without a pro rata share: the larger its rest, the lower the number; then the older.
 using level_rank = std::uint64_t;
 
 namespace detail {
 
-/// Adds up to `lots` to what the claim gets. Returns how many it took.
+/// Adds up to `lots` to the claim's share. Returns the number added.
 [[nodiscard]] inline std::uint32_t give(claim& c, std::uint32_t lots) noexcept {
     const std::uint32_t taken = std::min(lots, c.open - c.share);
     c.share += taken;
@@ -51,7 +51,8 @@ namespace detail {
     return lots - left;
 }
 
-/// Every maker gets his percentage of `lots`, rounded down, as far as his orders other than the top order show it.
+/// Gives every maker its percentage of `lots`, rounded down, up to the displayed lots of its orders other than the top
+/// order.
 [[nodiscard]] inline std::uint32_t to_makers(const domain::allocation_policy& p, std::span<claim> claims,
                                              const claim* top, std::uint32_t lots) noexcept {
     std::array<std::uint32_t, domain::lead_market_makers_max> owed{};
@@ -74,8 +75,8 @@ namespace detail {
     return given;
 }
 
-/// Everybody's part of `lots` by what is left of his order, rounded down; below the minimum nothing. `ranks` takes
-/// those who got nothing, if it has room for all claims. Returns how much was given.
+/// Gives each claim a part of `lots` in proportion to its rest, rounded down; nothing below the minimum. Writes the
+/// claims that got nothing to `ranks`, if that is large enough for all claims. Returns the lots given.
 [[nodiscard]] inline std::uint32_t pro_rata(std::span<claim> claims, std::uint32_t lots, std::uint32_t minimum,
                                             std::span<level_rank> ranks, std::uint32_t& ranks_count) noexcept {
     std::uint64_t total = 0;
@@ -96,7 +97,7 @@ namespace detail {
     return given;
 }
 
-/// One lot to each of those who got nothing pro rata, as far as it goes.
+/// Gives one lot to each claim without a pro rata share, until no lots are left.
 [[nodiscard]] inline std::uint32_t level_out(std::span<claim> claims, std::span<level_rank> ranks,
                                              std::uint32_t lots) noexcept {
     if (lots < ranks.size()) {
@@ -113,7 +114,7 @@ namespace detail {
 ///
 /// @param claims  In time order; they show more than `lots` together.
 /// @param top     The claim of the top order, or null.
-/// @param ranks   Room for as many as there are claims, if the policy levels.
+/// @param ranks   As many as there are claims, if the policy levels.
 inline void share_out(const domain::allocation_policy& p, std::span<claim> claims, claim* top, std::uint32_t lots,
                       std::span<level_rank> ranks) noexcept {
     std::uint32_t left = lots;
@@ -138,10 +139,10 @@ inline void share_out(const domain::allocation_policy& p, std::span<claim> claim
     static_cast<void>(detail::in_time_order(claims, left));
 }
 
-/// The policies of an engine's books and the orders that bettered their markets.
+/// The policies of an engine's books and their top orders.
 class allocation_table {
  public:
-    /// Gives a book its policy; before its first order. Allocates.
+    /// Sets a book's policy, before its first order. Allocates.
     void define(std::uint32_t book, const domain::allocation_policy& policy, std::uint32_t books_count,
                 std::uint32_t orders_capacity) {
         policies_.resize(books_count);
@@ -160,7 +161,7 @@ class allocation_table {
         return is_active_ && policies_[book].algorithm != domain::match_algorithm::fifo;
     }
     [[nodiscard]] const domain::allocation_policy& policy(std::uint32_t book) const noexcept { return policies_[book]; }
-    /// The order that bettered this side last, if it still stands where it stood then.
+    /// The top order: the last one that improved this side's best price, if it still has its place.
     [[nodiscard]] domain::order_id& top(std::uint32_t book, domain::side side) noexcept {
         return tops_[2 * std::size_t{book} + static_cast<std::size_t>(side)];
     }
@@ -171,7 +172,7 @@ class allocation_table {
     [[nodiscard]] std::span<claim> claims(std::size_t count) noexcept { return std::span(claims_).first(count); }
     [[nodiscard]] std::span<level_rank> ranks() noexcept { return ranks_; }
 
-    /// Saves the top orders, or loads them into a table that is as it was defined; policies are definitions.
+    /// Saves the top orders, or loads them into a newly made table; policies are part of the definitions.
     void transfer(base::archive& a) noexcept {
         a.sparse(
             tops_.size(), [&](std::size_t i) { return tops_[i].value == 0; },

@@ -1,4 +1,5 @@
-// Auctions: the price at which most trades, and the trades at one price until the book is no longer crossed.
+// Auctions: the price at which most lots trade, and the trades at one price until the book is no longer
+// crossed.
 //
 // Units: ticks and lots; orders by index of their node.
 // Threads: none of its own.
@@ -17,7 +18,7 @@
 
 namespace corro::matching::detail {
 
-/// A level on the way down one side, with all that stands at it and before it.
+/// A level of one side, with the lots at it and before it.
 struct curve_end {
     std::uint64_t key = 0;
     std::uint32_t index = 0;  ///< 0: there is none
@@ -63,7 +64,7 @@ struct curve_end {
     const std::int64_t low = above(next_bid, ask.price());
     const std::int64_t high = below(next_ask, bid.price());
     if (low <= high) return {domain::price_ticks{nearest(low, high)}, volume, 0};
-    // The next bid and the next ask are one tick apart: every price leaves one of them over.
+    // The next bid and the next ask are one tick apart: at every price one of them is left over.
     const std::int64_t of_buyers = surplus(next_bid.total, volume);
     const std::int64_t of_sellers = surplus(next_ask.total, volume);
     if (of_buyers < of_sellers) return {domain::price_ticks{next_bid.price()}, volume, of_buyers};
@@ -73,21 +74,21 @@ struct curve_end {
     return {domain::price_ticks{price}, volume, price <= next_bid.price() ? of_buyers : -of_sellers};
 }
 
-/// Where one side of a curve ends, with its last level looked up.
+/// The end of one side of a curve, with its last level.
 struct curve_walk {
     const order_books& books;
     const price_ladder& ladder;
     domain::side side;
     auction_curve::end& at;
 
-    /// The last level of those that trade.
+    /// The last level that trades.
     [[nodiscard]] curve_end last() const noexcept {
         ++books.steps;
         const keyed_index level = ladder.last_up_to(at.key);
         at.key = level.key;
         return {level.key, level.index, side, at.lots};
     }
-    /// The level behind them.
+    /// The level behind it.
     [[nodiscard]] curve_end next() const noexcept {
         ++books.steps;
         const keyed_index level =
@@ -96,7 +97,7 @@ struct curve_walk {
         return {level.key, level.index, side, at.lots + books.lots_at(level.index)};
     }
     void extend_to(const curve_end& level) const noexcept { at = {level.key, level.total, at.levels + 1}; }
-    /// Leaves the last level out.
+    /// Removes the last level from the curve.
     void drop(const curve_end& level) const noexcept {
         at = {level.key - 1, level.total - books.lots_at(level.index), at.levels - 1};
     }
@@ -105,7 +106,7 @@ struct curve_walk {
     }
 };
 
-/// Leaves out what does not trade, or is not needed for what trades, from the ends of a curve.
+/// Removes levels from the ends of a curve that do not trade.
 inline void trim_to_crossing(const curve_walk& bids, const curve_walk& asks) noexcept {
     while (bids.at.levels != 0 && asks.at.levels != 0) {
         const curve_end bid = bids.last();
@@ -158,7 +159,7 @@ inline void trim_to_crossing(const curve_walk& bids, const curve_walk& asks) noe
     return {books.pool.id_of(index), books.pool.slot_of(index), open, hidden, level};
 }
 
-/// What has nothing left to show is forgotten, or shows its next part.
+/// An order without displayed lots is closed, or shows its next part.
 template <class Sink>
 void finish_crossing(order_books& books, std::uint32_t index, const crossing& side, std::uint64_t key,
                      Sink& sink) noexcept {
@@ -169,7 +170,7 @@ void finish_crossing(order_books& books, std::uint32_t index, const crossing& si
     }
 }
 
-/// Has the processor fetch what a trade of the order behind another one will touch, and the next one's own memory.
+/// Prefetches what a trade of the order behind another one will touch, and the node of the one after it.
 template <class Sink>
 void prefetch_next_order(const order_books& books, std::uint32_t index, const Sink& sink) noexcept {
     const std::uint32_t orders_begin = books.pool.index_of(0);

@@ -1,9 +1,8 @@
-// Up to where the two sides of a book would trade in an auction, from one look to the next.
+// The levels up to which the two sides of a book would trade in an auction, kept between computations of the price.
 //
 // The price of an auction depends on the last levels that would trade on either side and on the lots up to there. A
-// curve remembers them. Whoever changes the book says so with `changed`; the next look for the price
-// (engine::find_equilibrium) then only moves the ends by what has changed. A curve that remembers nothing is right too:
-// the look begins at the best levels.
+// curve holds them. Changes of the book are reported with `changed`; engine::find_equilibrium then only moves the ends
+// by what has changed. An empty curve is correct too: the computation begins at the best levels.
 //
 // Units: lots and keys of matching/limits.hpp, lower is better.
 // Threads: none of its own.
@@ -28,9 +27,9 @@ struct auction_curve {
     };
     std::array<end, 2> ends{};  ///< by side
 
-    /// A level of the book has gained lots, shown or not, or lost them; `level` is its new state.
+    /// Reports that a level has gained or lost lots, displayed or hidden; `level` is its new state.
     ///
-    /// @param orders  How many orders it has gained: 1, 0 or -1.
+    /// @param orders  The orders that it has gained: 1, 0 or -1.
     void changed(const level_state& level, std::int64_t lots, int orders) noexcept {
         end& e = ends[static_cast<std::size_t>(level.side)];
         const std::int64_t price = level.side == domain::side::sell ? level.price.value : -level.price.value;

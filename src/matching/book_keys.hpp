@@ -1,7 +1,7 @@
-// How the engine numbers sides and prices, and what the numbers in its nodes mean.
+// The numbers of sides and prices in the engine and in its nodes.
 //
 // Each book has four ladders, numbered `4 * book +` 0 for bids, 1 for asks, 2 for orders that wait for falling prices
-// and 3 for those that wait for rising ones. The other side is the number with its lowest bit turned over.
+// and 3 for those that wait for rising ones. The other side is the number with its lowest bit inverted.
 //
 // Units: ticks; keys as matching/limits.hpp bounds them, lower is better.
 // Threads: none of its own.

@@ -1,7 +1,7 @@
-// What the engine tells its sink: compact facts, one call each, at the moment when they hold.
+// The calls of the engine to its sink: one per change of a book, at the moment of the change.
 //
-// A sink is any type with these members; they are called in the order in which the book changes, and the engine may be
-// read (not changed) inside them:
+// A sink is any type with these members. The calls come in the order in which the book changes, and the sink may read
+// the engine (not change it):
 //
 //     void filled(const fill&);                          one trade between the aggressor and a resting order
 //     void rested(const order_change&);                  an order joined the end of its level
@@ -9,9 +9,9 @@
 //     void reduced(const order_change&, reduction);      a resting order shrank and kept its priority
 //     void crossed(const cross&);                        one trade of an auction, between two resting orders
 //     void refreshed(const order_change&);               an iceberg showed its next part, at the end of its level
-//     void aggressor_decremented(const decrement&);      self-match prevention shrank the incoming order; it goes on
+//     void aggressor_decremented(const decrement&);      self-match prevention shrank the incoming order
 //
-// and, where it likes, with one that changes nothing:
+// and optionally a hint that changes nothing:
 //
 //     void expect(std::uint32_t slot, std::uint32_t later);  these orders trade soon, one after the other (auctions)
 //
@@ -45,7 +45,7 @@ struct fill {
     std::uint32_t quantity = 0;
     std::uint32_t aggressor_open = 0;  ///< after the fill
     std::uint32_t resting_open = 0;    ///< shown after the fill
-    std::uint32_t resting_hidden = 0;  ///< and not shown: it follows in `refreshed`
+    std::uint32_t resting_hidden = 0;  ///< hidden: shown later by `refreshed`
     level_state level{};               ///< the resting order's; its price is the fill's
 };
 
@@ -54,7 +54,7 @@ struct crossing {
     domain::order_id order{};
     std::uint32_t slot = 0;
     std::uint32_t open = 0;    ///< shown after the trade
-    std::uint32_t hidden = 0;  ///< and not shown: it follows in `refreshed`
+    std::uint32_t hidden = 0;  ///< hidden: shown later by `refreshed`
     level_state level{};       ///< the order's
 };
 
@@ -78,10 +78,10 @@ struct order_change {
 
 enum class removal : std::uint8_t {
     cancelled,             ///< by its owner
-    self_match_prevented,  ///< by the instruction of an incoming order of the same account
-    replaced,              ///< amended with loss of priority; the order lives on
-    withdrawn,             ///< the side of a quote whose successor has none
-    protected_quote,       ///< the side of a quote whose account has traded as much as it allowed
+    self_match_prevented,  ///< by the self-match instruction of an incoming order
+    replaced,              ///< amended with loss of priority; the order stays open
+    withdrawn,             ///< a side of a quote that the next quote does not have
+    protected_quote,       ///< a side of a quote whose account has reached its protection limits
     expelled,              ///< by the venue
 };
 

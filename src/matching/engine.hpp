@@ -1,13 +1,13 @@
-// The matching engine: many books, one pool of orders, price-time priority or another way of sharing at one price.
+// The matching engine: many books, one pool of orders, price-time priority or another allocation policy.
 //
-// An outside program needs only this header: it calls `enter`, `cancel`, `reduce`, `replace` and `cancel_account`, and
-// a sink of its own type hears every change at the moment when it happens (matching/core_events.hpp). The rules, with
-// their reasons and examples, are docs/spec/matching.md. The engine names books and accounts by index and orders by the
-// id that it gave them; names that clients invent are resolved by whoever stands in front of it.
+// A program needs only this header: it calls `enter`, `cancel`, `reduce`, `replace` and `cancel_account`, and a sink of
+// its own type receives every change at once (matching/core_events.hpp). The rules, with their reasons and examples,
+// are in docs/spec/matching.md. The engine identifies books and accounts by index and orders by the id that it assigns;
+// its caller resolves the ids of clients.
 //
 // Units: ticks and lots. Books count from 0, accounts from 0.
 // Limits: as given in engine_options; matching/limits.hpp for the largest values.
-// Threads: none of its own; the same calls give the same answers and the same ids everywhere.
+// Threads: none of its own; the same calls give the same results and the same ids everywhere.
 // Cost: memory for all orders is allocated at construction and touched as the options say, nothing is allocated later.
 //       Cancelling and reducing take constant time; entering too, unless the price lies beyond the window of its side
 //       (logarithmic).
@@ -36,16 +36,16 @@ class engine {
  public:
     explicit engine(const engine_options& options) : books_(options) {}
 
-    /// Lets the orders at one price of a book share incoming orders by a policy (matching/allocation.hpp). Before the
-    /// book's first order; allocates.
+    /// Sets the policy by which the orders at one price of a book share incoming orders (matching/allocation.hpp).
+    /// Before the book's first order; allocates.
     void set_policy(std::uint32_t book, const domain::allocation_policy& policy) {
         books_.shares.define(book, policy, books_count(), books_.pool.orders_capacity());
     }
 
     // --- Entering -------------------------------------------------------------------------------------------------
 
-    /// Matches an order and rests what may rest. Needs a free order (`full()` is false), indices within the options, a
-    /// quantity above 0 and a price within the venue's range.
+    /// Matches an order and rests the remainder if it may rest. Needs a free order (`full()` is false), indices within
+    /// the options, a quantity above 0 and a price within the venue's range.
     ///
     /// Reasons of a refusal: no_counterparty, insufficient_quantity, count_limit, would_take_liquidity,
     /// self_match_prevented.
@@ -61,14 +61,14 @@ class engine {
     void reduce(std::uint32_t slot, std::uint32_t open, Sink& sink) noexcept {
         detail::reduce(books_, slot, open, sink);
     }
-    /// Shrinks an open order to `open` lots (above 0, at most what it has) and lets it show at most `display` of them,
-    /// which is not more than it could show before; its priority stays.
+    /// Shrinks an open order to `open` lots (above 0, at most what it has) and its displayed quantity to at most
+    /// `display`, not more than before; its priority stays.
     template <class Sink>
     void reshape(std::uint32_t slot, std::uint32_t open, std::uint32_t display, Sink& sink) noexcept {
         detail::reshape(books_, slot, open, display, sink);
     }
     /// Gives an open order a new price, a new open quantity, another account or all of them; it loses its priority and
-    /// may trade. `e` says what the order is from now on; its book and side are the order's. The id stays.
+    /// may trade. `e` has the new terms; its book and side are the order's. The id stays.
     template <class Sink>
     entry_result replace(std::uint32_t slot, const entry& e, Sink& sink) noexcept {
         lift(slot, sink);
@@ -78,10 +78,10 @@ class engine {
         return reenter(slot, e, sink);
     }
 
-    // Several orders are replaced as one in two steps: all are taken out of their books, then each enters. Between the
-    // steps nothing else may be done.
+    // Several orders are replaced together in two steps: all are removed from their books, then each enters. No other
+    // call may come between the steps.
 
-    /// Takes an open order out of its book, to be entered again.
+    /// Removes an open order from its book, to be entered again.
     template <class Sink>
     void lift(std::uint32_t slot, Sink& sink) noexcept {
         const std::uint32_t index = books_.pool.index_of(slot);
@@ -89,7 +89,7 @@ class engine {
             books_.clear_top_order(index);
         detail::remove(books_, index, removal::replaced, sink);
     }
-    /// A new order that is in no book yet, to be entered. Needs a free order.
+    /// Makes a new order that is in no book yet, to be entered. Needs a free order.
     domain::order_id reserve(std::uint32_t account) noexcept {
         const std::uint32_t index = books_.pool.acquire_order();
         books_.link_account(index, account);
@@ -101,7 +101,7 @@ class engine {
         return detail::enter_again(books_, books_.pool.index_of(slot), e, sink);
     }
 
-    /// Takes an open order out of its book.
+    /// Removes an open order from its book.
     template <class Sink>
     void cancel(std::uint32_t slot, Sink& sink, removal cause = removal::cancelled) noexcept {
         const std::uint32_t index = books_.pool.index_of(slot);
@@ -123,13 +123,13 @@ class engine {
 
     // --- Waiting for a price --------------------------------------------------------------------------------------
 
-    /// Lets a new order wait for its trigger price, out of the book: a rising one for a trade at the price or above,
-    /// another for one at the price or below. Needs what `enter` needs. The sink hears nothing.
+    /// Makes a new order wait for its trigger price, outside the book: a rising one for a trade at the price or above,
+    /// a falling one for a trade at the price or below. Same requirements as `enter`. Does not call the sink.
     domain::order_id wait(std::uint32_t book, std::uint32_t account, bool is_rising, domain::price_ticks trigger,
                           std::uint32_t quantity) noexcept {
         return detail::wait(books_, book, account, is_rising, trigger, quantity);
     }
-    /// The slot of the order that trades between `low` and `high` set free next, or `none`: of those that wait for
+    /// The slot of the order that trades between `low` and `high` trigger next, or `none`: of those that wait for
     /// rising prices the one with the lowest trigger, then of the others the one with the highest; the oldest at equal
     /// triggers.
     [[nodiscard]] std::uint32_t next_triggered(std::uint32_t book, domain::price_ticks low,
@@ -144,7 +144,7 @@ class engine {
     }
     /// Takes a waiting order out of its queue, to be entered.
     void wake(std::uint32_t slot) noexcept { detail::wake(books_, slot); }
-    /// Sends a waiting order to the end of the queue of another trigger price, or of its own, for an account.
+    /// Moves a waiting order to the end of the queue of a trigger price, and to an account.
     void wait_again(std::uint32_t slot, std::uint32_t account, bool is_rising, domain::price_ticks trigger,
                     std::uint32_t quantity) noexcept {
         detail::wait_again(books_, slot, account, is_rising, trigger, quantity);
@@ -156,7 +156,7 @@ class engine {
 
     // --- Auctions -------------------------------------------------------------------------------------------------
 
-    /// Rests an order without matching; the book may be crossed afterwards. Needs what `enter` needs.
+    /// Rests an order without matching; the book may be crossed afterwards. Same requirements as `enter`.
     template <class Sink>
     domain::order_id collect(const entry& e, Sink& sink) noexcept {
         const std::uint32_t index = books_.pool.acquire_order();
@@ -172,18 +172,20 @@ class engine {
         books_.pool[index].order.account = e.account;
         detail::rest(books_, index, e, detail::key_of(e.side, e.price), e.quantity.value, sink);
     }
-    /// The price at which most lots trade, then at which fewest are left over, then towards the side that is left over,
-    /// then nearest to `reference` (no_price: to the middle of what remains). docs/spec/phases.md has the rule.
+    /// The price at which most lots trade; of several, the one with the smallest imbalance, then the one towards the
+    /// side of the imbalance, then the nearest to `reference` (no_price: to the middle of the range).
+    /// docs/spec/phases.md has the rule.
     ///
-    /// @param levels_max  Says that the price is not known where more levels would trade.
-    /// @param curve       As the last call for this book left it, and told of every change of the book since; or new.
-    /// Cost: one step per level by which the ends of the curve move: from a new one, per level that would trade.
+    /// @param levels_max  When more levels would trade, the price is returned as not known.
+    /// @param curve       The curve of the last call for this book, with every change of the book reported to it
+    /// since; or a new one. Cost: one step per level by which the ends of the curve move; with a new one, per level
+    /// that would trade.
     [[nodiscard]] equilibrium find_equilibrium(std::uint32_t book, domain::price_ticks reference,
                                                std::uint32_t levels_max, auction_curve& curve) const noexcept {
         return detail::find_equilibrium(books_, book, reference, levels_max, curve);
     }
-    /// Trades what crosses at one price, best price first and oldest order first on both sides, until nothing does.
-    /// Self-match instructions are not looked at.
+    /// Trades the crossed orders at one price, best price first and oldest order first on both sides, until the book is
+    /// not crossed. Ignores self-match instructions.
     template <class Sink>
     void uncross(std::uint32_t book, domain::price_ticks price, Sink& sink) noexcept {
         detail::uncross(books_, book, price, sink);
@@ -191,14 +193,14 @@ class engine {
 
     // --- Orders that trade with other books too ---------------------------------------------------------------------
 
-    // An order that `launch` has set on its way trades piece by piece, as its owner decides, and `land` ends that.
-    // Between the two no other order may be entered. Only in books without a policy.
+    // `launch` begins an order, which then trades in steps that the caller decides, and `land` finishes it. No other
+    // order may be entered between the two. Only in books without a policy.
 
-    /// A new order of which nobody has heard. Needs what `enter` needs.
+    /// Begins a new order that no event has reported. Same requirements as `enter`.
     [[nodiscard]] aggressor launch(const entry& e) noexcept {
         return detail::make_aggressor(books_.pool.acquire_order(), e, detail::limit_of(e), false);
     }
-    /// One that `lift`, `reserve` or `wake` has prepared.
+    /// Begins an order that `lift`, `reserve` or `wake` has prepared.
     [[nodiscard]] aggressor launch(std::uint32_t slot, const entry& e) noexcept {
         const std::uint32_t index = books_.pool.index_of(slot);
         if (e.account != detail::account_of(books_.pool[index])) books_.change_account(index, e.account);
@@ -221,7 +223,7 @@ class engine {
         detail::match(books_, books_.sides[detail::side_index(e.book, e.side) ^ 1U], incoming, sink);
         incoming.limit = limit;
     }
-    /// Carries out the order's self-match instruction on a resting order if that is its own; says whether it is.
+    /// Applies the order's self-match instruction to a resting order if that is an own one; returns whether it is.
     template <class Sink>
     [[nodiscard]] bool prevent(std::uint32_t slot, aggressor& incoming, Sink& sink) noexcept {
         const std::uint32_t index = books_.pool.index_of(slot);
@@ -229,13 +231,13 @@ class engine {
         detail::prevent_self_match(books_, index, incoming, sink);
         return true;
     }
-    /// What is left rests or is cancelled.
+    /// Finishes the order: its remainder rests or is cancelled.
     template <class Sink>
     entry_result land(const entry& e, const aggressor& incoming, Sink& sink) noexcept {
         return detail::settle(books_, e, detail::key_of(e.side, e.price), incoming, incoming.is_linked, sink);
     }
-    /// Takes lots, as many as it shows at most, from the order that is first in its book. The sink hears nothing before
-    /// `finish_taking`: an order that has nothing left is forgotten then, or shows its next part.
+    /// Takes lots, at most its displayed ones, from the order that is first in its book. Does not call the sink;
+    /// `finish_taking` closes an order without lots, or shows its next part.
     [[nodiscard]] crossing take(std::uint32_t slot, std::uint32_t lots) noexcept {
         return detail::fill_at_auction(books_, books_.pool.index_of(slot), lots);
     }
@@ -254,19 +256,19 @@ class engine {
     [[nodiscard]] bool full() const noexcept { return books_.pool.orders_free_count() == 0; }
     [[nodiscard]] std::uint32_t open_orders_count() const noexcept { return books_.pool.orders_open_count(); }
     [[nodiscard]] std::uint32_t free_orders_count() const noexcept { return books_.pool.orders_free_count(); }
-    /// Places of orders whose ids are used up: so many fewer orders fit.
+    /// Slots whose ids are used up; the capacity is smaller by this number.
     [[nodiscard]] std::uint32_t retired_orders_count() const noexcept { return books_.pool.orders_retired_count(); }
-    /// For tests: as if every place had been used by so many orders. @pre Nothing was entered (asserted).
+    /// For tests: as if every slot had been used by that many orders. @pre No order was entered (asserted).
     void age(std::uint32_t orders_per_place) noexcept { books_.pool.age(orders_per_place); }
-    /// The id that the next order will get; or the one after it, if both are acquired before another is released.
+    /// The id of the next order, or of the one `ahead` orders later, if none is released in between.
     [[nodiscard]] domain::order_id next_id(std::uint32_t ahead = 0) const noexcept {
         return books_.pool.next_id(ahead);
     }
     /// True if `id` is that of an open order.
     [[nodiscard]] bool is_open(domain::order_id id) const noexcept { return books_.pool.find(id) != 0; }
-    /// True if `id` was that of an order which is closed by now.
+    /// True if `id` was that of an order that is closed now.
     [[nodiscard]] bool was_issued(domain::order_id id) const noexcept { return books_.pool.was_issued(id); }
-    /// The slot within an id that this engine gave.
+    /// The slot in an id of this engine.
     [[nodiscard]] static std::uint32_t slot_of(domain::order_id id) noexcept {
         return static_cast<std::uint32_t>(id.value);
     }
@@ -276,11 +278,11 @@ class engine {
     [[nodiscard]] order_view order_at(std::uint32_t slot) const noexcept {
         return books_.view(books_.pool.index_of(slot));
     }
-    /// Has the processor fetch an order.
+    /// Prefetches an order.
     void prefetch(std::uint32_t slot) const noexcept {
         __builtin_prefetch(&books_.pool[books_.pool.index_of(slot)], 1);
     }
-    /// Has the processor fetch what is linked to an open order, for one who will change it soon.
+    /// Prefetches the neighbours of an open order that will change soon.
     void prefetch_place(std::uint32_t slot) const noexcept {
         books_.pool.prefetch_neighbours(books_.pool.index_of(slot));
     }
@@ -299,7 +301,7 @@ class engine {
         const price_ladder& ladder = books_.sides[detail::side_index(book, side)];
         return ladder.empty() ? none : books_.pool.slot_of(books_.pool[ladder.best_level()].next);
     }
-    /// Whether an order would trade so many lots at once in its own book: none, or the reason to refuse it.
+    /// Whether an order would trade `lots` at once in its own book: none, or the reject reason.
     [[nodiscard]] domain::reject_reason check_fill(const entry& e, std::uint32_t lots) const noexcept {
         return detail::check_fill(books_, books_.sides[detail::side_index(e.book, e.side) ^ 1U], e, detail::limit_of(e),
                                   lots);
@@ -309,14 +311,14 @@ class engine {
         return books_.sides[detail::side_index(book, side) ^ 1U].best_key() <=
                detail::mirrored(detail::key_of(side, price));
     }
-    /// The order that bettered its side of the book last, if it stands there still; 0 where none does and in books
-    /// whose policy has no use for it.
+    /// The order that last improved its side's best price, if it still has its place; 0 if none has, and in books whose
+    /// policy has no top order.
     [[nodiscard]] domain::order_id top_order(std::uint32_t book, domain::side side) const noexcept {
         if (books_.shares.is_empty()) return {};
         const domain::order_id top = books_.shares.top(book, side);
         return is_open(top) ? top : domain::order_id{};
     }
-    /// Levels and orders that searches have looked at since the engine was made: what it works beside what it says.
+    /// Levels and orders that searches have read since the engine was made: its work beside the reported changes.
     [[nodiscard]] std::uint64_t steps_count() const noexcept { return books_.steps; }
     [[nodiscard]] std::uint32_t books_count() const noexcept { return books_.books_count(); }
     [[nodiscard]] std::uint32_t accounts_count() const noexcept { return books_.pool.accounts_count(); }
@@ -351,7 +353,7 @@ class engine {
                 visit(state, books_.view(at));
         });
     }
-    /// Calls `visit(trigger price, slot)` for each waiting order, in the order in which they would be set free.
+    /// Calls `visit(trigger price, slot)` for each waiting order, in the order in which they would trigger.
     template <class Visit>
     void for_each_waiting(std::uint32_t book, bool is_rising, Visit&& visit) const {
         const price_ladder& ladder =
@@ -392,8 +394,8 @@ class engine {
 
     // --- Saving and loading ---------------------------------------------------------------------------------------
 
-    /// Saves everything that the engine holds, or loads it into an engine that is as it was made and has the same
-    /// options. After a failure an engine must not be used.
+    /// Saves everything that the engine holds, or loads it into a newly made engine with the same options. After a
+    /// failure an engine must not be used.
     void transfer(base::archive& a) noexcept { books_.transfer(a); }
 
  private:

@@ -1,10 +1,10 @@
-// An order enters a book: it is refused, or trades with what it reaches and what is left of it rests or is cancelled.
+// Entry of an order: it is refused, or trades as far as its limit allows and its remainder rests or is cancelled.
 //
 // Units: ticks and lots; orders by index of their node.
 // Threads: none of its own.
-// Cost: constant time per fill; resting too, unless the price lies beyond the window of its side (logarithmic). Looking
-//       whether enough would trade, for an order that wants all or a least quantity, takes fill_count_max steps at
-//       most.
+// Cost: constant time per fill; resting too, unless the price lies beyond the window of its side (logarithmic). The
+//       check whether enough would trade, for a fill-or-kill order or a minimum quantity, takes at most fill_count_max
+//       steps.
 // Source: docs/spec/matching.md.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What goes into the engine and what comes out of a call: an order on its way, what became of it, an order at rest.
+// Arguments and results of the engine: an incoming order, the result of its entry, a resting order.
 //
 // Units: ticks and lots. Books count from 0, accounts from 0.
 #pragma once
@@ -22,14 +22,14 @@ struct engine_options {
     base::page_touch touch = base::page_touch::yes;  ///< of the memory for all orders
 };
 
-/// What happens to the part of an order that does not trade at once.
+/// The fate of the part of an order that does not trade at once.
 enum class remainder : std::uint8_t {
     rests,
     cancelled,     ///< immediate or cancel
     never_arises,  ///< fill or kill: trades whole or not at all
 };
 
-/// An order on its way into a book.
+/// An order to enter.
 struct entry {
     std::uint32_t book = 0;
     std::uint32_t account = 0;
@@ -43,21 +43,21 @@ struct entry {
     domain::price_ticks price{};       ///< within domain::price_ticks_max
     domain::quantity_lots quantity{};  ///< above 0
     std::uint32_t display = 0;         ///< most lots shown at a time when it rests; 0 for all
-    std::uint32_t minimum = 0;         ///< refused unless so much trades at once
+    std::uint32_t minimum = 0;         ///< refused unless this many lots trade at once
 };
 
 enum class outcome : std::uint8_t {
     rested,     ///< all or the remainder of it
     filled,     ///< completely
-    cancelled,  ///< after it had traded or had been amended: the remainder was taken out for `reason`
-    refused,    ///< for `reason`; nobody has heard of the order and its id is not used up
+    cancelled,  ///< after it had traded or had been amended: the remainder was cancelled for `reason`
+    refused,    ///< for `reason`; no event reported the order, and its id is still free
 };
 
 struct entry_result {
     domain::order_id order{};
     outcome what = outcome::refused;
     domain::reject_reason reason = domain::reject_reason::none;
-    std::uint32_t quantity = 0;  ///< rested: lots in the book; cancelled: lots taken out
+    std::uint32_t quantity = 0;  ///< rested: lots in the book; cancelled: lots cancelled
 };
 
 /// A resting order, read-only.
@@ -72,16 +72,16 @@ struct order_view {
     [[nodiscard]] std::uint32_t total() const noexcept { return open + hidden; }
 };
 
-/// What an auction would come to.
+/// The result of an auction if it ended now.
 struct equilibrium {
     domain::price_ticks price = domain::no_price;  ///< no_price when nothing would trade
     std::uint64_t volume = 0;
-    std::int64_t imbalance = 0;  ///< lots left over at that price: above 0 of buyers, below 0 of sellers
-    bool is_known = true;        ///< false: more levels would trade than were to be looked at
+    std::int64_t imbalance = 0;  ///< lots left over at that price: positive for buyers, negative for sellers
+    bool is_known = true;        ///< false: more levels would trade than the limit of the search
 };
 
-/// An order that trades with what rests. Of who sets one on its way (engine::launch) `open`, `is_known` and
-/// `is_stopped` are the concern; the rest is the engine's.
+/// An incoming order that trades. Callers of engine::launch use `open`, `is_known` and `is_stopped`; the other members
+/// belong to the engine.
 struct aggressor {
     std::uint32_t index;
     std::uint32_t account;
@@ -89,12 +89,12 @@ struct aggressor {
     std::uint64_t limit;  ///< in the keys of the other side: it trades at keys up to this one
     domain::self_match_prevention self_match;
     std::uint64_t group;
-    /// A resting order whose account field agrees may be an own one. Nothing agrees when there is no prevention.
+    /// A resting order whose account field matches under this mask may be an own one. Without prevention none matches.
     std::uint32_t own_mask;
     std::uint32_t own_value;
-    bool is_known = false;    ///< somebody has been told of the order
-    bool is_linked = false;   ///< it was in its account's ring when it set out
-    bool is_stopped = false;  ///< by self-match prevention; `taken_out` says how much that took
+    bool is_known = false;    ///< an event has reported the order
+    bool is_linked = false;   ///< it was in its account's ring at `launch`
+    bool is_stopped = false;  ///< by self-match prevention; `taken_out` has the lots
     std::uint32_t taken_out = 0;
 };
 

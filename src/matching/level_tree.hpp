@@ -66,7 +66,7 @@ class level_tree_pool {
     [[nodiscard]] node& operator[](std::uint32_t index) noexcept { return nodes_[index]; }
     [[nodiscard]] const node& operator[](std::uint32_t index) const noexcept { return nodes_[index]; }
     [[nodiscard]] std::size_t size_bytes() const noexcept { return nodes_.size() * sizeof(node); }
-    /// How often entries have been added, one by one or by the leaf.
+    /// The number of additions, of single entries or of whole leaves.
     [[nodiscard]] std::uint64_t additions_count() const noexcept { return additions_; }
     void count_addition() noexcept { ++additions_; }
 
@@ -113,7 +113,7 @@ class level_tree {
         return right == 0 ? keyed_index{} : leftmost(pool, right);
     }
 
-    /// The entry with the largest key up to `key`, which is not the largest of all; index 0 when there is none.
+    /// The entry with the largest key up to `key`, which must not be the largest of all; index 0 when there is none.
     [[nodiscard]] keyed_index last_up_to(const level_tree_pool& pool, std::uint64_t key) const noexcept {
         if (root_ == 0) return {};
         std::uint32_t at = root_;
@@ -142,7 +142,7 @@ class level_tree {
     /// Adds entries whose keys are below all others, the largest key first. Faster than one by one.
     void prepend(level_tree_pool& pool, std::span<const keyed_index> run) noexcept {
         if (run.size() < kept) {
-            // A leaf of so few would take more room than they may.
+            // A leaf with so few entries would exceed the pool's size.
             for (const keyed_index& e : run) insert(pool, e.key, e.index);
             return;
         }
@@ -178,8 +178,9 @@ class level_tree {
  private:
     using node = level_tree_pool::node;
     static constexpr std::uint32_t entries_max = level_tree_pool::entries_max;
-    static constexpr std::uint32_t merge_max = 28;  ///< merged nodes keep room, or the next insertion would split again
-    static constexpr std::uint32_t kept = 16;       ///< by a node that splits
+    static constexpr std::uint32_t merge_max =
+        28;  ///< merged nodes keep free entries, or the next insertion would split again
+    static constexpr std::uint32_t kept = 16;  ///< by a node that splits
     static_assert(run_max == merge_max);
 
     [[nodiscard]] static std::int64_t pack(std::uint64_t key, std::uint32_t index) noexcept {
@@ -263,7 +264,7 @@ class level_tree {
         const std::uint32_t height = pool[at].height;
         const std::uint32_t child = index_of(pool[at].entries[0]);
         if (height == 1) {
-            // The bound of what was first is 0, and has to be above the leaf's keys now.
+            // The bound of the old first child is 0 and must now be above the leaf's keys.
             pool[at].entries[0] = pack(key_of(pool[child].entries[0]), child);
             return insert_or_split(pool, at, 0, pack(0, leaf));
         }
@@ -285,7 +286,7 @@ class level_tree {
         node& n = pool[at];
         if (n.height == 0) {
             const std::uint32_t rank = rank_of(n, key);
-            CORRO_ASSERT(rank != 0 && key_of(n.entries[rank - 1]) == key, "only what is present is erased");
+            CORRO_ASSERT(rank != 0 && key_of(n.entries[rank - 1]) == key, "only a present key may be erased");
             erase_at(n, rank - 1);
             return;
         }

@@ -18,9 +18,9 @@ inline constexpr std::uint32_t accounts_max = 1U << 24;
 inline constexpr std::uint32_t window_bits_min = 6;
 inline constexpr std::uint32_t window_bits_max = 18;
 
-/// Levels that a fill-or-kill order, or one with a minimum quantity, looks at to find out whether enough would trade;
-/// or orders, where its self-match instruction could matter: some ten microseconds, with all of them out of the caches
-/// some hundred. One that would have to look at more is refused.
+/// Levels that the check of a fill-or-kill order or a minimum quantity reads, or orders, where a self-match
+/// instruction could matter. That takes some ten microseconds, some hundred with cold caches. An order that needs a
+/// longer check is refused.
 inline constexpr std::uint32_t fill_count_max = 1024;
 
 /// Bits of a price key. A key is price or negated price plus `key_bias`, so that the better price has the lower key.

@@ -1,6 +1,6 @@
 // The engine's memory: one array of 32-byte nodes, two to a cache line, linked by 32-bit indices.
 //
-// Accounts, price levels and orders share the index space and the link fields, so that taking an order out of a ring
+// Accounts, price levels and orders share the index space and the link fields, so that removing an order from a ring
 // is two stores without a branch: the level is the sentinel of its FIFO ring, the account of the ring of its orders.
 //
 // Layout: [0, accounts) account nodes, then `orders` level nodes, then `orders` order nodes.
@@ -8,10 +8,11 @@
 //         generations are used up is never used again, so that no id is given twice.
 // Threads: none of its own.
 //
-// Nodes that were never used are in no list: a released node is used first, then the first one that never was. A node
-// that is all zeros is as it was made.
+// Nodes that were never used are in no list: a released node is used first, then the first one that never was. A
+// newly made node is all zeros.
 //
-// Cost: one allocation at construction, every page touched then unless told otherwise; O(1) to acquire and release.
+// Cost: one allocation at construction, which touches every page unless `page_touch::no` is passed; O(1) to acquire
+// and release.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@
 
 namespace corro::matching {
 
-/// What an order node knows of its order: all that matching, cancelling and reducing need.
+/// The data of an order that matching, cancelling and reducing need.
 struct order_fields {
     std::uint32_t level;       ///< index of its level
     std::uint32_t open;        ///< lots; of an account node: how many orders are in its ring
@@ -41,7 +42,7 @@ struct level_fields {
     std::uint64_t volume;        ///< sum of the open lots
     std::uint64_t key;           ///< see matching/limits.hpp
     std::uint32_t orders_count;  ///< length of the ring
-    std::uint32_t side;          ///< twice the book's index, plus 1 for the sell side
+    std::uint32_t side;          ///< the number of its ladder, see matching/book_keys.hpp
 };
 
 struct node {
@@ -69,7 +70,7 @@ class node_pool {
 
     [[nodiscard]] node& operator[](std::uint32_t index) noexcept { return nodes_[index]; }
     [[nodiscard]] const node& operator[](std::uint32_t index) const noexcept { return nodes_[index]; }
-    /// For loops over many nodes: the array itself, which never moves.
+    /// The array itself, for loops over many nodes; it never moves.
     [[nodiscard]] node* data() noexcept { return nodes_.data(); }
     [[nodiscard]] std::uint32_t accounts_count() const noexcept { return levels_begin_; }
     [[nodiscard]] std::uint32_t orders_capacity() const noexcept { return orders_begin_ - levels_begin_; }
@@ -79,7 +80,7 @@ class node_pool {
     [[nodiscard]] std::uint32_t orders_open_count() const noexcept {
         return orders_capacity() - orders_free_count_ - orders_retired_count_;
     }
-    /// For tests: as if each order node had been used and released `times` times. @pre None was used (asserted).
+    /// For tests: as if each order node had been used and released `times` times. @pre No node was used (asserted).
     void age(std::uint32_t times) noexcept {
         CORRO_ASSERT(orders_fresh_ == orders_begin_ && times < retired / 2);
         for (std::uint32_t i = 0; i < orders_capacity(); ++i) nodes_[index_of(i)].order.generation = 2 * times;
@@ -92,7 +93,7 @@ class node_pool {
     [[nodiscard]] domain::order_id id_of(std::uint32_t index) const noexcept {
         return make_id(nodes_[index].order.generation, slot_of(index));
     }
-    /// The id of the order that is acquired next, or `ahead` orders later; 0 when not so many are free.
+    /// The id of the order that is acquired next, or `ahead` orders later; 0 when there are not enough free ones.
     [[nodiscard]] domain::order_id next_id(std::uint32_t ahead = 0) const noexcept {
         if (orders_free_count_ <= ahead) return domain::order_id{};
         std::uint32_t free = order_free_;
@@ -112,7 +113,7 @@ class node_pool {
         const std::uint32_t index = index_of(slot);
         return nodes_[index].order.generation == generation ? index : 0;
     }
-    /// True if the id was given to an order that is closed by now.
+    /// True if the id was that of an order that is closed now.
     [[nodiscard]] bool was_issued(domain::order_id id) const noexcept {
         const auto slot = static_cast<std::uint32_t>(id.value);
         const auto generation = static_cast<std::uint32_t>(id.value >> 32);
@@ -120,7 +121,7 @@ class node_pool {
                generation < nodes_[index_of(slot)].order.generation;
     }
 
-    /// Has the processor fetch the nodes that an open order's node is linked to.
+    /// Prefetches the neighbours of an open order's node.
     void prefetch_neighbours(std::uint32_t index) const noexcept {
         const node& n = nodes_[index];
         for (const std::uint32_t linked : {n.next, n.prev, n.order.level, n.order.account_next, n.order.account_prev}) {
@@ -130,7 +131,7 @@ class node_pool {
 
     /// Takes a free order node; its generation becomes odd.
     [[nodiscard]] std::uint32_t acquire_order() noexcept {
-        CORRO_ASSERT(orders_free_count_ != 0, "the caller looks at orders_free_count first");
+        CORRO_ASSERT(orders_free_count_ != 0, "the caller must check orders_free_count first");
         std::uint32_t index = order_free_;
         if (index != 0) [[likely]] {
             order_free_ = nodes_[index].next;
@@ -141,7 +142,7 @@ class node_pool {
         ++nodes_[index].order.generation;
         return index;
     }
-    /// Gives a closed order's node back; its id is never used again.
+    /// Releases a closed order's node; its id is never used again.
     void release_order(std::uint32_t index) noexcept {
         if (++nodes_[index].order.generation == retired) [[unlikely]] {
             ++orders_retired_count_;
@@ -150,7 +151,7 @@ class node_pool {
         push_order(index);
         ++orders_free_count_;
     }
-    /// Gives a node back whose id nobody has seen; the id will be used by the next order.
+    /// Releases a node whose id no event has reported; the next order gets the same id.
     void return_order(std::uint32_t index) noexcept {
         --nodes_[index].order.generation;
         push_order(index);
@@ -184,8 +185,8 @@ class node_pool {
             if (is_level(i)) visit(i);
         }
     }
-    /// Saves all nodes in use and both lists of free ones, or loads them into a pool that is as it was made. Returns
-    /// how many levels were ever in use. What has been loaded is sound: every ring is closed and every index in range.
+    /// Saves all nodes in use and both lists of free ones, or loads them into a newly made pool. Returns the number of
+    /// levels that were ever in use. Checks that every ring is closed and every index in range.
     std::uint32_t transfer(base::archive& a) noexcept {
         a.sparse(
             levels_begin_, [&](std::size_t i) { return nodes_[i].order.account_next == i; },
@@ -229,8 +230,8 @@ class node_pool {
     /// A level without orders is released at once.
     [[nodiscard]] bool is_level(std::uint32_t index) const noexcept { return nodes_[index].level.orders_count != 0; }
 
-    /// How many nodes of a kind come before those at its end that are free and in the order in which they were made:
-    /// never used, or returned as if they never had been. The never used ones begin at `end`.
+    /// The number of nodes of a kind before the free ones at its end that are in their original order: never used, or
+    /// returned as if never used. The never used ones begin at `end`.
     template <class IsNew>
     [[nodiscard]] std::uint32_t touched_count(std::uint32_t begin, std::uint32_t end, IsNew&& is_new) const noexcept {
         for (std::uint32_t behind = 0; end != begin && is_new(end - 1) && nodes_[end - 1].next == behind; --end) {
@@ -238,7 +239,7 @@ class node_pool {
         }
         return end - begin;
     }
-    /// The free ones among the first `touched` nodes of a kind, in their order. Returns how many they are.
+    /// Saves or loads the list of free nodes among the first `touched` ones of a kind. Returns their number.
     template <class IsUsed>
     std::uint32_t transfer_free(base::archive& a, std::uint32_t& head, std::uint32_t& fresh, std::uint32_t begin,
                                 std::uint32_t touched, IsUsed&& is_used) noexcept {
@@ -249,7 +250,7 @@ class node_pool {
             std::uint32_t index = *link;
             a.value(index);
             if (a.loads()) {
-                // A free node's `prev` is nobody's business, so that it can tell who is in the list already.
+                // A free node does not use `prev`, so it can mark the nodes that are in the list already.
                 const bool is_sound = index - begin < touched && !is_used(index) && nodes_[index].prev != is_listed;
                 a.require(is_sound);
                 if (a.failed()) return 0;
@@ -292,7 +293,7 @@ class node_pool {
     }
 
     static constexpr std::uint32_t is_listed = 0xffffffffU;
-    /// The generation of a node that is used up: even, and the next but one would be the first again.
+    /// The generation of a used-up node: even, and the next but one would be the first again.
     static constexpr std::uint32_t retired = 0xfffffffeU;
     [[nodiscard]] static domain::order_id make_id(std::uint32_t generation, std::uint32_t slot) noexcept {
         return domain::order_id{(std::uint64_t{generation} << 32) | slot};

@@ -1,14 +1,14 @@
-// What the engine holds: its books, the orders in them, and how an order gets into a level and out of it.
+// The engine's state: its books, the orders in them, and how an order enters and leaves a level.
 //
-// The engine's rooms (resting.hpp, waiting.hpp, sweep.hpp, sharing.hpp, auction.hpp) are functions over these books;
-// an outside program sees `engine` only. Orders, levels and accounts are nodes of one pool and named by index; an
-// order stands in the ring of its level, by priority, and in that of its account, by age.
+// The engine's parts (resting.hpp, waiting.hpp, sweep.hpp, sharing.hpp, auction.hpp) are functions over these books;
+// callers use only `engine`. Orders, levels and accounts are nodes of one pool, identified by index. An order is in
+// the ring of its level, by priority, and in that of its account, by age.
 //
 // Units: ticks, lots, and keys of matching/book_keys.hpp, lower is better.
 // Limits: as given in engine_options; matching/limits.hpp for the largest values.
 // Threads: none of its own.
-// Cost: memory is allocated at construction. Every member takes constant time, but where it says otherwise and where
-//       the price lies beyond the window of its side (logarithmic).
+// Cost: memory is allocated at construction. Every member takes constant time unless stated otherwise, or
+//       logarithmic time where the price lies beyond the window of its side.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +30,14 @@
 
 namespace corro::matching::detail {
 
-/// What few orders have, beside their nodes.
+/// Data that few orders have, beside their nodes.
 struct extra {
     std::uint32_t display = 0;
     std::uint32_t hidden = 0;
     std::uint64_t group = 0;
 };
 
-/// The members are open to the rooms, which is why nothing outside this layer may name the type.
+/// The members are public for the engine's parts, so only this layer may use the type.
 struct order_books {
     explicit order_books(const engine_options& options)
         : pool(options.accounts_max, options.orders_max, options.touch),
@@ -126,7 +126,7 @@ struct order_books {
         pool[n.order.account_next].order.account_prev = n.order.account_prev;
         link_account(index, account);
     }
-    /// Forgets an order that stands in no level any more but still in its account's ring.
+    /// Closes an order that has left its level but is still in its account's ring.
     void close(std::uint32_t index) noexcept {
         node* const nodes = pool.data();
         const std::uint32_t next = nodes[index].order.account_next;
@@ -164,7 +164,7 @@ struct order_books {
         return state_of(level, key == ladder.best_key());
     }
 
-    /// Takes `lots` from the order's level and the order out of it when it is `gone`. Returns the level's new state.
+    /// Subtracts `lots` from the order's level, and removes the order when it is `gone`. Returns the level's new state.
     [[gnu::always_inline]] level_state deduct(std::uint32_t index, std::uint32_t lots, bool gone) noexcept {
         node* const nodes = pool.data();
         const std::uint32_t at = nodes[index].order.level;
@@ -187,8 +187,8 @@ struct order_books {
         return state;
     }
 
-    /// An order that rests alone at the best price has bettered the market: it is the top order, if it is large enough,
-    /// and no other is.
+    /// An order that rests alone at the best price has improved the market: it becomes the top order if it is large
+    /// enough; otherwise there is none.
     [[gnu::noinline]] void crown(std::uint32_t index) noexcept {
         const order_fields& order = pool[index].order;
         const level_fields& level = pool[order.level].level;
@@ -203,11 +203,11 @@ struct order_books {
         domain::order_id& top = shares.top(side >> 2, side_of(side));
         if (top == pool.id_of(index)) top = {};
     }
-    /// What the orders at a level do not show, together.
+    /// The hidden lots of all orders at a level.
     [[nodiscard]] std::uint64_t& hidden_at(std::uint32_t level) noexcept {
         return hidden_lots[level - pool.accounts_count()];
     }
-    /// All that stands at a level, shown or not.
+    /// All lots at a level, displayed and hidden.
     [[nodiscard]] std::uint64_t lots_at(std::uint32_t level) const noexcept {
         return pool[level].level.volume + hidden_lots[level - pool.accounts_count()];
     }
@@ -244,10 +244,10 @@ struct order_books {
     level_tree_pool tree_pool;
     std::vector<price_ladder> sides;
     base::large_array<extra> extras;               ///< by slot
-    base::large_array<std::uint64_t> hidden_lots;  ///< by level, counted from the first: what its orders do not show
+    base::large_array<std::uint64_t> hidden_lots;  ///< by level, counted from the first: the hidden lots of its orders
     allocation_table shares;                       ///< empty as long as every book is first in, first out
     bool had_icebergs = false;                     ///< ever; kept for the snapshot's format alone
-    /// Levels and orders that searches have looked at. What a search may cost is tested by this number.
+    /// Levels and orders that searches have read. Tests of the cost of a search use this number.
     mutable std::uint64_t steps = 0;
 
  private:

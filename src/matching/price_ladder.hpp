@@ -1,9 +1,9 @@
 // One side of a book as an ordered map from price key to level: constant time near the touch, logarithmic far from it.
 //
-// Keys within the window [low, high) are array positions; a bitmap of three tiers says which are occupied. Everything
-// at or above `high` stands in a tree. The window is a ring over the low bits of the key, so that it moves without
-// copying: moving it towards better prices hands the levels that fall off its far end to the tree, moving it away
-// takes levels back, one occupied word of 64 ticks per operation on the tree.
+// Keys within the window [low, high) are array positions; a bitmap of three tiers marks the occupied ones. Everything
+// at or above `high` is in a tree. The window is a ring over the low bits of the key, so that it moves without
+// copying: moving it towards better prices moves the levels at its far end to the tree, moving it away takes levels
+// back, one occupied word of 64 ticks per operation on the tree.
 //
 // Invariants: every key in the tree is at or above `high`; the window is empty only if the whole ladder is; `low` and
 //             `high` are multiples of 64 and at most the window's size apart. So the best level is always in the
@@ -11,9 +11,9 @@
 // Units: keys of matching/limits.hpp, lower is better.
 // Limits: keys below 2^33.
 // Threads: none of its own.
-// Cost: memory 4 bytes per tick of the window and one bit; no allocation after construction. A new best price that
-//       lies below the window evicts what no longer fits, at most the window's levels: one step of the tree for 28 of
-//       them.
+// Cost: memory 4 bytes per tick of the window and one bit; no allocation after construction. A new best price below
+//       the window moves levels that no longer fit to the tree, at most the window's levels: one step of the tree for
+//       28 of them.
 #pragma once
 
 #include <array>
@@ -110,14 +110,15 @@ class price_ladder {
         return {at, levels_[position(at)]};
     }
 
-    /// Saves or loads where the window stands; the levels are restored one by one.
+    /// Saves or loads the window's position; the levels are restored one by one.
     void transfer(base::archive& a) noexcept {
         a.value(low_, high_);
         if (!a.loads()) return;
         a.require((low_ | high_) % 64 == 0 && low_ < high_ && high_ <= 2 * no_key && high_ - low_ <= window_size());
         if (a.failed()) low_ = high_ = 0;
     }
-    /// Adds a level without moving the window. False if that cannot be: the key is taken, or better than the window.
+    /// Adds a level without moving the window. False if that is impossible: the key is taken, or better than the
+    /// window.
     [[nodiscard]] bool restore(std::uint64_t key, std::uint32_t level) noexcept {
         if (key < low_ || key >= no_key || find(key) != 0) return false;
         if (key < best_key_) {
@@ -131,7 +132,7 @@ class price_ladder {
         }
         return true;
     }
-    /// Whether the best level is in the window, as it has to be when all levels have been restored.
+    /// Whether the best level is in the window, as it must be when all levels have been restored.
     [[nodiscard]] bool is_sound() const noexcept { return empty() ? low_ == high_ : in_window(best_key_); }
 
     /// Hints that `key` will be looked up soon.
@@ -147,7 +148,7 @@ class price_ladder {
     [[nodiscard]] std::uint64_t window_size() const noexcept { return mask_ + 1; }
     /// Ticks kept free on the better side of the best price when the window moves.
     [[nodiscard]] std::uint64_t margin() const noexcept { return (window_size() / 4) & ~std::uint64_t{63}; }
-    /// Where the window begins when its best price is `key`.
+    /// The beginning of the window when its best price is `key`.
     [[nodiscard]] std::uint64_t low_for(std::uint64_t key) const noexcept {
         const std::uint64_t aligned = key & ~std::uint64_t{63};
         return aligned > margin() ? aligned - margin() : 0;
@@ -168,7 +169,7 @@ class price_ladder {
         top_ &= ~(std::uint64_t{1} << (at >> 12));
     }
 
-    /// The first occupied position of the ring at or after `from`, without going round; window_size() if there is none.
+    /// The first occupied position of the ring at or after `from`, without wrapping; window_size() if there is none.
     [[nodiscard]] std::uint64_t scan(std::uint64_t from) const noexcept {
         std::uint64_t word = from >> 6;
         const std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (from & 63));
@@ -192,12 +193,13 @@ class price_ladder {
             const std::uint64_t found = key + (at - from);
             if (found < high_) return found;
         }
-        // Round the end of the ring. What is found there may lie before `key`; then its distance leaves the window.
+        // Continues at the beginning of the ring. A position found there may lie before `key`; its distance is then
+        // beyond the window.
         at = top_ == 0 ? window_size() : scan(0);
         return at >= from ? no_key : key + (window_size() - from) + at;
     }
 
-    /// The last occupied position of the ring at or before `from`, without going round; window_size() if there is none.
+    /// The last occupied position of the ring at or before `from`, without wrapping; window_size() if there is none.
     [[nodiscard]] std::uint64_t scan_down(std::uint64_t from) const noexcept {
         const auto up_to = [](std::uint64_t bit) { return ~std::uint64_t{0} >> (63 - bit); };
         const auto highest = [](std::uint64_t bits) {
@@ -221,7 +223,7 @@ class price_ladder {
     [[nodiscard]] std::uint64_t last_occupied(std::uint64_t key) const noexcept {
         const std::uint64_t from = position(key);
         std::uint64_t at = scan_down(from);
-        // Round the beginning of the ring: the best level at least is there.
+        // Continues at the end of the ring: at least the best level is there.
         if (at == window_size()) at = scan_down(mask_);
         return key - ((from - at) & mask_);
     }
@@ -239,7 +241,7 @@ class price_ladder {
             low_ = high_ = 0;
             return;
         }
-        // The window is empty: it jumps to the best of the far levels, without cost.
+        // The window is empty: it moves to the best of the far levels, at no cost.
         low_ = low_for(far.key);
         high_ = far.key & ~std::uint64_t{63};
         best_key_ = far.key;
@@ -264,7 +266,7 @@ class price_ladder {
         low_ = low;
     }
 
-    /// Hands the levels from `key` on to the tree, which has none before them; the window is not empty.
+    /// Moves the levels from `key` on to the tree, which has none before them; the window is not empty.
     void move_to_tree_from(std::uint64_t key) noexcept {
         std::array<keyed_index, level_tree::run_max> run;
         std::size_t size = 0;
@@ -281,9 +283,10 @@ class price_ladder {
         tree_.prepend(*pool_, std::span(run).first(size));
     }
 
-    /// Towards covering what lies beyond the window: free where the tree has nothing, else one word of 64 ticks.
+    /// Extends the window: at no cost where the tree is empty, otherwise by one word of 64 ticks.
     void grow_window() noexcept {
-        // Prices moved away from the beginning: nothing stands below the best, so the beginning follows for nothing.
+        // Prices moved away from the beginning. There are no levels below the best, so the beginning follows at no
+        // cost.
         if (best_key_ - low_ > window_size() / 2) low_ = low_for(best_key_);
         if (high_ - low_ >= window_size()) return;
         const keyed_index far = tree_.first(*pool_);
@@ -293,7 +296,7 @@ class price_ladder {
         }
         extend_over_gap();
     }
-    /// Takes the levels of the word that begins at `high_` out of the tree, the first of which is at `key`.
+    /// Takes the levels of the word that begins at `high_` out of the tree; the first of them is at `key`.
     void take_word_from_tree(std::uint64_t key) noexcept {
         high_ = (key | 63) + 1;
         for (keyed_index far = tree_.first(*pool_); far.index != 0 && far.key < high_; far = tree_.first(*pool_)) {
@@ -301,14 +304,14 @@ class price_ladder {
             put(far.key, far.index);
         }
     }
-    /// Lets the window end where the tree's first level stands, or at its full size.
+    /// Moves the end of the window to the tree's first level, or to its full size.
     void extend_over_gap() noexcept {
         const keyed_index far = tree_.first(*pool_);
         const std::uint64_t full = low_ + window_size();
         high_ = far.index != 0 && far.key < full ? far.key & ~std::uint64_t{63} : full;
     }
 
-    // What every operation touches, in one cache line.
+    // The members that every operation touches, in one cache line.
     std::uint64_t best_key_ = no_key;
     std::uint64_t low_ = 0;
     std::uint64_t high_ = 0;

@@ -1,4 +1,4 @@
-// Orders that stand in a book, told to a sink: they come to rest, shrink, show their next part, and leave.
+// Resting orders and their calls to a sink: they come to rest, shrink, show their next part, and leave.
 //
 // Units: ticks and lots; orders by index of their node.
 // Threads: none of its own.
@@ -13,7 +13,7 @@
 
 namespace corro::matching::detail {
 
-/// Lets an order rest in the book that hides a part or belongs to a group.
+/// Rests an order that hides a part or belongs to a group.
 template <class Sink>
 [[gnu::noinline]] void rest_specially(order_books& books, std::uint32_t index, const entry& e, std::uint64_t key,
                                       std::uint32_t total, Sink& sink) noexcept {
@@ -28,7 +28,7 @@ template <class Sink>
     sink.rested(books.change_of(index, open, open, hidden, 0, level));
 }
 
-/// Lets an order rest in the book.
+/// Rests an order in the book.
 template <class Sink>
 [[gnu::always_inline]] inline void rest(order_books& books, std::uint32_t index, const entry& e, std::uint64_t key,
                                         std::uint32_t open, Sink& sink) noexcept {
@@ -40,7 +40,7 @@ template <class Sink>
     sink.rested(books.change_of(index, open, open, 0, 0, level));
 }
 
-/// What an order that leaves its level hides there. The level hides it no more.
+/// Returns the hidden lots of an order that leaves its level, and subtracts them from the level.
 [[nodiscard]] inline std::uint32_t take_hidden(order_books& books, std::uint32_t index) noexcept {
     if ((books.pool[index].order.account & iceberg_bit) == 0) [[likely]]
         return 0;
@@ -49,7 +49,7 @@ template <class Sink>
     return hidden;
 }
 
-/// Takes an order out of the book; it stays in its account's ring.
+/// Removes an order from the book; it stays in its account's ring.
 template <class Sink>
 [[gnu::always_inline]] inline void remove(order_books& books, std::uint32_t index, removal cause, Sink& sink) noexcept {
     const std::uint32_t open = books.pool[index].order.open;
@@ -74,7 +74,7 @@ void shrink(order_books& books, std::uint32_t index, std::uint32_t lots, reducti
         cause);
 }
 
-/// An iceberg whose shown part has traded shows the next, at the end of its level. What it hides has left the level
+/// An iceberg whose shown part has traded shows the next, at the end of its level. Its hidden lots have left the level
 /// with the part.
 template <class Sink>
 [[gnu::noinline]] void refresh(order_books& books, std::uint32_t index, std::uint32_t side, std::uint64_t key,
@@ -93,7 +93,7 @@ void cancel_book(order_books& books, std::uint32_t book, Wanted&& wanted, Sink& 
     for (const std::uint32_t side : {0U, 1U, 2U, 3U}) {
         const price_ladder& ladder = books.sides[4 * book + side];
         for (keyed_index at{ladder.best_key(), ladder.best_level()}; at.index != 0;) {
-            // The level goes with its last order, so what follows it is looked up first.
+            // The level is released with its last order, so the next one is looked up first.
             const keyed_index following = ladder.next_after(at.key);
             std::uint32_t left = books.pool[at.index].level.orders_count;
             for (std::uint32_t i = books.pool[at.index].next; left != 0; --left) {

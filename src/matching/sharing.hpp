@@ -1,4 +1,4 @@
-// An order trades in a book whose orders at one price share by a policy (matching/allocation.hpp).
+// Trading in a book whose orders at one price share by a policy (matching/allocation.hpp).
 //
 // Units: lots and keys; orders by index of their node.
 // Limits: as many claims as the engine has orders.
@@ -20,8 +20,8 @@
 
 namespace corro::matching::detail {
 
-/// Applies the aggressor's self-match instruction to all its own orders at a level, oldest first. True if it met
-/// any; then the level may be gone.
+/// Applies the aggressor's self-match instruction to all its own orders at a level, oldest first. True if there were
+/// any; the level may then be gone.
 template <class Sink>
 [[nodiscard]] bool prevent_at(order_books& books, std::uint32_t at, aggressor& incoming, Sink& sink) noexcept {
     bool met = false;
@@ -89,8 +89,8 @@ void trade_shares(order_books& books, price_ladder& against, std::uint32_t at, s
 }
 
 /// Trades the aggressor against a side of a book with a policy, best price first. At each price the aggressor's
-/// self-match instruction comes first, then everybody's share is worked out of what is shown, then it trades, the
-/// oldest order first and each once; what icebergs show next is shared anew.
+/// self-match instruction comes first. Then the shares are computed from the displayed lots and traded, the
+/// oldest order first and each once. The next parts of icebergs are shared again.
 template <class Sink>
 void match_shared(order_books& books, price_ladder& against, aggressor& incoming, std::uint32_t book,
                   Sink& sink) noexcept {
@@ -118,8 +118,8 @@ void match_shared(order_books& books, price_ladder& against, aggressor& incoming
     }
 }
 
-/// What `enter` and `enter_again` do in a book with a policy. Takes the entry by value, because whoever has no
-/// policy should not have to keep his in memory.
+/// `enter` and `enter_again` for a book with a policy. Takes the entry by value, so that books without a policy can
+/// keep theirs in registers.
 template <class Sink>
 [[gnu::noinline]] entry_result enter_shared(order_books& books, std::uint32_t index, entry e, std::uint64_t key,
                                             std::uint64_t limit, bool is_linked, Sink& sink) noexcept {

@@ -1,4 +1,5 @@
-// An order trades with what rests on the other side, first in, first out; and what becomes of it then.
+// Matching of an incoming order with the other side, first in, first out, and the fate of its
+// remainder.
 //
 // Units: lots and keys; orders by index of their node.
 // Threads: none of its own.
@@ -45,7 +46,7 @@ inline void stop(aggressor& incoming, std::uint32_t taken_out) noexcept {
     incoming.open = 0;
 }
 
-/// The aggressor meets an own order: its own instruction decides (docs/spec/matching.md).
+/// The aggressor meets an own order: the aggressor's instruction decides (docs/spec/matching.md).
 template <class Sink>
 void prevent_self_match(order_books& books, std::uint32_t index, aggressor& incoming, Sink& sink) noexcept {
     using domain::self_match_prevention;
@@ -79,8 +80,8 @@ void prevent_self_match(order_books& books, std::uint32_t index, aggressor& inco
 
 /// Trades the aggressor against a side, best price first and oldest order first, as far as its limit allows.
 ///
-/// What is common to the fills at one level is worked out once. The sink sees every level as it stands after its
-/// fill.
+/// Values that the fills at one level share are computed once. The sink receives the state of the level after
+/// each fill.
 template <class Sink>
 [[gnu::always_inline]] inline void match(order_books& books, price_ladder& against, aggressor& incoming,
                                          Sink& sink) noexcept {
@@ -103,7 +104,7 @@ template <class Sink>
             if (books.is_own(index, own_mask, own_value, incoming.group)) [[unlikely]] {
                 prevent_self_match(books, index, incoming, sink);
                 if (incoming.is_stopped) return;
-                break;  // what was common to the fills may have changed
+                break;  // the shared values may have changed
             }
             const std::uint32_t had = resting.order.open;
             const std::uint32_t lots = incoming.open < had ? incoming.open : had;
@@ -145,7 +146,7 @@ template <class Sink>
     }
 }
 
-/// Decides what becomes of an order after it has traded. An amended order is still in its account's ring.
+/// Decides the fate of an order after it has traded. An amended order is still in its account's ring.
 template <class Sink>
 entry_result settle(order_books& books, const entry& e, std::uint64_t key, const aggressor& incoming, bool is_linked,
                     Sink& sink) noexcept {
@@ -174,8 +175,8 @@ entry_result settle(order_books& books, const entry& e, std::uint64_t key, const
     return result;
 }
 
-/// Whether an order would trade `wanted` lots at once, given what its self-match instruction would do on the way: the
-/// reason why it is refused, or none. Looks at fill_count_max levels, or orders, at most.
+/// Whether an order would trade `wanted` lots at once, with the effects of its self-match instruction: the reject
+/// reason, or none. Reads at most fill_count_max levels or orders.
 [[nodiscard]] inline domain::reject_reason check_fill(const order_books& books, const price_ladder& against,
                                                       const entry& e, std::uint64_t limit,
                                                       std::uint64_t wanted) noexcept {
@@ -184,7 +185,7 @@ entry_result settle(order_books& books, const entry& e, std::uint64_t key, const
     const bool meets_itself =
         e.self_match != self_match_prevention::none && (e.group != 0 || books.has_orders(e.account));
     const bool skips_own = e.self_match == self_match_prevention::cancel_resting;
-    // Where orders share a price, own ones come before all others, so that the whole level is looked at.
+    // With an allocation policy own orders come before all others, so the whole level is read.
     const bool own_come_first = meets_itself && !skips_own && books.shares.shares(e.book);
     const aggressor incoming = make_aggressor(0, e, limit, false);
     std::uint32_t left = fill_count_max;
@@ -202,7 +203,7 @@ entry_result settle(order_books& books, const entry& e, std::uint64_t key, const
             wanted -= lots;
             continue;
         }
-        std::uint64_t hidden = 0;  // shows itself after all that the level shows now
+        std::uint64_t hidden = 0;  // shown after all lots that the level shows now
         for (std::uint32_t i = level.next; i != at.index; i = books.pool[i].next) {
             if (left == 0) return reject_reason::count_limit;
             --left;

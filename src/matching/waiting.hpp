@@ -1,4 +1,4 @@
-// Orders that wait out of the book for a price: their queues, one per trigger price, and who is set free next.
+// Orders that wait outside the book for a trigger price: their queues, one per price, and the next one to trigger.
 //
 // Units: ticks and lots.
 // Threads: none of its own.

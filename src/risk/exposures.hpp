@@ -1,7 +1,7 @@
-// What the open orders of limited accounts could make of their positions.
+// The largest positions that the open orders of limited accounts could lead to.
 //
-// Kept only for orders of accounts that have limits: an order of any other account is never counted here, and costs
-// nothing. Who counts an order remembers that, so that it is taken out again.
+// Only orders of accounts with limits are counted; other orders cost nothing. The caller records which orders are
+// counted, and removes them again.
 //
 // Units: lots. Slots are those of risk::positions.
 // Threads: none of its own.
@@ -36,20 +36,20 @@ class exposures {
         ++orders_[account.value];
         (side == domain::side::buy ? by_position_[slot].open_buys : by_position_[slot].open_sells) += lots;
     }
-    /// `lots` of an order are not open any more.
+    /// An order has `lots` less open.
     void shrink(std::uint32_t slot, domain::side side, std::uint32_t lots) noexcept {
         (side == domain::side::buy ? by_position_[slot].open_buys : by_position_[slot].open_sells) -= lots;
     }
-    /// An order is not open any more; `lots` of it still were.
+    /// An order with `lots` open has ended.
     void remove_order(domain::account_id account, std::uint32_t slot, domain::side side, std::uint32_t lots) noexcept {
         --orders_[account.value];
         shrink(slot, side, lots);
     }
-    /// Forgets an account's orders; its positions are cleared one by one.
+    /// Resets an account's count of orders; the caller clears its positions one by one.
     void clear_orders(domain::account_id account) noexcept { orders_[account.value] = 0; }
     void clear(std::uint32_t slot) noexcept { by_position_[slot] = {}; }
 
-    /// Saves everything, or loads it into exposures that are as they were made.
+    /// Saves everything, or loads it into newly made exposures.
     void transfer(base::archive& a) noexcept {
         a.sparse(
             by_position_.size(),

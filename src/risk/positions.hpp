@@ -1,11 +1,10 @@
 // Signed positions per account and instrument, and the open interest that they add up to.
 //
 // A pair gets its slot when its first order enters, before anything trades; from then on a fill finds both positions
-// without a search. A position that was traded flat is still a position and keeps its slot; only the slots that a
-// refused command took are given back.
+// without a search. A flat position keeps its slot; only the slots that a rejected command took are released.
 //
 // Units: lots, positive for long.
-// Limits: the number of pairs is given at construction; `acquire` says when it is reached.
+// Limits: the number of pairs is given at construction; `acquire` returns `none` when it is reached.
 // Threads: none of its own.
 // Cost: allocates at construction only; O(1).
 #pragma once
@@ -35,7 +34,8 @@ class positions {
 
     /// @param capacity           Most pairs of account and instrument.
     /// @param instruments_count  Instruments are numbered below this.
-    /// @param hash_key           Keys the index, for clients choose the pairs; changes no answer.
+    /// @param hash_key           Secret of the index, because clients choose the pairs; changes no
+    ///                           result.
     positions(std::uint32_t capacity, std::uint32_t instruments_count, std::uint64_t hash_key = 0)
         : index_(capacity), open_interest_(instruments_count), hash_(hash_key) {
         CORRO_ASSERT(capacity > 0 && capacity <= positions_max);
@@ -50,7 +50,7 @@ class positions {
             return entries_[slot].account == account && entries_[slot].instrument == instrument;
         });
     }
-    /// The slot of a pair, given to it now if it has none; `none` when all are taken.
+    /// The slot of a pair, assigned now if it has none; `none` when all are taken.
     [[nodiscard]] std::uint32_t acquire(std::uint32_t account, std::uint32_t instrument) noexcept {
         const std::uint32_t known = find(account, instrument);
         if (known != none || entries_.size() == index_.capacity()) return known;
@@ -60,7 +60,7 @@ class positions {
         return slot;
     }
 
-    /// Gives the slots from `count` on back: those that a command took before it was refused. Nothing has traded there.
+    /// Releases the slots from `count` on, which a command took before it was rejected. No trade has used them.
     void give_back_from(std::uint32_t count) noexcept {
         while (entries_.size() > count) {
             const position& last = entries_.back();
@@ -94,10 +94,10 @@ class positions {
         return open_interest_[instrument];
     }
 
-    /// The most pairs that one bucket of the index has sent on to the next. Looks at the whole index.
+    /// The most pairs that one bucket of the index has sent on to the next. Reads the whole index.
     [[nodiscard]] std::uint32_t passed_max() const noexcept { return index_.passed_max(); }
 
-    /// Saves everything, or loads it into positions that are as they were made.
+    /// Saves everything, or loads it into newly made positions.
     void transfer(base::archive& a) noexcept {
         const std::uint32_t pairs = a.count(entries_.size(), index_.capacity());
         for (std::uint32_t slot = 0; slot < pairs; ++slot) {

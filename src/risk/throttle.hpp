@@ -1,11 +1,10 @@
 // Throttles: how many requests a session may send in a window of time.
 //
-// Windows follow each other on the clock of the commands themselves, not on the reader's, so that the same commands are
-// judged alike whenever they are looked at. At the first threshold new orders, amends, quotes and queries are refused;
-// who goes on up to the next is logged out. Cancels count, and only the second threshold refuses them: who wants to
-// carry less risk may.
+// The times of the commands determine the windows, so that a replay decides alike. Above the first threshold new
+// orders, amends, quotes and queries are rejected; above the second the session is logged out. Cancels count, but only
+// the second threshold rejects them: clients may always reduce their risk.
 //
-// A query of all open orders is charged for its answers as well, and for the orders that were looked at for it.
+// A query of all open orders is charged for its answers and for the orders that it reads.
 //
 // Threads: one. Cost: a few instructions per request; memory for every session at construction.
 #pragma once
@@ -22,7 +21,7 @@ namespace corro::risk {
 
 struct throttle_options {
     std::uint32_t requests_max = 0;  ///< of one session in a window; 0 for no throttle at all
-    std::uint32_t requests_end = 0;  ///< the request after so many ends the session; 0 for none
+    std::uint32_t requests_end = 0;  ///< the request after this many ends the session; 0 for none
     std::int64_t window_ns = 1'000'000'000;
 };
 
@@ -32,11 +31,11 @@ class throttle {
     throttle(const throttle_options& options, std::uint32_t sessions_count)
         : options_(options), sessions_(options.requests_max == 0 ? 0 : std::size_t{sessions_count} + 1) {}
 
-    /// Counts a command at its time and says whether its request is to be refused: `none`, `throttled` or `flooded`.
-    /// The commands of one request count once and are judged alike. Commands that no client sent are not judged.
+    /// Counts a command at its time. Returns why its request is rejected: `none`, `throttled` or `flooded`. The
+    /// commands of one request count once and get the same result. Commands that no client sent are not counted.
     [[nodiscard]] domain::reject_reason judge(const domain::command& c) noexcept {
         if (c.session.value >= sessions_.size() || c.request == 0) return domain::reject_reason::none;
-        // Made by the venue, long after the client sent it.
+        // The venue made this command, long after the client's request.
         if (c.verdict == domain::reject_reason::request_lost) return domain::reject_reason::none;
         state& s = sessions_[c.session.value];
         const std::int64_t window = c.time.value / options_.window_ns;
@@ -51,9 +50,8 @@ class throttle {
         return domain::reject_reason::throttled;
     }
 
-    /// Counts what the answer to a query of all orders has cost, once it is known: the orders that it was told of and
-    /// those that were looked at for it count like the requests that would have cost as much. It takes what the window
-    /// still allows and no more: by its answers alone nobody is logged out.
+    /// Charges the cost of an executed query: its answers and the orders that it read count like the requests that
+    /// cost as much. It never charges more than the window still allows, so that answers alone log no session out.
     void charge(const domain::command& c, std::uint64_t answers_count, std::uint64_t looks_count) noexcept {
         if (c.kind != domain::command_kind::query_order || c.session.value >= sessions_.size()) return;
         state& s = sessions_[c.session.value];
@@ -62,8 +60,8 @@ class throttle {
         s.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(s.count + more, options_.requests_max));
     }
 
-    /// Saves or loads what was counted. Counts of another length of window, and of sessions that there are no longer,
-    /// mean nothing here and are left out.
+    /// Saves or loads what was counted. Counts for another window length and of sessions that no longer exist are
+    /// dropped.
     void transfer(base::archive& a) {
         std::int64_t window_ns = options_.window_ns;
         a.value(window_ns);

@@ -1,7 +1,8 @@
-// Challenge and response at logon: whoever holds an account's key can prove it without sending it, and a recorded logon
-// proves nothing the next time.
+// Challenge and response at logon: a client proves that it has an account's key without sending it, and a recorded
+// logon cannot be replayed.
 //
-// Source: RFC 2104 (HMAC), FIPS 180-4 (SHA-256); what is authenticated is docs/spec/corro_binary.md, message hello.
+// Source: RFC 2104 (HMAC), FIPS 180-4 (SHA-256); for the authenticated bytes see docs/spec/corro_binary.md, message
+// hello.
 // Threads: pure functions.
 #pragma once
 
@@ -18,11 +19,11 @@ namespace corro::wire {
 using api_key = std::array<std::byte, 32>;
 using proof = std::array<std::byte, 32>;
 
-/// Sixty-four hexadecimal digits to a key; empty when the text is anything else.
+/// Reads a key from sixty-four hexadecimal digits; empty when the text is anything else.
 [[nodiscard]] std::optional<api_key> parse_api_key(std::string_view hexadecimal) noexcept;
 
-/// Names a key without giving it away: the first 8 bytes, as a big-endian number, of HMAC-SHA256 under it of the 11
-/// ASCII characters `corro-key-1`. Source: docs/spec/corro_binary.md, message hello.
+/// An identifier of a key that does not reveal it: the first 8 bytes, as a big-endian number, of HMAC-SHA256 under it
+/// of the 11 ASCII characters `corro-key-1`. Source: docs/spec/corro_binary.md, message hello.
 [[nodiscard]] std::uint64_t key_id_of(const api_key& key) noexcept;
 
 /// HMAC-SHA256 of `input` under `key`.

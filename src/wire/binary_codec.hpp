@@ -28,19 +28,19 @@
 
 namespace corro::wire {
 
-/// Versions of the protocol that this side speaks; goes into `challenge` and `hello`.
+/// The version of the protocol that this side supports; sent in `challenge` and `hello`.
 inline constexpr std::uint16_t protocol_version = schema_version;
 inline constexpr std::uint16_t protocol_version_min = 1;
-/// The first version whose clients know resend_gap.
+/// The first version with resend_gap.
 inline constexpr std::uint16_t protocol_version_resend_gap = 2;
 
 static_assert(message_bytes_max * 2 <= frame_bytes_max, "a later version may double the longest message");
 
-/// Looks at the front of `bytes` for one frame.
+/// Finds one frame at the front of `bytes`.
 ///
 /// @return  The frame, pointing into `bytes`, or nothing when more bytes are needed (at most frame_bytes_max in all).
 /// @error   foreign_format (another schema id), unsupported_version (0), malformed_length (not a multiple of 8),
-///          too_large; each is reported as soon as the header is there, and the connection is beyond repair.
+///          too_large; each is reported as soon as the header is complete. The connection cannot continue.
 [[nodiscard]] std::expected<std::optional<frame>, std::error_code> next_frame(
     std::span<const std::byte> bytes) noexcept;
 
@@ -58,37 +58,37 @@ template <class Message>
 
 /// Reads a request into `command`, all of which is overwritten; a mass_quote is read by decode_mass_quote.
 ///
-/// What the protocol forbids is refused here. What the market forbids is not: an unknown instrument, or a price or
-/// quantity that is no number of ticks or lots, becomes the command's verdict, so that the facility answers it.
-/// `sequence`, `time`, `session`, `account` and `is_operator` are left at zero for the caller to fill in.
+/// Violations of the protocol are refused here. An unknown instrument, or a price or quantity that is not a
+/// multiple of the tick or lot, becomes the command's verdict, so that the facility rejects it. `sequence`,
+/// `time`, `session`, `account` and `is_operator` are left at zero for the caller to fill in.
 ///
-/// @return  What to put into a `reject`; false when `command` is complete. Any other message than a request is
-///          unexpected_message, or unknown_template.
+/// @return  The reason for a `reject`; false when `command` is complete. A message that is not a request gives
+///          unexpected_message or unknown_template.
 [[nodiscard]] refusal decode_command(const frame& from, const instrument_table& instruments,
                                      domain::command& command) noexcept;
 
-/// What a request names, for those who look ahead: nothing is checked but that it is long enough. Account and session
-/// are left to the caller. False for a message that names no order.
+/// Reads the order that a request names, for a prefetch. Checks only the length. The caller fills in account and
+/// session. False for a message that names no order.
 [[nodiscard]] bool decode_prefetch_hint(const frame& from, domain::prefetch_hint& into) noexcept;
 
-/// Writes a command as the request that it came from, with `command.request` as the header's sequence.
+/// Writes a command as a request, with `command.request` as the header's sequence.
 ///
 /// @param instrument  The command's instrument; a nameless one for a command that names none.
 /// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices), and for a command
-///                    that is no request.
+///                    that is not a request.
 [[nodiscard]] std::size_t encode(const domain::command& command, const domain::instrument& instrument,
                                  std::span<std::byte> out) noexcept;
 
 /// Quotes in one mass_quote.
 inline constexpr std::size_t mass_quote_max = 6;
 
-/// The commands that a mass_quote stands for: all but the last have quote_flag::more.
+/// The commands of a mass_quote: all but the last have quote_flag::more.
 struct mass_quote_commands {
     std::array<domain::command, mass_quote_max> commands;
     std::size_t count = 0;
 };
 
-/// Reads a mass_quote; for the rest as decode_command.
+/// Reads a mass_quote; otherwise as decode_command.
 [[nodiscard]] refusal decode_mass_quote(const frame& from, const instrument_table& instruments,
                                         mass_quote_commands& into) noexcept;
 
@@ -108,7 +108,7 @@ struct mass_quote_commands {
 
 /// Writes an event as its derived message.
 ///
-/// @param instrument  The event's instrument; a nameless one for a refusal that names none.
+/// @param instrument  The event's instrument; a nameless one for a reject that names none.
 /// @param sequence    The header's sequence: of the session, of the feed, or 0 in a snapshot.
 /// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices).
 [[nodiscard]] std::size_t encode(const domain::event& event, const domain::instrument& instrument,
@@ -116,15 +116,15 @@ struct mass_quote_commands {
 
 /// Reads a derived message into `event`, all of which is overwritten.
 ///
-/// @error  unknown_type (not a derived message), malformed_length, malformed_field (also a price or quantity that is no
-///         number of the instrument's ticks or lots), unknown_instrument (except in messages that name none, in an
-///         order_rejected and in those that define one).
+/// @error  unknown_type (not a derived message), malformed_length, malformed_field (also a price or quantity that is
+///         not a multiple of the instrument's tick or lot), unknown_instrument (except in messages that name none, in
+///         an order_rejected and in those that define one).
 [[nodiscard]] std::error_code decode_event(const frame& from, const instrument_table& instruments,
                                            domain::event& event) noexcept;
 
 // Reference data.
 
-/// Writes an instrument as an instrument_definition. The instrument is sound: domain::validate says nothing.
+/// Writes an instrument as an instrument_definition. domain::validate must find the instrument sound.
 /// @return  Bytes written; 0 when `out` is too short.
 [[nodiscard]] std::size_t encode(const domain::instrument& instrument, std::uint64_t sequence,
                                  std::span<std::byte> out) noexcept;
@@ -135,7 +135,7 @@ struct mass_quote_commands {
 [[nodiscard]] std::size_t encode_leg(const domain::instrument& instrument, std::size_t index, std::uint64_t sequence,
                                      std::span<std::byte> out) noexcept;
 
-/// Reads an instrument_leg into its strategy, which the table has already.
+/// Reads an instrument_leg into its strategy, which must be in the table.
 /// @error  unknown_type (another message), malformed_length, malformed_field (also a leg beyond the strategy's count),
 ///         unknown_instrument.
 [[nodiscard]] std::error_code decode_leg(const frame& from, instrument_table& instruments) noexcept;

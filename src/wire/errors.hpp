@@ -1,6 +1,6 @@
-// What can be wrong with bytes from outside, as one error category for every codec of this layer.
+// The errors in received bytes, as one error category for all codecs of this layer.
 //
-// The codes say what kind of fault it is; where a codec reads long input, it reports the place beside the code.
+// A code names the kind of fault; codecs of long input report the position as well.
 //
 // Threads: the category is immutable. Cost: making an error_code allocates nothing; its message() does.
 #pragma once
@@ -14,7 +14,7 @@ enum class wire_errc {
     truncated = 1,
     /// A length field contradicts the format, or a field after it would not fit.
     malformed_length,
-    /// The length is sound, but more than this side is willing to buffer.
+    /// The length is valid but exceeds what this side buffers.
     too_large,
     /// The message or record type does not exist, or may not be sent by this peer.
     unknown_type,
@@ -28,7 +28,7 @@ enum class wire_errc {
     unsupported_version,
     /// The caller's output buffer cannot hold the result. Nothing was written.
     buffer_too_small,
-    /// The message is about an instrument that this side has no definition of.
+    /// This side has no definition of the message's instrument.
     unknown_instrument,
 };
 

@@ -1,4 +1,5 @@
-// Fields of binary messages: how integers, enumerations, strong types, byte arrays and symbols stand in a buffer.
+// Fields of binary messages: how integers, enumerations, strong types, byte arrays and symbols are stored in a
+// buffer.
 //
 // Cost: one load or store and a byte swap.
 #pragma once
@@ -21,8 +22,7 @@ inline constexpr bool is_byte_array = false;
 template <std::size_t Size>
 inline constexpr bool is_byte_array<std::array<std::byte, Size>> = true;
 
-/// The field in the `sizeof(Field)` bytes from `at` on. An enumeration may hold a number that is none of its
-/// enumerators.
+/// The field in the `sizeof(Field)` bytes from `at` on. An enumeration may hold a number without an enumerator.
 template <class Field>
 [[nodiscard, gnu::always_inline]] inline Field load_field(const std::byte* at) noexcept {
     if constexpr (std::is_integral_v<Field>) {

@@ -1,4 +1,5 @@
-// A frame: one message of the Corro Binary protocol inside a received buffer, its header read, its block not yet.
+// A frame: one message of the Corro Binary protocol in a received buffer. Its header has been read, its block not
+// yet.
 //
 // Lifetime: a frame points into the buffer that it was found in and is valid as long as the buffer.
 #pragma once
@@ -19,7 +20,7 @@ struct frame {
     const std::byte* block = nullptr;
     /// Bytes of the block; may be more than this version of the message has.
     std::uint16_t block_bytes = 0;
-    /// As received: it need not be one of the enumerators.
+    /// As received: it may be a number without an enumerator.
     template_id message{};
     /// The schema version of the sender.
     std::uint16_t version = 0;
@@ -29,7 +30,7 @@ struct frame {
     [[nodiscard]] constexpr std::size_t size() const noexcept { return header_bytes + block_bytes; }
 };
 
-/// The block of a frame that holds a `Message`, as its check found (asserted).
+/// The block of a frame that has been checked as a `Message` (asserted).
 template <class Message>
 [[nodiscard]] const std::byte* block_of(const frame& from) noexcept {
     CORRO_ASSERT(from.message == Message::message_id && from.block_bytes >= Message::block_bytes);

@@ -14,7 +14,7 @@ namespace corro::wire {
 
 class instrument_table {
  public:
-    /// Adds a definition, or replaces the one with the same id. It must be sound: domain::validate says nothing.
+    /// Adds a definition, or replaces the one with the same id. It must be sound by domain::validate.
     void define(const domain::instrument& instrument) {
         CORRO_ASSERT(domain::validate(instrument).empty());
         if (instrument.id.value >= instruments_.size()) instruments_.resize(std::size_t{instrument.id.value} + 1);
@@ -22,8 +22,8 @@ class instrument_table {
         instruments_[instrument.id.value] = instrument;
     }
 
-    /// Adds what a definition makes of an instrument that is there. Returns what has been added, valid until the next
-    /// `define`, or nullptr when the other one is not there or nothing sound comes of it.
+    /// Adds the instrument that a definition makes of another one. Returns it, valid until the next `define`; nullptr
+    /// when the other one is unknown or the result is not sound.
     const domain::instrument* define(const domain::definition& d) {
         const domain::instrument* like = find(d.like);
         if (like == nullptr) return nullptr;
@@ -39,8 +39,8 @@ class instrument_table {
         return &instruments_[id.value];
     }
 
-    /// The definition; where there is none, a nameless instrument with id 0. An event about an unknown instrument (only
-    /// a refusal can be) goes to and from the wire with it.
+    /// The definition; where there is none, a nameless instrument with id 0. The codec uses it for events about an
+    /// unknown instrument, which are always rejects.
     [[nodiscard]] const domain::instrument& find_or_nameless(domain::instrument_id id) const noexcept {
         static constexpr domain::instrument nameless{};
         const domain::instrument* found = find(id);

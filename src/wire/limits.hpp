@@ -1,4 +1,4 @@
-// Limits of the wire formats: what one side is willing to buffer for the other.
+// Limits of the wire formats: how much one side buffers for the other.
 #pragma once
 
 #include <cstddef>

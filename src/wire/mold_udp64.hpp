@@ -9,10 +9,10 @@
 //       18     2  count of messages                               18     2  count of messages wanted
 //       20        message blocks: length 2, message
 //
-// A count of 0 is a heartbeat: its sequence number is the next one that will be sent. A count of 0xFFFF says that the
-// session has ended, with the same meaning of the number.
+// A count of 0 is a heartbeat: its sequence number is the next one that will be sent. A count of 0xFFFF ends the
+// session; the sequence number has the same meaning.
 //
-// Limits: a packet must fit a datagram; senders stay within packet_bytes_max, which passes Ethernet unfragmented.
+// Limits: a packet must fit a datagram; senders stay within packet_bytes_max, which Ethernet does not fragment.
 // Threads: pure functions. Cost: no allocation, no copy when decoding; one copy of each message when encoding.
 // Source: Nasdaq, MoldUDP64 protocol specification, version 1.00.
 #pragma once
@@ -37,7 +37,8 @@ inline constexpr std::size_t message_bytes_max = packet_bytes_max - header_bytes
 
 inline constexpr std::uint16_t count_heartbeat = 0;
 inline constexpr std::uint16_t count_end_of_session = 0xFFFF;
-static_assert(packet_bytes_max / block_header_bytes < count_end_of_session, "no packet of ours can hold so many");
+static_assert(packet_bytes_max / block_header_bytes < count_end_of_session,
+              "the count of a packet stays below the mark of the end");
 
 /// The name of a session, padded with spaces.
 using session_name = std::array<char, session_bytes>;
@@ -50,8 +51,7 @@ using session_name = std::array<char, session_bytes>;
 class packet {
  public:
     [[nodiscard]] const session_name& session() const noexcept { return session_; }
-    /// Of the first message that was not taken yet; of a heartbeat and an end of session, of the next one that was or
-    /// would be sent.
+    /// The number of the first message that was not taken yet; in a heartbeat or end of session, of the next message.
     [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }
     /// Messages that were not taken yet.
     [[nodiscard]] std::uint16_t messages_count() const noexcept { return is_end_of_session_ ? 0 : count_; }
@@ -93,11 +93,11 @@ class packet_writer {
     /// @param next_sequence  Of the first message, from 1.
     packet_writer(const session_name& session, std::uint64_t next_sequence) noexcept;
 
-    /// Appends a message to the packet under way. False: it does not fit any more, so the packet must go first. A
-    /// message above message_bytes_max never fits.
+    /// Appends a message to the current packet. False when it does not fit: then send the packet first. A message above
+    /// message_bytes_max never fits.
     [[nodiscard]] bool append(std::span<const std::byte> message) noexcept;
 
-    /// Forgets the packet under way; the next message gets this number.
+    /// Drops the current packet; the next message gets this number.
     void restart(std::uint64_t next_sequence) noexcept {
         next_sequence_ = next_sequence;
         size_ = header_bytes;
@@ -105,12 +105,12 @@ class packet_writer {
     }
 
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-    /// Number that the next appended message gets.
+    /// The number of the next appended message.
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
 
-    /// The packet under way, valid until the next call; a heartbeat when it holds no message. Starts the next packet.
+    /// The current packet, valid until the next call; a heartbeat when it holds no message. Starts the next packet.
     [[nodiscard]] std::span<const std::byte> finish() noexcept;
-    /// The packet that ends the session. Only when none is under way (asserted).
+    /// The packet that ends the session. The current packet must be empty (asserted).
     [[nodiscard]] std::span<const std::byte> finish_session() noexcept;
 
  private:

@@ -19,12 +19,12 @@
 //   'H'   server  heartbeat: nothing
 //   'Z'   server  end of session: nothing
 //
-// Text is ASCII. Username and password stand left in their field with spaces after them, session and sequence numbers
-// stand right with spaces before them; the decoder accepts spaces on either side. A blank session asks for the current
-// one. A requested sequence number of 1 asks for the session from its beginning; 0 asks to start with the most recently
-// generated message, which a server tells by the number in its login accepted packet.
+// Text is ASCII. Username and password are left-aligned and padded with spaces, session and sequence numbers are
+// right-aligned; the decoder accepts spaces on either side. A blank session asks for the current one. A requested
+// sequence number of 1 asks for the session from its beginning; 0 asks to start with the most recently generated
+// message; the server sends its number in the login accepted packet.
 //
-// Limits: the format allows payloads up to 65,534 bytes; a receiver names its own, smaller limit.
+// Limits: the format allows payloads up to 65,534 bytes; a receiver passes its own, smaller limit.
 // Threads: pure functions. Cost: no allocation, no copy; the decoder returns views into the caller's bytes.
 // Source: Nasdaq, SoupBinTCP versions 3.00 and 4.00.
 #pragma once
@@ -42,7 +42,7 @@ namespace corro::wire::soup_bin_tcp {
 
 /// Each side sends a heartbeat when it has sent nothing else for this long.
 inline constexpr std::uint32_t heartbeat_interval_ms = 1'000;
-/// Silence for this long means that the link is gone.
+/// A link is dead when nothing has arrived for this long.
 inline constexpr std::uint32_t silence_max_ms = 15'000;
 
 inline constexpr std::size_t header_bytes = 3;
@@ -91,22 +91,22 @@ struct login_request {
     std::string_view password;
     /// Empty: the session that is running now.
     std::string_view requested_session;
-    /// 1: from the beginning; 0: start live, where the server stands; otherwise the first number wanted.
+    /// 1: from the beginning; 0: with the newest message; otherwise the first number wanted.
     std::uint64_t requested_sequence = 0;
 };
 
 struct login_accepted {
     std::string_view session;
-    /// Number of the sequenced message that follows next.
+    /// The number of the next sequenced message.
     std::uint64_t next_sequence = 0;
 };
 
-/// Looks at the front of `bytes` for one packet from `from`.
+/// Finds one packet from `from` at the front of `bytes`.
 ///
 /// @param payload_limit_bytes  The largest payload that the caller's buffer can hold; at most payload_bytes_max counts.
 /// @return  The packet, or nothing when more bytes are needed (at most header_bytes + payload_limit_bytes in all).
 /// @error   malformed_length (zero, or not the one that the type has), too_large, unknown_type; each is reported as
-///          soon as the header shows it, and the connection is beyond repair.
+///          soon as the header is complete. The connection cannot continue.
 [[nodiscard]] std::expected<std::optional<packet>, std::error_code> decode(
     std::span<const std::byte> bytes, sender from, std::size_t payload_limit_bytes = payload_bytes_max) noexcept;
 
@@ -120,7 +120,7 @@ struct login_accepted {
     std::span<const std::byte> payload) noexcept;
 
 /// Reads the payload of a 'J' packet.
-/// @error malformed_length, malformed_field (a reason that the specification does not name).
+/// @error malformed_length, malformed_field (a reason that is not in the specification).
 [[nodiscard]] std::expected<reject_code, std::error_code> decode_login_rejected(
     std::span<const std::byte> payload) noexcept;
 
@@ -148,7 +148,7 @@ struct login_accepted {
 /// payload_bytes_max (asserted).
 [[nodiscard]] std::array<std::byte, header_bytes> header(packet_type type, std::size_t payload_size) noexcept;
 
-/// Whether two credentials are the same: upper and lower case do not matter, and the time taken tells no more than the
+/// Whether two credentials are the same: upper and lower case do not matter, and the time taken reveals only the
 /// lengths.
 [[nodiscard]] bool same_credential(std::string_view one, std::string_view other) noexcept;
 

@@ -1,4 +1,4 @@
-// Random commands and events for tests: sound ones, so that they survive the way to the wire and back.
+// Random commands and events for tests: valid ones, so that they survive encoding and decoding.
 //
 // For tests only.
 #pragma once
@@ -328,7 +328,7 @@ class message_maker {
         return static_cast<std::uint32_t>(random_.between(low, high));
     }
 
-    /// Any number, with the extremes of its type more often than chance would have them.
+    /// Any number, with the extremes of its type more often than by chance.
     template <class Number>
     [[nodiscard]] Number number() {
         switch (from(0, 9)) {
@@ -342,7 +342,7 @@ class message_maker {
     domain::instrument_id instrument() { return domain::instrument_id{from(1, instruments_made)}; }
     domain::side side() { return static_cast<domain::side>(from(0, 1)); }
 
-    /// What is not given is zero, as the wire's readers leave it.
+    /// Fields that are not given are zero, as the decoder leaves them.
     domain::definition definition() {
         domain::definition d;
         d.id.value = number<std::uint32_t>();

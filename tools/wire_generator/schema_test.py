@@ -77,8 +77,8 @@ class SchemaTest(unittest.TestCase):
         self.assert_refuses('minValue="100"', 'minvalue="100"', "no such attribute: minvalue")
         self.assert_refuses('<choice name="post_only"', '<choise name="post_only"', "not well-formed")
         self.assert_refuses('byteOrder="bigEndian"', 'byteOrder="littleEndian"', "bigEndian")
-        self.assert_refuses('primitiveType="uint64" description="The venue\'s name of an order',
-                            'primitiveType="double" description="The venue\'s name of an order', "no such primitive")
+        self.assert_refuses('primitiveType="uint64" description="The venue\'s id of an order',
+                            'primitiveType="double" description="The venue\'s id of an order', "no such primitive")
         self.assert_refuses("<sbe:messageSchema", "<sbe:other", "not well-formed")
 
     def test_finds_reserved_fields_that_are_not_what_they_say(self):

@@ -1,8 +1,8 @@
 // The backend on Linux's epoll.
 //
 // A socket is registered once, edge-triggered, when an operation first has to wait on it. Operations are attempted at
-// once where that can pay, and when the socket's edge arrives; the attempt happens just before the waiting task is
-// resumed, one event at a time.
+// once where that is likely to succeed, and otherwise when the socket becomes ready. That attempt happens just before
+// the waiting task is resumed, one event at a time.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Socket set-up calls of the Linux kernel, shared by the backends that stand on it.
+// Socket set-up calls of the Linux kernel, shared by its backends.
 //
 // Threads: any; each call is one or two system calls and never waits.
 #pragma once

@@ -1,5 +1,5 @@
-// Attempts at reading, writing, accepting and connecting on a non-blocking socket of the Linux kernel, shared by the
-// backends that stand on it.
+// Attempts at reading, writing, accepting and connecting on a non-blocking socket of the Linux kernel, shared by its
+// backends.
 //
 // Threads: one context per socket.
 // Cost:    one system call per attempt, more only while a transfer makes progress.
@@ -32,14 +32,14 @@ class attempt_predictor {
     std::uint8_t to_skip_ = 0;
 };
 
-/// What is known of a socket without asking the kernel.
+/// The state of a socket that is known without a system call.
 struct socket_state {
     explicit socket_state(int opened) noexcept : file(opened) {}
 
     int file;
     bool drained = false;  // the last read left nothing behind
     bool full = false;     // the last write filled the buffer
-    bool hung_up = false;  // the peer's end, an error or urgent data was seen: no edge may announce what is left
+    bool hung_up = false;  // the peer's end, an error or urgent data was seen: no event may announce the rest
     attempt_predictor reading;
 
     [[nodiscard]] bool should_try_reading() noexcept { return !drained || hung_up || reading.should_try(); }
@@ -61,8 +61,7 @@ inline constexpr std::size_t batch_max = 64;
 [[nodiscard]] bool begin_connect(const socket_state& on, operation& what) noexcept;
 [[nodiscard]] bool finish_connect(const socket_state& on, operation& what) noexcept;
 
-/// Whether an error of accept concerns only the connection that was about to be accepted, so that the next may be
-/// sound.
+/// Whether an error of accept concerns only the connection that was about to be accepted; the next accept may succeed.
 [[nodiscard]] bool is_passing_accept_error(int number) noexcept;
 
 }  // namespace corro::io::kernel

@@ -1,15 +1,15 @@
-// Files: reading and writing at a place, making sure that it is on the disk, and the names around it.
+// Files: reading and writing at an offset, syncing to the disk, and directories.
 //
 //     file_system disk(ctx);
 //     auto log = co_await disk.open("log.bin", file_mode::create);
 //     io_result written = co_await log->write_at(0, bytes);
 //     std::error_code synced = co_await log->sync_data();
 //
-// On io_uring the kernel does the waiting; elsewhere a small pool of threads, made when it is first needed. A test
-// gives `file_system` its `file_faults`, and fails or tears any call.
+// On io_uring the kernel waits for the disk; elsewhere a small pool of threads does, made when it is first needed.
+// Tests pass `file_faults` to `file_system`, and fail or tear any call.
 //
 // Threads: one context, that of the file system.
-// Cost:    no allocation per operation on an open file; elsewhere than on io_uring two changes of thread.
+// Cost:    no allocation per operation on an open file; without io_uring two changes of thread.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ namespace corro::io {
 
 class file;
 
-/// What `file_system::open` asks of a file.
+/// The modes of `file_system::open`.
 enum class file_mode : std::uint8_t {
     read,        // must exist, and is not written
     write,       // must exist; is read and written
@@ -42,7 +42,7 @@ enum class file_mode : std::uint8_t {
 
 namespace detail {
 
-/// Awaits one operation on files, whichever.
+/// Awaits one operation on files of any kind.
 class file_awaiter : protected file_operation {
  public:
     file_awaiter(file_call what, file* on, std::uint64_t at, std::byte* bytes_at, std::size_t wanted) noexcept;
@@ -103,14 +103,14 @@ class path_awaiter : public file_awaiter {
 /// An open file, or none. Move-only; closes on destruction.
 class file {
  public:
-    /// What reading and writing give to await.
+    /// The awaitable of reading and writing.
     using transfer = lazily<detail::file_transfer_awaiter, file_call, file*, std::uint64_t, std::span<std::byte>>;
-    /// What calls without bytes give to await.
+    /// The awaitable of calls without bytes.
     using plain = lazily<detail::file_plain_awaiter, file_call, file*, std::uint64_t, std::size_t>;
 
     /// A closed file.
     file() noexcept = default;
-    /// @pre Nothing is under way on `other` (asserted).
+    /// @pre No operation is in progress on `other` (asserted).
     file(file&& other) noexcept { take(other); }
     file& operator=(file&& other) noexcept {
         if (this != &other) {
@@ -127,49 +127,50 @@ class file {
     ///
     /// @param into  Filled from the front; stays valid until the await returns.
     /// @return      {error, bytes}; `bytes` counts what was read even when `error` is set.
-    /// @error       end_of_stream if the file ends first; what the system reports (io_error, ...); operation_canceled
-    ///              if a stop came before it began.
+    /// @error       end_of_stream if the file ends first; the system's errors (io_error, ...); operation_canceled if
+    ///              a stop came before it began.
     /// @suspend     Until the disk has answered; resumes on the file system's context.
     /// @overlap     Any number of operations on one file, in no particular order.
-    /// @cancel      Looks at the task's stop token before it begins. What has begun is waited for: disks answer.
+    /// @cancel      Observes the task's stop token before it begins; does not interrupt an operation in progress.
     transfer read_at(std::uint64_t offset, std::span<std::byte> into) noexcept {
         return transfer(file_call::read, this, offset, into);
     }
 
     /// Writes all of `from`, from `offset` on. Otherwise as `read_at`.
-    /// @error no_space_on_device, file_too_large, io_error and what else the system reports; `bytes` are written, of
-    /// what follows nothing is known.
+    /// @error no_space_on_device, file_too_large, io_error and other errors of the system; `bytes` are written, the
+    /// state of the bytes behind them is unknown.
     transfer write_at(std::uint64_t offset, std::span<const std::byte> from) noexcept {
-        // Nobody writes through the buffer of a write.
+        // A write never modifies its buffer.
         auto* data = const_cast<std::byte*>(from.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
         return transfer(file_call::write, this, offset, std::span(data, from.size()));
     }
 
     /// Waits until everything written is on the disk (fdatasync).
-    /// @error What the system reports, once: whoever got an error here knows nothing of what he wrote before, and a
-    ///        second attempt that succeeds proves nothing.
+    /// @error The system's error, once: after an error, earlier writes may be lost, even if a second attempt
+    ///        succeeds.
     plain sync_data() noexcept { return plain(file_call::sync_data, this, 0, 0); }
 
-    /// Reserves room for `bytes` from `offset` on; the file is that long afterwards and reads as zeros there.
+    /// Reserves disk space for `bytes` from `offset` on; the file has that length afterwards, and the new part reads as
+    /// zeros.
     /// @error no_space_on_device; operation_not_supported on some file systems.
     plain preallocate(std::uint64_t offset, std::size_t bytes) noexcept {
         return plain(file_call::preallocate, this, offset, bytes);
     }
 
-    /// Makes the file `bytes` long: cut off, or filled up with zeros.
+    /// Sets the length of the file to `bytes`: cuts it off, or extends it with zeros.
     plain truncate(std::uint64_t bytes) noexcept { return plain(file_call::truncate, this, bytes, 0); }
 
-    /// How long the file is. At once.
+    /// The length of the file. Does not suspend.
     [[nodiscard]] std::expected<std::uint64_t, std::error_code> size() const noexcept;
 
-    /// Takes the file for this opening of it alone, until it is closed; the process's end closes it too. At once.
-    /// @error operation_would_block if somebody else, in this process or another, has taken it.
+    /// Locks the file for this descriptor until it is closed, or the process ends. Does not suspend.
+    /// @error operation_would_block if this process or another has locked it.
     [[nodiscard]] std::error_code try_lock() noexcept;
 
-    /// Whether the name at `path` is this file's, or directory's, and not another's by now. At once.
+    /// Whether `path` still names this file or directory. Does not suspend.
     [[nodiscard]] bool is_at(const std::string& path) const noexcept;
 
-    /// Closes the file; harmless when it is closed already. Does not sync. @pre Nothing is under way (asserted).
+    /// Closes the file; harmless when it is closed already. Does not sync. @pre No operation is in progress (asserted).
     void close() noexcept;
 
  private:
@@ -184,7 +185,7 @@ class file {
     file_faults* faults_ = nullptr;
 };
 
-/// Where files are found by their names. Errors are what the system reports.
+/// Opens, renames and removes files by their names. Errors are those of the system.
 class file_system {
  public:
     /// @param faults  Breaks calls, in tests; outlives the file system and its files.
@@ -197,22 +198,22 @@ class file_system {
         return open_at(faults_, std::move(path), mode);
     }
 
-    /// Gives the file at `from` the name `to`; what had that name is gone, in one step. The new name is on the disk
-    /// after `sync_directory` of where it stands.
+    /// Renames the file at `from` to `to`, and replaces a file of that name, atomically. The new name is durable after
+    /// `sync_directory` of its directory.
     [[nodiscard]] task<std::error_code> rename(std::string from, std::string to) {
         return name_call(faults_, file_call::rename, std::move(from), std::move(to));
     }
-    /// As `rename`, but never takes a name that is in use: in one step where the file system can, otherwise after a
-    /// look.
+    /// As `rename`, but never replaces a file: atomically where the file system supports that, otherwise after a
+    /// check.
     /// @error file_exists.
     [[nodiscard]] task<std::error_code> rename_new(std::string from, std::string to) {
         return name_call(faults_, file_call::rename_new, std::move(from), std::move(to));
     }
-    /// Takes the name away; the file goes when nobody has it open any more.
+    /// Removes the name; the file is deleted when no process has it open any more.
     [[nodiscard]] task<std::error_code> remove(std::string path) {
         return name_call(faults_, file_call::remove, std::move(path), std::string());
     }
-    /// Waits until the names in the directory at `path` are on the disk: files made, renamed, removed.
+    /// Waits until the names in the directory at `path` are durable: files made, renamed, removed.
     [[nodiscard]] task<std::error_code> sync_directory(std::string path) {
         return name_call(faults_, file_call::sync_directory, std::move(path), std::string());
     }

@@ -1,9 +1,9 @@
-// `after_events`: lets everybody go first for whom the loop has an event already.
+// `after_events`: lets all tasks run first for which the loop has an event already.
 //
-// The loop asks its kernel for events in batches and deals with them one after the other. Whoever collects what the
-// tasks behind these events have to say, and says it at once (answers to be sent, bytes to be written), waits for the
-// end of the batch with this: under load it works once for many events, and with one event it does not wait. On Asio's
-// loop, which keeps what is ready to itself, every batch is one event.
+// The loop takes events from its kernel in batches and handles them one after the other. A task that gathers the
+// output of the tasks behind these events (answers to be sent, bytes to be written) waits for the end of the batch
+// with this: under load it runs once for many events, and with one event it does not wait. On Asio's loop, which does
+// not expose its ready events, every batch is one event.
 #pragma once
 
 #include <coroutine>
@@ -28,9 +28,9 @@ class after_events_awaiter : ready_item {
 
 }  // namespace detail
 
-/// @suspend Always; resumes through the ready queue, once the events that the loop has collected are dealt with and the
-///          tasks that they made ready have run; before the loop looks for more events or sleeps.
-/// @cancel  Does not look at the stop token.
+/// @suspend Always; resumes through the ready queue, once the events that the loop has collected are handled and the
+///          tasks that they made ready have run; before the loop asks for more events or sleeps.
+/// @cancel  Does not observe the stop token.
 inline lazily<detail::after_events_awaiter> after_events() noexcept {
     return lazily<detail::after_events_awaiter>();
 }

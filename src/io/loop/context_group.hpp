@@ -2,12 +2,12 @@
 //
 // Each thread that runs the group runs one context of it. New tasks wait in the queue of the thread that made them; a
 // runner takes from its own first, then from the others'. Once started, a task and everything it touches stay on one
-// thread, so no lock or atomic enters the local path. What tasks of different contexts share has to be of the `shared_`
-// kind.
+// thread, so no lock or atomic enters the local path. Primitives that tasks of different contexts share must be of the
+// `shared_` kind.
 //
 // Threads: `run` and `poll` on up to as many threads as there are contexts; `spawn` and `stop` on any.
-// Cost:    spawning is a lock that hardly anybody else takes and a fence; a system call only if every runner is at work
-//          or idle, and one is idle. Nothing is allocated besides the task's own frame.
+// Cost:    spawning is an almost uncontended lock and a fence; a system call only if no runner is searching and one is
+//          idle. Nothing is allocated besides the task's own frame.
 #pragma once
 
 #include <atomic>
@@ -34,16 +34,16 @@ class context_group {
     explicit context_group(std::size_t contexts_count, context_options options = context_options());
     context_group(const context_group&) = delete;
     context_group& operator=(const context_group&) = delete;
-    /// Destroys what is still parked. @pre Nobody runs the group (asserted).
+    /// Destroys what is still parked. @pre No thread runs the group (asserted).
     ~context_group();
 
     [[nodiscard]] std::size_t size() const noexcept;
-    /// The context number `index`; to be used by the thread that runs it.
+    /// The context with this index; to be used by the thread that runs it.
     [[nodiscard]] context& at(std::size_t index) noexcept;
 
-    /// Gives `child` to the next runner that has time. Any thread.
+    /// Passes `child` to the next free runner. Any thread.
     void spawn(task<void> child) noexcept;
-    /// Gives `child` to one context. Any thread. @pre Some thread runs that context.
+    /// Passes `child` to one context. Any thread. @pre Some thread runs that context.
     void spawn_at(std::size_t index, task<void> child) noexcept;
 
     /// Runs one context of the group on this thread until every task of the group has ended, or until `stop`. The first
@@ -51,19 +51,19 @@ class context_group {
     /// @pre Fewer than `size` threads are in `run` or `poll` (asserted).
     void run();
 
-    /// Runs new tasks on one context of the group, on this thread, until none is left, and gives the older ones of that
-    /// context their turn. Does not wait for anything. Rethrows as `run` does.
+    /// Runs new tasks on one context of the group, on this thread, until none is left, and resumes the older ones of
+    /// that context that are ready. Does not wait. Rethrows as `run` does.
     /// @pre Fewer than `size` threads are in `run` or `poll` (asserted).
     void poll();
 
     /// Lets every `run` return, and the next ones at once until `restart`. Any thread.
     void stop() noexcept;
-    /// Takes a `stop` back. @pre Nobody runs the group.
+    /// Undoes a `stop`. @pre No thread runs the group.
     void restart() noexcept { stopped_.store(false); }
 
     /// Keeps `run` from returning while no task is there yet.
     void hold() noexcept { holds_begun_count_.fetch_add(1); }
-    /// Takes one `hold` back.
+    /// Undoes one `hold`.
     void release() noexcept;
 
  private:
@@ -88,10 +88,10 @@ class context_group {
     std::atomic<bool> stopped_{false};
     std::atomic<std::uint64_t> holds_begun_count_{0};
     std::atomic<std::uint64_t> holds_ended_count_{0};
-    std::atomic<std::size_t> homes_count_{0};  // threads that were given a home
+    std::atomic<std::size_t> homes_count_{0};  // threads with a home context
     // Runners move between three states: at work, searching (counted here), idle (counted here, flagged in the lane).
-    // Who finds nothing to do becomes idle or searches for a while; who spawns moves one from idle to searching and
-    // wakes it, unless somebody searches already; who searches and finds something is at work.
+    // A runner without work becomes idle or searches for a while. A spawn moves one runner from idle to searching and
+    // wakes it, unless one is searching already. A searching runner that finds a task is at work.
     alignas(64) std::atomic<std::size_t> searching_count_{0};
     std::atomic<std::size_t> idle_count_{0};
     alignas(64) detail::spin_lock guard_;  // guards what follows, and the lanes' flags
@@ -106,11 +106,11 @@ class context_pool {
     explicit context_pool(std::size_t threads_count = 0, context_options options = context_options());
     context_pool(const context_pool&) = delete;
     context_pool& operator=(const context_pool&) = delete;
-    /// Stops and joins; a failure that nobody asked for with `join` is dropped.
+    /// Stops and joins; a failure that `join` has not rethrown is dropped.
     ~context_pool();
 
     [[nodiscard]] context_group& group() noexcept { return group_; }
-    /// Gives `child` to the next thread that has time. Any thread.
+    /// Passes `child` to the next free thread. Any thread.
     void spawn(task<void> child) noexcept { group_.spawn(std::move(child)); }
     void stop() noexcept { group_.stop(); }
 

@@ -3,7 +3,7 @@
 // Units:   std::chrono durations; the steady clock of the context's backend.
 // Limits:  a delay counts from the end of the loop turn that armed it, so a timer is never early.
 // Threads: one context.
-// Cost:    no system call and no look at the clock per timer; no allocation.
+// Cost:    no system call and no reading of the clock per timer; no allocation.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 namespace corro::io {
 namespace detail {
 
-/// `given` in nanoseconds; what they cannot hold becomes the longest duration there is, ahead or back.
+/// `given` in nanoseconds; a duration that does not fit becomes the longest one, positive or negative.
 template <class Rep, class Period>
     requires std::is_convertible_v<std::chrono::duration<Rep, Period>, std::chrono::nanoseconds>
 [[nodiscard]] constexpr std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> given) noexcept {
@@ -55,7 +55,7 @@ class sleep_awaiter : ready_item, stop_callback, timer_node {
         if (absolute_) {
             where_->timers().arm_at(*this, due_);
         } else if (delay_.count() <= 0) {
-            // Due already: no need to trouble the wheel, but others get their turn.
+            // Due already: the wheel is not needed, but other tasks run first.
             where_->ready(*this);
             return true;
         } else {
@@ -90,7 +90,7 @@ class sleep_awaiter : ready_item, stop_callback, timer_node {
 
 }  // namespace detail
 
-/// Waits for `delay` to pass; zero or less is a yield. A delay of more than 146 years is one without end.
+/// Waits for `delay` to pass; zero or less is a yield. A delay of more than 146 years never ends.
 ///
 /// @error   operation_canceled on stop.
 /// @suspend Unless the task is stopped already; resumes through the ready queue.
@@ -100,23 +100,23 @@ lazily<detail::sleep_awaiter, std::chrono::nanoseconds> sleep_for(std::chrono::d
     return lazily<detail::sleep_awaiter, std::chrono::nanoseconds>(detail::saturated(delay));
 }
 
-/// Waits until `due`; a time in the past is due at the end of this turn of the loop. The rest is as with `sleep_for`.
+/// Waits until `due`; a time in the past is due at the end of this turn of the loop. Otherwise as `sleep_for`.
 inline lazily<detail::sleep_awaiter, steady_time> sleep_until(steady_time due) noexcept {
     return lazily<detail::sleep_awaiter, steady_time>(due);
 }
 
-/// A timer that outlives its waits. Moving the deadline does not disturb who waits: they wait for the new one. So an
-/// idle timer is pushed ahead by each message at the cost of two list operations.
+/// A timer that outlives its waits. When the deadline moves, waiting tasks wait for the new one. So each message can
+/// move an idle timer at the cost of two list operations.
 class steady_timer : timer_node {
  public:
     explicit steady_timer(context& on) noexcept : timer_node(&on_time), context_(&on) {}
     steady_timer(const steady_timer&) = delete;
     steady_timer& operator=(const steady_timer&) = delete;
-    /// Whoever still waits gets operation_canceled.
+    /// Waiting tasks get operation_canceled.
     ~steady_timer() { cancel(); }
 
-    /// Sets the deadline `delay` ahead, instead of any earlier setting. With no delay, and nobody waiting, the timer
-    /// has expired at once, without the wheel or the clock; the next wait is then a yield.
+    /// Sets the deadline `delay` ahead, instead of any earlier setting. With no delay and no waiting task the timer
+    /// expires at once, without the wheel or the clock; the next wait is then a yield.
     template <class Rep, class Period>
     void expires_after(std::chrono::duration<Rep, Period> given) noexcept {
         const std::chrono::nanoseconds delay = detail::saturated(given);
@@ -131,7 +131,7 @@ class steady_timer : timer_node {
         yield_owed_ = false;
         context_->timers().arm_at(*this, due);
     }
-    /// Takes the deadline back. Whoever waits gets operation_canceled. @return Whether the timer was armed.
+    /// Removes the deadline. Waiting tasks get operation_canceled. @return Whether the timer was armed.
     bool cancel() noexcept {
         const bool was_armed = armed();
         context_->timers().disarm(*this);
@@ -162,11 +162,12 @@ class steady_timer : timer_node {
 
      private:
         friend class steady_timer;
-        steady_timer* on_;  // may have gone when the task resumes
+        steady_timer* on_;  // may be destroyed when the task resumes
         bool timer_canceled_ = false;
     };
 
-    /// Waits until the deadline has passed, wherever it is moved meanwhile. A timer that is not armed has expired.
+    /// Waits until the deadline has passed, also when it moves during the wait. A timer that is not armed has
+    /// expired.
     ///
     /// @error   operation_canceled on `cancel`, on stop, and when the timer is destroyed.
     /// @suspend While the timer is armed, and once after it was set to no delay; resumes through the ready queue.
@@ -186,7 +187,7 @@ class steady_timer : timer_node {
     }
 
     context* context_;
-    bool yield_owed_ = false;  // expired when it was set, and nobody has waited since
+    bool yield_owed_ = false;  // expired when it was set, and no task has waited since
     detail::wait_list waiters_;
 };
 

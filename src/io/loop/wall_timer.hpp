@@ -1,4 +1,4 @@
-// Waiting for a time of day, however the clock is set meanwhile.
+// Waiting for a time of day, also when the clock is set during the wait.
 //
 // Limits:  a clock that is set while a task waits is noticed within `wall_clock_check`.
 // Threads: one context.
@@ -14,11 +14,11 @@
 
 namespace corro::io {
 
-/// How long a wait goes on before it looks at the clock again.
+/// The interval at which a wait reads the clock again.
 inline constexpr std::chrono::milliseconds wall_clock_check{500};
 
-/// Waits until the wall clock shows `due` or later. Clock set forward: ends within `wall_clock_check`; set back: waits
-/// on.
+/// Waits until the wall clock shows `due` or later. When the clock is set forward it ends within `wall_clock_check`;
+/// when it is set back the wait continues.
 ///
 /// @error   operation_canceled on stop.
 /// @suspend Unless `due` has passed; resumes through the ready queue.
@@ -28,7 +28,7 @@ inline task<std::error_code> sleep_until(std::chrono::system_clock::time_point d
     for (;;) {
         const auto now = here.wall_now();
         if (due <= now) co_return std::error_code();
-        // Compared before it is subtracted: between two points in time may lie more than a duration holds.
+        // Compared before subtracting: the difference of two points in time may not fit a duration.
         const bool soon = now > due - wall_clock_check;
         const std::chrono::nanoseconds pause = soon ? due - now : wall_clock_check;
         if (const std::error_code stopped = co_await sleep_for(pause)) co_return stopped;

@@ -24,7 +24,7 @@ class yield_awaiter : ready_item {
 }  // namespace detail
 
 /// @suspend Always; resumes through the ready queue.
-/// @cancel  Does not look at the stop token.
+/// @cancel  Does not observe the stop token.
 inline lazily<detail::yield_awaiter> yield() noexcept {
     return lazily<detail::yield_awaiter>();
 }

@@ -1,16 +1,15 @@
-// Admission: how many connections there may be of peers that have not shown yet who they are, in all and from each
-// address.
+// Admission: the number of unauthenticated connections, in all and from each address.
 //
-// A newcomer is not refused because others came before it: the oldest of them is turned out instead. So a peer that has
-// a key needs no more luck than the time that its logon takes. Which one is the oldest:
+// A new connection is not refused when the limit is reached: the oldest one is evicted instead. So a peer with a key
+// only has to log on quickly enough. The oldest one is:
 //
-// - of an address that has as many as one may have, the oldest of that address;
-// - of those from addresses that have not proven anything, or of those from addresses that have, the oldest, when its
-//   kind has all the places that it may have and the newcomer is of the same kind;
+// - for an address that has its maximum, the oldest of that address;
+// - when the newcomer's kind (from an address that has proven something, or not) has its maximum, the oldest of that
+//   kind;
 // - otherwise the oldest from an address that has not proven anything, or, without any, the oldest of all.
 //
-// An address has proven something once a guest from there was `prove`d; the newest of such addresses are remembered.
-// An address is an IPv4 address, the first 64 bits of an IPv6 address, or this machine for local sockets.
+// An address has proven something once `prove` was called for a guest from there; the newest such addresses are
+// kept. An address is an IPv4 address, the first 64 bits of an IPv6 address, or this machine for local sockets.
 //
 // Threads: one context. Limits: admission_options.
 // Cost:    one or two searches among the addresses that have guests for each connection; nothing per message.
@@ -28,9 +27,9 @@ namespace corro::io {
 struct admission_options {
     std::size_t guests_max = 4'000;
     std::size_t per_address_max = 1'000;
-    /// Of `guests_max`, kept for addresses from which something was proven.
+    /// Part of `guests_max` that is reserved for addresses that have proven something.
     std::size_t reserved_for_proven = 1'000;
-    /// Of `guests_max`, kept for addresses from which nothing was proven: one key does not open all places.
+    /// Part of `guests_max` that is reserved for other addresses, so that one key does not open all places.
     std::size_t reserved_for_unproven = 0;
     std::size_t proven_addresses_max = 4'096;
 };
@@ -39,23 +38,23 @@ class admission {
  public:
     class guest;
 
-    /// @pre A newcomer of any kind finds a place when nobody is there (asserted).
+    /// @pre When it is empty, a newcomer of either kind finds a place (asserted).
     explicit admission(const admission_options& options = admission_options());
     admission(const admission&) = delete;
     admission& operator=(const admission&) = delete;
-    /// @pre No guest is there any more (asserted).
+    /// @pre It has no guest (asserted).
     ~admission();
 
-    /// Lets a guest in, and turns out whom it must for that. Connections of a local socket come from nullopt.
-    /// @return False: there is nobody to turn out, because all have settled. The guest is not in then.
+    /// Admits a guest, and evicts another one if necessary. Connections of a local socket come from nullopt.
+    /// @return False when none can be evicted, because all have settled. The guest is not admitted then.
     [[nodiscard]] bool enter(guest& newcomer, const std::optional<endpoint>& from);
-    /// The guest has shown who it is: it counts here no more, and its address has proven something.
+    /// The guest has authenticated: it is not counted any more, and its address has proven something.
     void prove(guest& known);
-    /// The guest stays as long as it wishes; it counts as before.
+    /// The guest can no longer be evicted; it still counts.
     void settle(guest& known) noexcept;
-    /// Turns out who would be next, for the sake of connections that are not counted here. False: there is nobody.
+    /// Evicts the oldest guest, to make place for connections that are not counted here. False when there is none.
     [[nodiscard]] bool evict_oldest();
-    /// The guest goes.
+    /// Removes the guest.
     void leave(guest& gone) noexcept;
 
     [[nodiscard]] std::size_t admitted_count() const noexcept { return guests_count_; }
@@ -85,7 +84,7 @@ class admission {
     struct origin {
         address_link guests;      ///< that have not settled, the oldest first
         std::size_t count = 0;    ///< of all
-        std::uint64_t proof = 0;  ///< number of the last; 0: none that is remembered
+        std::uint64_t proof = 0;  ///< number of the last one; 0 for none
     };
     using origins = std::map<std::uint64_t, origin>;
 
@@ -98,7 +97,7 @@ class admission {
 
     admission_options options_;
     origins origins_;
-    std::map<std::uint64_t, origins::iterator> proofs_;  ///< remembered addresses by the number of their last proof
+    std::map<std::uint64_t, origins::iterator> proofs_;  ///< proven addresses by the number of their last proof
     age_link unproven_;                                  ///< guests that have not settled, the oldest first
     age_link proven_;                                    ///< the same from addresses that have proven something
     std::size_t guests_count_ = 0;
@@ -107,7 +106,7 @@ class admission {
     std::uint64_t turned_out_count_ = 0;
 
  public:
-    /// One connection. It leaves when it is destroyed.
+    /// One connection. It is removed when it is destroyed.
     class guest : age_link, address_link {
      public:
         guest() noexcept = default;
@@ -122,7 +121,7 @@ class admission {
         virtual ~guest() {
             if (where_ != nullptr) where_->leave(*this);
         }
-        /// The connection is to end at once; it counts no more. Must not call into the admission.
+        /// Ends the connection at once; it is not counted any more. Must not call the admission.
         virtual void evict() noexcept = 0;
 
      private:

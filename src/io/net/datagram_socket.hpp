@@ -1,4 +1,5 @@
-// Sending and receiving datagrams, one or many per system call: what UDP and Unix datagram sockets share.
+// Sending and receiving datagrams, one or many per system call: the base of UDP and Unix datagram
+// sockets.
 //
 // Threads: one context.
 // Cost:    no frame, no allocation; a batch of up to 64 datagrams is one system call.
@@ -13,12 +14,12 @@
 
 namespace corro::io {
 
-/// What came in: how much of the buffer is filled, and from where.
+/// A received datagram: the filled part of the buffer, and the sender.
 struct received_datagram {
     /// Made by the socket.
     received_datagram(std::size_t filled, const socket_address& from, bool cut) noexcept
         : bytes(filled), peer(from), truncated(cut) {}
-    /// How much of the buffer is filled.
+    /// The filled part of the buffer.
     std::size_t bytes;
     /// Where it came from.
     socket_address peer;
@@ -35,7 +36,7 @@ class batch_awaiter : public plain_awaiter {
     }
     bool await_ready() const noexcept { return batch.empty() && target != nullptr; }
     std::expected<std::size_t, std::error_code> await_resume() const noexcept {
-        // What was sent or received counts; the error of the next one comes back with the next call.
+        // The datagrams that were sent or received count; the error of the next one is returned by the next call.
         if (status != 0 && bytes == 0) return std::unexpected(status_code(status));
         return bytes;
     }
@@ -72,13 +73,14 @@ class send_to_awaiter : public plain_awaiter {
 /// A socket for datagrams, whatever its family.
 class datagram_socket : public socket_base {
  public:
-    /// What sending and receiving batches return; awaiting it gives how many.
+    /// The awaitable of sending and receiving batches; its result is the number of datagrams.
     using batch_transfer = lazily<detail::batch_awaiter, operation_kind, descriptor*, std::span<datagram>>;
 
     /// Receives one datagram.
     ///
-    /// @param into  Its room; stays valid until the await returns.
-    /// @error       operation_canceled on stop and on `close`; connection_refused if an earlier datagram found nobody.
+    /// @param into  The buffer; stays valid until the await returns.
+    /// @error       operation_canceled on stop and on `close`; connection_refused if no process received an earlier
+    ///              datagram.
     /// @suspend     Until one arrives; resumes on the socket's context.
     /// @overlap     One receive and one send may be in flight; two receives may not (asserted).
     /// @cancel      Observes the task's stop token; no datagram is lost.
@@ -87,15 +89,14 @@ class datagram_socket : public socket_base {
         return lazily<detail::receive_from_awaiter, descriptor*, std::span<std::byte>>(get(), into);
     }
 
-    /// Receives what is there, at least one, at most 64 datagrams. @return How many of `into`, from the front, are
-    /// filled.
+    /// Receives the datagrams that have arrived, 1 to 64. @return The number of filled ones, from the front of `into`.
     batch_transfer receive_batch(std::span<datagram> into) noexcept {
         return batch_transfer(operation_kind::receive_batch, get(), into);
     }
 
     /// Sends one datagram, whole or not at all. @return Its error, if any.
     ///
-    /// @error   message_size if it is too large; operation_canceled; what the system reports.
+    /// @error   message_size if it is too large; operation_canceled; the system's errors.
     /// @suspend While the send buffer is full.
     /// @overlap One receive and one send may be in flight; two sends may not (asserted).
     /// @cancel  Observes the task's stop token.
@@ -110,13 +111,12 @@ class datagram_socket : public socket_base {
         return send_to(from, socket_address(unix_endpoint()));
     }
 
-    /// Sends all of `from` in their order, 64 to a system call. @return How many were sent; fewer only if the next
-    /// failed.
+    /// Sends all of `from` in order, 64 per system call. @return The number sent; fewer only if the next one failed.
     batch_transfer send_batch(std::span<datagram> from) noexcept {
         return batch_transfer(operation_kind::send_batch, get(), from);
     }
 
-    /// Fixes the peer: `send` goes there, and nothing else is received. Never waits.
+    /// Sets the peer: `send` sends to it, and only its datagrams are received. Never waits.
     /// @param peer  Stays valid until the await returns.
     lazily<detail::plain_awaiter, operation_kind, descriptor*, const socket_address*> connect(
         const socket_address* peer) noexcept {

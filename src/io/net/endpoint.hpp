@@ -1,6 +1,6 @@
 // An IPv4 or IPv6 address with a port.
 //
-// Layout: the address as it travels (network order), the port as a number (host order).
+// Layout: the address in network order, the port in host order.
 // Threads: a value.
 #pragma once
 
@@ -23,7 +23,7 @@ class endpoint {
     /// 0.0.0.0:0
     constexpr endpoint() noexcept = default;
 
-    /// An IPv4 endpoint from the four parts of the address as they are written.
+    /// An IPv4 endpoint from the four numbers of the address, in the order of the text form.
     [[nodiscard]] static constexpr endpoint ipv4(std::array<std::uint8_t, 4> address, std::uint16_t port) noexcept {
         endpoint made;
         for (std::size_t i = 0; i < address.size(); ++i) made.bytes_[i] = address[i];

@@ -1,4 +1,4 @@
-// What every kind of socket shares: ownership of a descriptor, options, names, closing.
+// The base of all sockets: ownership of a descriptor, options, names, closing.
 //
 // Threads: one context.
 #pragma once
@@ -32,7 +32,7 @@ class socket_base {
 
     [[nodiscard]] bool is_open() const noexcept { return descriptor_ != nullptr; }
 
-    /// Sets one option, such as `no_delay(true)`. @error what the system reports; bad_file_descriptor when closed.
+    /// Sets one option, such as `no_delay(true)`. @error the system's; bad_file_descriptor when closed.
     template <class Option>
     [[nodiscard]] std::error_code set_option(Option option) noexcept {
         if (descriptor_ == nullptr) return std::make_error_code(std::errc::bad_file_descriptor);
@@ -45,16 +45,17 @@ class socket_base {
         return io().get_option(*descriptor_, Option::name);
     }
 
-    /// Gives up the socket and hands out its file of the operating system, for another context to `adopt`.
-    /// @pre Open, and nothing waits on it (asserted). @return -1 if the backend has no files; then the socket is kept.
+    /// Gives up the socket and returns its file of the operating system, for another context to `adopt`.
+    /// @pre Open, and no operation waits on it (asserted). @return -1 if the backend has no files; then the socket is
+    ///         kept.
     [[nodiscard]] int detach() noexcept {
-        CORRO_ASSERT(descriptor_ != nullptr, "only an open socket is given away");
+        CORRO_ASSERT(descriptor_ != nullptr, "only an open socket can be detached");
         const int file = io().detach(*descriptor_);
         if (file >= 0) descriptor_ = nullptr;
         return file;
     }
 
-    /// Closes the socket; harmless when it is closed already. Operations under way end with operation_canceled.
+    /// Closes the socket; harmless when it is closed already. Operations in progress end with operation_canceled.
     void close() noexcept {
         if (descriptor_ != nullptr) io().close(*std::exchange(descriptor_, nullptr));
     }
@@ -99,35 +100,36 @@ class shutdown_awaiter {
 
 }  // namespace detail
 
-/// A connected stream of bytes: what TCP and Unix streams share. Satisfies `stream` (stream.hpp).
+/// A connected stream of bytes: the base of TCP and Unix streams. Satisfies `stream` (stream.hpp).
 class stream_socket : public socket_base {
  public:
-    /// What reads and writes return; awaiting it gives an io_result.
+    /// The awaitable of reads and writes; its result is an io_result.
     using transfer = lazily<detail::transfer_awaiter, operation_kind, descriptor*, std::span<std::byte>, std::size_t>;
 
-    /// Reads what is there, at least one byte.
+    /// Reads the bytes that have arrived, at least one.
     ///
     /// @param into  Filled from the front; stays valid until the await returns. If empty, nothing is read.
     /// @return      {error, bytes}.
     /// @error       end_of_stream when the peer has closed its sending side; operation_canceled on stop and on `close`;
-    ///              what the system reports (connection_reset, ...).
+    ///              the system's errors (connection_reset, ...).
     /// @suspend     Until something arrives; resumes on the stream's context.
     /// @overlap     One read and one write may be in flight; two reads may not (asserted).
-    /// @cancel      Observes the task's stop token; a stopped read has taken no bytes from the stream.
+    /// @cancel      Observes the task's stop token; a stopped read takes no bytes from the stream.
     transfer read_some(std::span<std::byte> into) noexcept {
         return transfer(operation_kind::receive, get(), into, std::size_t{1});
     }
 
-    /// Reads until `into` is full. Otherwise as `read_some`; on an error `bytes` counts what arrived, and stays in
-    /// `into`.
+    /// Reads until `into` is full. Otherwise as `read_some`; on an error `bytes` counts the bytes that arrived; they
+    /// stay in `into`.
     transfer read_exact(std::span<std::byte> into) noexcept {
         return transfer(operation_kind::receive, get(), into, into.size());
     }
 
-    /// Writes what the kernel takes, at least one byte.
+    /// Writes as much as the kernel takes, at least one byte.
     ///
     /// @param from  Stays valid until the await returns. If empty, nothing is written.
-    /// @return      {error, bytes}; `bytes` counts what the kernel took even when `error` is set.
+    /// @return      {error, bytes}; `bytes` counts the bytes that the kernel took even when `error` is
+    ///              set.
     /// @error       operation_canceled on stop and on `close`; broken_pipe, connection_reset and the like.
     /// @suspend     While the send buffer is full; resumes on the stream's context.
     /// @overlap     One read and one write may be in flight; two writes may not (asserted).
@@ -137,12 +139,12 @@ class stream_socket : public socket_base {
     /// Writes all of `from`. Otherwise as `write_some`.
     transfer write_all(std::span<const std::byte> from) noexcept { return write(from, from.size()); }
 
-    /// Writes what the kernel takes at once, and never waits: for plain code that has something to say on many sockets
-    /// one after the other.
+    /// Writes as much as the kernel takes at once, and never waits: for plain code that writes to many sockets one
+    /// after the other.
     ///
     /// @param from  Not empty.
-    /// @return      {error, bytes}. Neither: not now, and `write_some` is to be awaited; the send buffer is full, a
-    ///              write is under way, or the backend gathers sends (io_uring) and has a better way.
+    /// @return      {error, bytes}. Neither: nothing was written, so await `write_some`. The send buffer is full,
+    ///              another write is in progress, or the backend gathers sends (io_uring).
     /// @error       bad_file_descriptor when closed; broken_pipe, connection_reset and the like.
     [[nodiscard]] io_result try_write(std::span<const std::byte> from) noexcept {
         if (get() == nullptr) return {std::make_error_code(std::errc::bad_file_descriptor), 0};
@@ -154,12 +156,12 @@ class stream_socket : public socket_base {
         return {detail::status_code(what.status), what.bytes};
     }
 
-    /// Tells the peer that nothing more will be sent; reading goes on.
+    /// Tells the peer that no more bytes follow; reading stays possible.
     [[nodiscard]] std::error_code shutdown_send() noexcept {
         if (get() == nullptr) return std::make_error_code(std::errc::bad_file_descriptor);
         return io().shutdown_send(*get());
     }
-    /// The same in the form of every stream: `co_await`ed, although here it never suspends.
+    /// The same for `co_await`, as on every stream; here it never suspends.
     lazily<detail::shutdown_awaiter, descriptor*> shutdown() noexcept {
         return lazily<detail::shutdown_awaiter, descriptor*>(get());
     }

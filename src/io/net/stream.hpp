@@ -1,8 +1,8 @@
-// Streams: what HTTP, WebSocket and TLS stand on.
+// Streams: the transport of HTTP, WebSocket and TLS.
 //
-// `stream` is the least that a connected stream of bytes offers; TCP and Unix streams satisfy it, and so does whatever
-// is layered over one of them. `any_stream` hides which one it is, for code that is compiled once and takes a plain or
-// an encrypted connection as it comes. `read_exact` and `write_all` work on every stream.
+// `stream` is the smallest interface of a connected stream of bytes. TCP and Unix streams satisfy it, and so does each
+// layer over one of them. `any_stream` hides the type, for code that is compiled once for plain and encrypted
+// connections. `read_exact` and `write_all` work on every stream.
 //
 // Threads: one context; that of the stream.
 // Cost:    `any_stream`: one allocation when it is made, one virtual call and one recycled frame per operation.
@@ -22,25 +22,26 @@
 
 namespace corro::io {
 
-/// Something whose `co_await` gives a T.
+/// An awaitable with the result T.
 template <class Awaitable, class T>
 concept awaitable_of = std::same_as<std::remove_cvref_t<detail::await_result<Awaitable>>, T>;
 
-/// A connected stream of bytes. What the four calls owe, beyond their signatures:
+/// A connected stream of bytes. The four calls must satisfy, beyond their signatures:
 ///
-/// - `read_some(into)` reads what is there, at least one byte unless `into` is empty. `end_of_stream` if the peer has
-///   ended its side in an orderly way; a layer that can tell a cut connection from that says so with another code.
-/// - `write_some(from)` takes at least one byte unless `from` is empty. `bytes` counts what the stream took, also when
-///   `error` is set; what was taken and not yet sent goes out before anything later does.
-/// - `shutdown()` says to the peer that nothing more will be sent; reading goes on.
-/// - `close()` gives the stream up at once; operations under way end with `operation_canceled`. Closing twice is
-///   harmless, operations on a closed stream give `bad_file_descriptor`.
+/// - `read_some(into)` reads the bytes that have arrived, at least one unless `into` is empty. `end_of_stream` if the
+///   peer has ended its side in an orderly way; a layer that can distinguish a cut connection reports another code for
+///   it.
+/// - `write_some(from)` takes at least one byte unless `from` is empty. `bytes` counts the bytes that the stream took,
+///   also when `error` is set; they are sent before any later ones.
+/// - `shutdown()` tells the peer that no more bytes follow; reading stays possible.
+/// - `close()` gives the stream up at once; operations in progress end with `operation_canceled`. Closing twice is
+///   harmless, operations on a closed stream return `bad_file_descriptor`.
 ///
-/// Destroying a stream, or assigning another one to it, closes it: the streams of this library keep what their
-/// operations need until they have ended with `operation_canceled`.
+/// Destroying a stream, or assigning another one to it, closes it: the streams of this library keep the state of their
+/// operations until these have ended with `operation_canceled`.
 ///
 /// One read and one write may be in flight at a time; a shutdown counts as a write. Each operation observes the stop
-/// token of the task that awaits it; a read that was stopped has lost no bytes.
+/// token of the task that awaits it; a stopped read loses no bytes.
 template <class Stream>
 concept stream =
     std::movable<Stream> && requires(Stream& on, std::span<std::byte> into, std::span<const std::byte> from) {
@@ -80,9 +81,9 @@ task<io_result> write_in_parts(Stream* on, std::span<const std::byte> from) {
 /// Reads until `into` is full.
 ///
 /// @param into  Filled from the front; stays valid until the await returns.
-/// @return      {error, bytes}; `bytes` counts what arrived even when `error` is set.
+/// @return      {error, bytes}; `bytes` counts the bytes that arrived even when `error` is set.
 /// @error       As `read_some`.
-/// @suspend     Until all of it is there; resumes on the stream's context.
+/// @suspend     Until all bytes have arrived; resumes on the stream's context.
 /// @overlap     One read and one write may be in flight.
 /// @cancel      Observes the task's stop token; bytes already read stay in `into`.
 template <stream Stream>
@@ -104,8 +105,8 @@ template <stream Stream>
     }
 }
 
-/// Owns a stream of any kind, or none. Satisfies `stream` itself. Operations that are under way when it is destroyed
-/// end with operation_canceled.
+/// Owns a stream of any kind, or none. Satisfies `stream` itself. Operations in progress end with operation_canceled
+/// when it is destroyed.
 class any_stream {
  public:
     /// A closed stream.
@@ -188,7 +189,7 @@ class any_stream {
         [[nodiscard]] task<std::error_code> shutdown() override { return keep(held.shutdown()); }
         void close() noexcept override { held.close(); }
 
-        /// The operation as a task that keeps the stream.
+        /// The operation as a task that keeps the stream alive.
         template <class Operation>
         [[nodiscard]] auto keep(Operation begun) -> task<detail::task_value_of<Operation>> {
             if constexpr (detail::is_task<Operation> && requires { typename Stream::operations_keep_it; }) {

@@ -20,7 +20,7 @@ class unix_endpoint {
     /// The longest address, in bytes; the kernel's limit.
     static constexpr std::size_t size_max = 107;
 
-    /// The unnamed address, that of a socket which was never bound.
+    /// The unnamed address of a socket that was never bound.
     constexpr unix_endpoint() noexcept = default;
 
     /// @error std::errc::filename_too_long, std::errc::invalid_argument (empty, or a zero byte within).

@@ -18,7 +18,7 @@
 
 namespace corro::io {
 
-/// The user id that this process acts as; `peer_user` is the same at the other end of a stream.
+/// The effective user id of this process; the other end of a stream reads it as `peer_user`.
 [[nodiscard]] std::uint32_t current_user() noexcept;
 
 /// A connection between two processes of one machine.
@@ -27,8 +27,7 @@ class unix_stream : public stream_socket {
     /// A closed stream.
     unix_stream() noexcept = default;
 
-    /// Connects to `peer`. Otherwise as `tcp_stream::connect`; `no_such_file_or_directory` if nobody ever listened
-    /// there.
+    /// Connects to `peer`. Otherwise as `tcp_stream::connect`; `no_such_file_or_directory` if there is no such path.
     [[nodiscard]] static task<std::expected<unix_stream, std::error_code>> connect(context& on, unix_endpoint peer) {
         return connect_on(&on, peer);
     }
@@ -49,8 +48,8 @@ class unix_acceptor : public socket_base {
     /// A closed acceptor.
     unix_acceptor() noexcept = default;
 
-    /// Listens at `local`. A path must not exist yet, and stays behind when the acceptor is closed.
-    /// @error address_in_use, permission_denied and what else the system reports.
+    /// Listens at `local`. A path must not exist yet, and is not removed when the acceptor is closed.
+    /// @error address_in_use, permission_denied and other errors of the system.
     [[nodiscard]] static std::expected<unix_acceptor, std::error_code> open(context& on, unix_endpoint local,
                                                                             int backlog = 4096) noexcept;
 
@@ -66,9 +65,9 @@ class unix_datagram : public datagram_socket {
  public:
     unix_datagram() noexcept = default;
 
-    /// Opens a socket without a name: it can send, and be answered by nobody.
+    /// Opens a socket without a name: it can send but not receive.
     [[nodiscard]] static std::expected<unix_datagram, std::error_code> open(context& on) noexcept;
-    /// Opens a socket that receives at `local`. A path must not exist yet, and stays behind.
+    /// Opens a socket that receives at `local`. A path must not exist yet, and is not removed later.
     [[nodiscard]] static std::expected<unix_datagram, std::error_code> open(context& on, unix_endpoint local) noexcept;
     /// Two sockets connected to each other.
     [[nodiscard]] static std::expected<std::pair<unix_datagram, unix_datagram>, std::error_code> pair(

@@ -8,7 +8,8 @@
 //     ...
 //     auto status = co_await child->wait();
 //
-// A child never outlives its object: who lets go of it, or stops waiting for it, kills it. No zombie stays behind.
+// A child never outlives its object: destroying the object, or stopping its wait, kills the child. No zombie is
+// left.
 //
 // Limits:  Linux 5.4 (a descriptor for the process, `pidfd_open`).
 // Threads: one context.
@@ -31,25 +32,25 @@
 
 namespace corro::io {
 
-/// Where one of a child's standard streams goes.
+/// The target of one of a child's standard streams.
 enum class child_stream : std::uint8_t {
-    inherited,  // where ours goes
-    nothing,    // reads nothing, writes into the void (/dev/null)
-    piped,      // to us, as a stream of this context
+    inherited,  // the same as this process's
+    nothing,    // /dev/null
+    piped,      // to this process, as a stream of the context
 };
 
-/// What program to start, and how.
+/// The program to start, and its options.
 struct child_options {
     /// A program and what follows its name on the command line.
     child_options(std::string path, std::vector<std::string> arguments_after)
         : program(std::move(path)), arguments(std::move(arguments_after)) {}
 
-    std::string program;                 // a path, or a name that is looked for in PATH
+    std::string program;                 // a path, or a name that is searched for in PATH
     std::vector<std::string> arguments;  // after the program's name
-    /// "NAME=value" each; counts only without `inherit_environment`.
+    /// "NAME=value" each; used only without `inherit_environment`.
     std::vector<std::string> environment;
-    bool inherit_environment = true;                // the child sees our environment
-    std::string directory;                          // where it starts; empty for where we are
+    bool inherit_environment = true;                // the child gets this process's environment
+    std::string directory;                          // its working directory; empty for this process's
     child_stream input = child_stream::nothing;     // standard input
     child_stream output = child_stream::inherited;  // standard output
     child_stream error = child_stream::inherited;   // standard error
@@ -72,33 +73,33 @@ class child_process {
  public:
     /// No child.
     child_process() noexcept = default;
-    /// A wait under way goes on.
+    /// A wait in progress continues.
     child_process(child_process&& other) noexcept = default;
     child_process& operator=(child_process&& other) noexcept;
-    /// Kills the child if it still runs, and waits for that. A wait under way ends with operation_canceled.
+    /// Kills the child if it still runs, and waits for its end. A wait in progress ends with operation_canceled.
     ~child_process() { end(); }
 
     /// Starts the program. Signals are unblocked and at their defaults in the child. Never throws.
-    /// @error no_such_file_or_directory, permission_denied and what else the system reports.
+    /// @error no_such_file_or_directory, permission_denied and other errors of the system.
     [[nodiscard]] static std::expected<child_process, std::error_code> start(context& on,
                                                                              const child_options& options) noexcept;
 
-    /// Our end of the child's streams; closed streams where nothing is piped.
+    /// This process's end of the child's streams; closed streams where nothing is piped.
     [[nodiscard]] unix_stream& input() noexcept { return input_; }
     [[nodiscard]] unix_stream& output() noexcept { return output_; }
     [[nodiscard]] unix_stream& error() noexcept { return error_; }
 
-    /// The process's number; 0 after its end has been noticed.
+    /// The process id; 0 after its end has been noticed.
     [[nodiscard]] int id() const noexcept { return state_ ? state_->id : 0; }
 
     /// Sends a signal. @error no_such_process after its end.
     [[nodiscard]] std::error_code send_signal(int number) const noexcept;
 
-    /// Waits for the child's end. Streams of ours stay open and can be read to their end.
+    /// Waits for the child's end. Piped streams stay open and can be read to their end.
     ///
-    /// @return  How it ended; the same again if it is asked again.
-    /// @error   operation_canceled on stop: then the child has been killed and is gone. no_child_process without one,
-    ///          and where nobody can know how it ended: in a process that ignores SIGCHLD.
+    /// @return  How it ended; later waits return the same.
+    /// @error   operation_canceled on stop: then the child has been killed and is gone. no_child_process without a
+    ///          child, and in a process that ignores SIGCHLD, where the status is lost.
     /// @suspend Until the child has ended; resumes on its context.
     /// @overlap One wait at a time (asserted).
     /// @cancel  Observes the task's stop token, and kills the child.
@@ -114,7 +115,7 @@ class child_process {
 
     using outcome = std::expected<child_status, std::error_code>;
 
-    /// What a wait keeps, wherever the object goes meanwhile.
+    /// The state that a wait keeps alive when the object moves.
     struct state : detail::keepable {
         int id = 0;
         int process = -1;  // the descriptor that `watch` owns

@@ -1,4 +1,4 @@
-// One line for the operator from a thread that may wait for nobody.
+// One line for the operator from a thread that must not wait.
 //
 // Threads: any. Cost: two system calls.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace corro::io {
 
-/// Writes to the process's standard error output at once, past every buffer. What its reader has no room for is lost.
+/// Writes to the process's standard error output at once, without buffers. Bytes that do not fit the pipe are lost.
 void write_error_output(std::string_view line) noexcept;
 
 }  // namespace corro::io

@@ -1,17 +1,17 @@
-// Memory that the allocator keeps although nobody uses it.
+// Memory that the allocator keeps although it is unused.
 //
-// After a crowd of connections has left, its memory is free and still the process's: pieces that stay in use lie among
-// it. The allocator gives such pages back only when it is asked.
+// When many connections have closed, their memory is free but still belongs to the process, because used pieces lie
+// between. The allocator returns such pages to the system only on request.
 //
-// Threads: the call waits for a thread of its own, so that the context goes on. A thread that allocates meanwhile may
-//          wait for it, some milliseconds for 100 MB.
+// Threads: the work runs on a thread of its own, so that the context continues. A thread that allocates at the same
+//          time may have to wait for it, some milliseconds for 100 MB.
 #pragma once
 
 #include "io/task/task.hpp"
 
 namespace corro::io {
 
-/// Gives the pages that hold nothing in use back to the system. Does nothing where the C library offers no such call.
+/// Returns unused pages to the system. Does nothing where the C library has no such call.
 /// @suspend Until that is done; resumes on the task's context.
 /// @cancel  Does not observe stops.
 [[nodiscard]] task<void> give_idle_memory_back();

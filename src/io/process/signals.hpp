@@ -1,7 +1,7 @@
 // `signal_set`: waiting for the process's signals (SIGINT, SIGTERM, SIGUSR1, ...) in a task.
 //
 // While a set lives, its signals no longer have their default effect. The handler does two atomic operations per set
-// that wants the signal, and wakes its context; it takes no lock. Several sets may want one signal: each gets it.
+// with the signal, and wakes its context; it takes no lock. Several sets may have the same signal: each receives it.
 //
 // Limits:  16 sets at a time in one process. Signals of one number that come before they are waited for count once.
 // Threads: one context per set; signals may reach any thread of the process.
@@ -25,15 +25,15 @@ class signal_set {
     static constexpr std::size_t sets_max = 16;
 
     /// Takes over `numbers` (1 to 64).
-    /// @error invalid_argument for a number that the system does not give away; device_or_resource_busy if there are
-    ///        `sets_max` sets already.
+    /// @error invalid_argument for a signal that cannot be handled; device_or_resource_busy if there are `sets_max`
+    ///        sets already.
     [[nodiscard]] static std::expected<signal_set, std::error_code> open(context& on,
                                                                          std::initializer_list<int> numbers) noexcept;
     /// The same for the start of a program: throws std::system_error instead.
     signal_set(context& on, std::initializer_list<int> numbers);
     signal_set(signal_set&& other) noexcept;
     signal_set& operator=(signal_set&&) = delete;
-    /// Gives the signals their earlier effect back, unless another set still wants them.
+    /// Restores the earlier effect of the signals, unless another set still has them.
     ~signal_set();
 
     /// Waits for the next signal of the set; of several that are pending the lowest number comes first.

@@ -1,11 +1,11 @@
 // `channel<T>`: a bounded queue between tasks, with an end.
 //
-// Many senders, many receivers; values come out in the order in which they went in. A closed channel takes nothing
-// more, and gives out what it holds before it says that it is closed.
+// Many senders, many receivers; values come out in the order in which they went in. A closed channel takes no more
+// values; receivers get the remaining values before the error.
 //
 // Limits:  the capacity, at least 1, allocated when the channel is made.
 // Threads: `channel`: one context. `shared_channel`: any.
-// Cost:    no allocation after construction; a value handed to a waiting receiver does not pass through the queue.
+// Cost:    no allocation after construction; a value for a waiting receiver does not pass through the queue.
 #pragma once
 
 #include <coroutine>
@@ -49,7 +49,7 @@ class basic_channel {
         return closed_;
     }
 
-    /// Nothing more goes in. Waiting senders and, once the channel is empty, receivers get errc::channel_closed.
+    /// Closes the channel. Waiting senders and, once the channel is empty, receivers get errc::channel_closed.
     void close() noexcept {
         section inside(receivers_);
         closed_ = true;
@@ -136,7 +136,7 @@ class basic_channel {
     lazily<receive_awaiter, basic_channel*> receive() noexcept { return lazily<receive_awaiter, basic_channel*>(this); }
 
  private:
-    /// Hands `value` to the first receiver, or stores it. @return false if there is no room.
+    /// Passes `value` to the first receiver, or stores it. @return false if the channel is full.
     bool put(section& inside, T& value) noexcept {
         if (!receivers_.empty()) {
             auto& first = static_cast<receive_awaiter&>(receivers_.front());
@@ -150,7 +150,7 @@ class basic_channel {
         return true;
     }
 
-    /// Takes the oldest value, if there is one, and lets the first waiting sender fill the gap.
+    /// Takes the oldest value, if there is one, and stores the first waiting sender's value.
     void take(section& inside, std::optional<T>& into) noexcept {
         if (size_ == 0) return;
         into = std::move(slots_[first_]);

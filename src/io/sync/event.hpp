@@ -1,8 +1,8 @@
-// Events: something has happened, go on.
+// Events: one task signals, others wait.
 //
-// `manual_event` stays set until it is reset and releases everybody; `auto_event` releases one waiter per `set`, and
-// remembers at most one `set` that found nobody waiting. The `shared_` forms may be used by any thread; the cheapest
-// way to signal one task from another thread is remote_event.hpp.
+// `manual_event` stays set until it is reset and releases all waiters; `auto_event` releases one waiter per `set`,
+// and remembers at most one `set` without a waiter. The `shared_` forms may be used by any thread; the cheapest way
+// to signal one task from another thread is remote_event.hpp.
 //
 // Threads: one context; any for the `shared_` forms.
 // Cost:    waiting on a set event is one branch (shared: one short lock); setting wakes through the ready queue and
@@ -20,7 +20,7 @@
 
 namespace corro::io {
 
-/// Stays set until it is reset, and releases everybody.
+/// Stays set until it is reset, and releases all waiters.
 template <class Waiters>
 class basic_manual_event {
     using section = typename Waiters::section;
@@ -78,7 +78,7 @@ class basic_manual_event {
     bool set_;
 };
 
-/// Releases one waiter per `set`; remembers one `set` that found nobody.
+/// Releases one waiter per `set`; remembers one `set` without a waiter.
 template <class Waiters>
 class basic_auto_event {
     using section = typename Waiters::section;

@@ -1,7 +1,7 @@
 // Mutexes for tasks: one at a time, first come first served.
 //
-// A lock may be held across a suspension; that is what it is for. `unlock` hands the lock to the waiter that has waited
-// longest, through its ready queue, and never runs it.
+// A lock may be held across a suspension. `unlock` passes the lock to the longest-waiting task, through its ready
+// queue, and never runs it.
 //
 // Threads: `mutex`: one context. `shared_mutex`: any; the waiting task resumes on its own context.
 // Cost:    uncontended `mutex`: a branch to lock, a branch to unlock; `shared_mutex`: one compare-and-swap each. No
@@ -23,9 +23,9 @@
 
 namespace corro::io {
 
-/// Unlocks a mutex when it goes. Move-only.
+/// Unlocks a mutex at its end. Move-only.
 template <class Mutex>
-class [[nodiscard("the lock is released when this goes")]] mutex_guard {
+class [[nodiscard("the lock is released at the end of this object")]] mutex_guard {
  public:
     explicit mutex_guard(Mutex& locked) noexcept : locked_(&locked) {}
     mutex_guard(mutex_guard&& other) noexcept : locked_(std::exchange(other.locked_, nullptr)) {}
@@ -48,7 +48,7 @@ class [[nodiscard("the lock is released when this goes")]] mutex_guard {
 
 namespace detail {
 
-/// What waits for a lock, whatever it gives afterwards.
+/// The base of the awaiters of a lock.
 template <class Mutex>
 class lock_awaiter {
  public:
@@ -85,7 +85,7 @@ class guard_awaiter : public lock_awaiter<Mutex> {
 /// For tasks of one context.
 class mutex {
  public:
-    /// Who waits for the lock.
+    /// The tasks that wait for the lock.
     using waiters = detail::wait_list;
 
     mutex() noexcept = default;
@@ -94,7 +94,7 @@ class mutex {
 
     [[nodiscard]] bool try_lock() noexcept { return !std::exchange(locked_, true); }
 
-    /// Locks; whoever got no error owes an `unlock`.
+    /// Locks; without an error the caller must `unlock`.
     ///
     /// @error   operation_canceled on stop; then the lock is not held.
     /// @suspend While the mutex is locked; resumes through the ready queue, with the lock.
@@ -103,14 +103,14 @@ class mutex {
     lazily<detail::lock_awaiter<mutex>, mutex*> lock() noexcept {
         return lazily<detail::lock_awaiter<mutex>, mutex*>(this);
     }
-    /// Locks and gives a guard that unlocks. Otherwise as `lock`.
+    /// Locks and returns a guard that unlocks. Otherwise as `lock`.
     lazily<detail::guard_awaiter<mutex>, mutex*> scoped_lock() noexcept {
         return lazily<detail::guard_awaiter<mutex>, mutex*>(this);
     }
 
-    /// @pre The caller holds the lock (asserted as far as it can be seen).
+    /// @pre The caller holds the lock (asserted as far as possible).
     void unlock() noexcept {
-        CORRO_ASSERT(locked_, "only a locked mutex is unlocked");
+        CORRO_ASSERT(locked_, "only a locked mutex can be unlocked");
         if (waiters_.empty()) [[likely]] {
             locked_ = false;
         } else {
@@ -132,7 +132,7 @@ class mutex {
 /// For tasks of any contexts.
 class shared_mutex {
  public:
-    /// Who waits for the lock.
+    /// The tasks that wait for the lock.
     using waiters = detail::shared_wait_list;
 
     shared_mutex() noexcept = default;
@@ -161,7 +161,7 @@ class shared_mutex {
             state_.store(unlocked, std::memory_order_release);
             return;
         }
-        // The lock passes on without ever being free.
+        // The lock passes to the waiter without ever being free.
         inside.wake(waiters_.front());
         if (waiters_.empty()) state_.store(locked, std::memory_order_relaxed);
     }
@@ -173,7 +173,7 @@ class shared_mutex {
         const waiters::section inside(waiters_);
         std::uint8_t seen = state_.load(std::memory_order_relaxed);
         for (;;) {
-            // Free again since the attempt: take it. Otherwise say that somebody waits.
+            // Free again since the attempt: take it. Otherwise mark it as contended.
             const std::uint8_t next = seen == unlocked ? locked : contended;
             if (state_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed)) break;
         }

@@ -1,7 +1,7 @@
 // `remote_event`: a signal from any thread to a task on a context.
 //
-// The event remembers one signal that found nobody waiting, as `auto_event` does. It is what a ring's producer rings
-// for its consumer, and what a signal handler sets.
+// The event remembers one signal without a waiter, as `auto_event` does. The producer of a ring wakes its consumer
+// with it, and a signal handler wakes a task.
 //
 // Threads: `wait` on the context's thread, one waiter at a time; `set` on any thread and in signal handlers. The event
 //          outlives every call of `set`, the context outlives the event.
@@ -27,12 +27,12 @@ class remote_event {
     remote_event(const remote_event&) = delete;
     remote_event& operator=(const remote_event&) = delete;
 
-    /// Signals once. What the caller wrote before is visible to the task that `wait` releases. Any thread.
+    /// Signals once. Earlier writes of the caller are visible to the task that `wait` releases. Any thread.
     void set() noexcept {
         context* const on = context_;
         std::uintptr_t seen = state_.load(std::memory_order_relaxed);
         for (;;) {
-            // Even when it is signaled already, the exchange publishes what the caller wrote before.
+            // Even when it is signaled already, the exchange publishes the caller's earlier writes.
             const std::uintptr_t next = seen == nothing || seen == signaled ? signaled : nothing;
             if (!state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed))
                 continue;
@@ -46,7 +46,7 @@ class remote_event {
         explicit wait_awaiter(remote_event* on) noexcept : stop_callback(&on_stop), on_(on) { arrive = &on_arrival; }
         ~wait_awaiter() {
             if (!waiting_) return;
-            // Only while the context is torn down. A `set` under way may have taken this waiter: let it arrive.
+            // Only while the context is torn down. A concurrent `set` may have taken this waiter: let it arrive.
             if (withdraw()) return;
             while (waiting_) on_->context_->take_deliveries();
         }
@@ -92,7 +92,7 @@ class remote_event {
         }
         static void on_stop(stop_callback& self) noexcept {
             auto& stopped = static_cast<wait_awaiter&>(self);
-            if (!stopped.withdraw()) return;  // a `set` was first; it arrives, and counts
+            if (!stopped.withdraw()) return;  // a `set` came first, and counts
             stopped.waiting_ = false;
             stopped.canceled_ = true;
             stopped.on_->context_->ready(stopped);

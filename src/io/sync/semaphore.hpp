@@ -16,7 +16,7 @@
 
 namespace corro::io {
 
-/// So many units, taken and given back. First come, first served.
+/// A number of units to take and give back. First come, first served.
 template <class Waiters>
 class basic_semaphore {
     using section = typename Waiters::section;
@@ -58,7 +58,7 @@ class basic_semaphore {
         basic_semaphore* on_;
     };
 
-    /// Takes one unit; whoever got no error owes a `release`.
+    /// Takes one unit; without an error the caller must `release` it.
     ///
     /// @error   operation_canceled on stop; then nothing was taken.
     /// @suspend While there is no unit; resumes through the ready queue.
@@ -87,10 +87,10 @@ class basic_latch {
  public:
     explicit basic_latch(std::size_t count) noexcept : left_count_(count) {}
 
-    /// @pre `count` is at most what is left (asserted).
+    /// @pre `count` is at most the remaining count (asserted).
     void count_down(std::size_t count = 1) noexcept {
         section inside(waiters_);
-        CORRO_ASSERT(count <= left_count_, "a latch is not counted down below zero");
+        CORRO_ASSERT(count <= left_count_, "a latch cannot be counted down below zero");
         left_count_ -= count;
         if (left_count_ != 0) return;
         while (!waiters_.empty()) inside.wake(waiters_.front());

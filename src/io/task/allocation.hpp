@@ -1,14 +1,14 @@
 // Memory for coroutine frames: blocks in classes of 64 bytes, recycled per thread.
 //
-// Coroutine frames live short and come in few sizes. Each thread keeps its freed blocks in one list per size class, so
-// that steady state never reaches the general allocator.
+// Coroutine frames are short-lived and have few sizes. Each thread keeps its freed blocks in one list per size class,
+// so that steady state never reaches the general allocator.
 //
 // Limits:  frames up to 2,048 bytes are recycled; each class keeps at most 1 MiB of idle blocks per thread. The rest
 //          goes to the general allocator.
 // Threads: a block may be freed on another thread than the one that allocated it; it then recycles there. Blocks that
 //          a thread has cached are released when it ends.
 // Cost:    two loads and two stores; no atomics, no locks. Under the address sanitizer every frame comes from the
-//          general allocator, so that a use after free is seen.
+//          general allocator, so that a use after free is detected.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace corro::io {
 
-/// Whether freed frames are cached at all in this build.
+/// Whether this build caches freed frames.
 #if defined(CORRO_IO_FRAMES_UNCACHED)
 inline constexpr bool frames_are_recycled = false;
 #else
@@ -43,7 +43,7 @@ struct frame_block {
     frame_block* next;
 };
 
-/// One size class: its idle blocks, and how many more of them it would keep.
+/// One size class: its idle blocks, and the number of further ones that it may keep.
 struct frame_class {
     frame_block* idle = nullptr;
     std::uint32_t room = 0;
@@ -94,7 +94,7 @@ inline void free_frame(void* block, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-/// Base of everything that is allocated like a frame: coroutine promises and the small objects of the backends.
+/// The base of objects that are allocated like a frame: coroutine promises and the small objects of the backends.
 struct frame_allocated {
     static void* operator new(std::size_t bytes) { return detail::allocate_frame(bytes); }
     static void operator delete(void* block, std::size_t bytes) noexcept { detail::free_frame(block, bytes); }

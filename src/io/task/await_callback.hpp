@@ -1,9 +1,9 @@
-// `await_callback`: any API that calls back when it is done, as something to await.
+// `await_callback`: awaits an API that reports its end by a callback.
 //
 //     auto length = co_await await_callback<int>([&](callback<int> done) { library_measure(handle, done); });
 //
 // The callback may be called on any thread, at once or later; the first call counts. If the library drops every copy of
-// it without calling, the task goes on as well, with operation_canceled.
+// it without calling, the task resumes with operation_canceled.
 //
 // Threads: awaited on a context; called back on any thread.
 // Cost:    one allocation per operation, one delivery.
@@ -28,7 +28,7 @@ namespace corro::io {
 
 namespace detail {
 
-/// What the task and the callback share; whoever goes last destroys it.
+/// The state that the task and the callback share; the last of them destroys it.
 template <class... Results>
 struct awaited_call {
     explicit awaited_call(context& on) noexcept : done(on) {}
@@ -43,7 +43,7 @@ struct awaited_call {
 
     std::mutex guard;
     bool over = false;       // guarded
-    bool abandoned = false;  // the task has gone, and perhaps its context; guarded
+    bool abandoned = false;  // the task is destroyed, perhaps with its context; guarded
     std::optional<std::tuple<Results...>> result;
     remote_event done;
 };
@@ -58,7 +58,7 @@ struct callback_end {
     std::shared_ptr<awaited_call<Results...>> call;
 };
 
-/// The task's end: says that it has gone, whichever way it goes.
+/// The task's end: marks in its destructor that the task has gone.
 template <class... Results>
 class callback_interest {
  public:
@@ -74,7 +74,7 @@ class callback_interest {
     std::shared_ptr<awaited_call<Results...>> in_;
 };
 
-/// Stands for a library that cannot be asked to stop.
+/// The placeholder for a library that cannot be stopped.
 struct no_cancel {
     no_cancel() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
     void operator()() const noexcept {}
@@ -97,7 +97,7 @@ struct callback_value<> {
 
 }  // namespace detail
 
-/// What is handed to a library to be called, once, on any thread. Copies are one callback.
+/// The callback for a library to call, once, on any thread. Copies are one callback.
 template <class... Results>
 class callback {
  public:
@@ -112,14 +112,14 @@ class callback {
 
 /// Starts an operation that calls back, and waits for that.
 ///
-/// @param initiate  Called once, at once, with a `callback<Results...>`. What it throws comes out of the await.
-/// @param cancel    Called on a stop, on the context's thread; asks the library to call back soon. It is then waited
-/// for.
-/// @return          std::expected of what the library called back with: nothing, one value, or a tuple.
-/// @error           operation_canceled if the library dropped the callback; and on stop without a `cancel`: then the
-///                  library's call comes late, and is dropped.
+/// @param initiate  Called once, at once, with a `callback<Results...>`. The await rethrows its exceptions.
+/// @param cancel    Called on a stop, on the context's thread; asks the library to call back soon. The task then
+/// waits for the callback.
+/// @return          std::expected of the callback's arguments: nothing, one value, or a tuple.
+/// @error           operation_canceled if the library dropped the callback; and on stop without a `cancel`, when a
+///                  later callback is dropped.
 /// @suspend         Until the callback is called; resumes on the task's context.
-/// @cancel          As above. With a `cancel`, the result that the library gives counts.
+/// @cancel          As above. With a `cancel`, the library's result counts.
 template <class... Results, class Initiate, class Cancel>
     requires std::invocable<Initiate&, callback<Results...>> && std::invocable<Cancel&>
 [[nodiscard]] auto await_callback(Initiate initiate, Cancel cancel)
@@ -150,7 +150,7 @@ template <class... Results, class Initiate, class Cancel>
     }
 }
 
-/// The same for a library that cannot be asked to stop.
+/// The same for a library that cannot be stopped.
 template <class... Results, class Initiate>
     requires std::invocable<Initiate&, callback<Results...>>
 [[nodiscard]] auto await_callback(Initiate initiate)

@@ -1,4 +1,4 @@
-// What can be awaited, what it gives, and how it becomes a task.
+// Awaitables, their results, and their conversion to tasks.
 #pragma once
 
 #include <type_traits>
@@ -17,7 +17,7 @@ decltype(auto) awaiter_of(T&& awaitable) {
     }
 }
 
-/// What `co_await std::declval<T>()` gives.
+/// The result of `co_await std::declval<T>()`.
 template <class T>
 using await_result = decltype(awaiter_of(std::declval<T>()).await_resume());
 
@@ -38,7 +38,7 @@ auto as_task(Awaitable awaitable) -> task<await_result<Awaitable>> {
     co_return co_await std::move(awaitable);
 }
 
-/// The same without moving a task that is one already.
+/// The same; a task is returned as it is.
 template <class Awaitable>
 decltype(auto) to_task(Awaitable& awaitable) noexcept {
     if constexpr (is_task<Awaitable>) {

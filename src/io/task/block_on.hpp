@@ -27,12 +27,11 @@ class running_section {
 
 }  // namespace detail
 
-/// Starts `work` on `on` and runs the context until it has ended. Other tasks of the context run meanwhile and stay as
-/// they are afterwards. `context::stop` does not end it.
+/// Starts `work` on `on` and runs the context until it has ended. Other tasks of the context run as well, and stay
+/// unfinished afterwards. `context::stop` does not end it.
 ///
-/// @return  The task's result; rethrows what escaped from it, or else from a task that was spawned on the context
-///          itself. A failure that is not rethrown, because the task has failed too, is kept for the next `block_on` or
-///          `run`.
+/// @return  The task's result. Rethrows an exception that escaped from it, or else from a task that was spawned on the
+///          context itself. If both failed, the latter is kept for the next `block_on` or `run`.
 /// @pre     The context is not running. `work` is not empty (asserted).
 template <class T>
 T block_on(context& on, task<T> work) {

@@ -1,5 +1,5 @@
-// The callback bridge: a coroutine started from code that knows nothing of coroutines, and its result where that code
-// wants it: in a callback, in a std::future, or as the result of a blocking call.
+// The callback bridge: starts a coroutine from plain code and returns its result by a callback, by a std::future, or
+// as the result of a blocking call.
 //
 //     auto running = start_with_callback(ctx, fetch(url), [](task_outcome<page> got) { ... });
 //     std::future<page> later = start_with_future(ctx, fetch(url));
@@ -25,11 +25,11 @@
 
 namespace corro::io {
 
-/// What became of a started task: its result, or the exception that escaped from it.
+/// The outcome of a started task: its result, or the exception that escaped from it.
 template <class T>
 using task_outcome = std::expected<T, std::exception_ptr>;
 
-/// A task that was started from plain code. Letting go of it does not stop it.
+/// A task that was started from plain code. Dropping this object does not stop it.
 class started_task {
  public:
     started_task() noexcept = default;
@@ -39,7 +39,7 @@ class started_task {
         if (state_ != nullptr) remote_spawn(*state_->where, stop_there(state_));
     }
 
-    /// What the task and its holders share.
+    /// The state that the task and its holders share.
     struct state {
         explicit state(context& on) noexcept : where(&on) {}
         context* where;        ///< Where the task runs.
@@ -85,7 +85,7 @@ class calls_back_once {
 template <class T, class Done>
 task<> run_and_call(std::shared_ptr<started_task::state> state, task<T> work,
                     std::unique_ptr<calls_back_once<T, Done>> done) {
-    // A stop of the context's own tasks reaches this one too.
+    // A stop of the context's own tasks stops this one too.
     stop_relay relay(state->stopping);
     relay.listen(co_await this_stop_token());
     task_outcome<T> outcome(std::unexpect, nullptr);
@@ -107,8 +107,8 @@ task<> run_and_call(std::shared_ptr<started_task::state> state, task<T> work,
 
 /// Starts `work` on `on`, and calls `done` with its outcome, exactly once, on the context's thread.
 ///
-/// @param done  Takes a `task_outcome<T>`. What it throws comes out of `context::run`. If the context is destroyed
-///              before the task has ended, `done` is told operation_canceled.
+/// @param done  Takes a `task_outcome<T>`. `context::run` rethrows its exceptions. If the context is destroyed
+///              before the task has ended, `done` gets operation_canceled.
 /// @pre         `on` outlives the call. A `work_guard` keeps its `run` from returning before the task arrives.
 template <class T, class Done>
     requires std::invocable<Done&, task_outcome<T>>
@@ -137,8 +137,8 @@ template <class T>
     return result;
 }
 
-/// Starts `work` on `on`, which another thread runs, and waits for its result; rethrows what escaped from it.
-/// @pre Not called on the context's thread, which it would wait for for ever.
+/// Starts `work` on `on`, which another thread runs, and waits for its result; rethrows its exception.
+/// @pre Not called on the context's thread, which would then wait for itself.
 template <class T>
 T start_and_wait(context& on, task<T> work) {
     return start_with_future(on, std::move(work)).get();

@@ -1,4 +1,4 @@
-// What a running task knows of its surroundings: the context it runs on and the token that may stop it.
+// The environment of a running task: the context that it runs on and the token that may stop it.
 //
 // The environment is a member of each promise, copied from the awaiting parent when a child starts. Awaiters read it
 // from the promise of the coroutine that awaits them.
@@ -17,8 +17,8 @@ class context;
 
 namespace detail {
 
-/// The same pointer, after a stay in a register. Two neighbours that were stored one by one a moment ago and are then
-/// loaded as one vector stall the processor for longer than a whole task takes; this keeps the compiler from doing it.
+/// Returns the same pointer through a register. Loading two neighbours as one vector right after storing them one by
+/// one stalls the processor for longer than a whole task takes; this keeps the compiler from doing that.
 template <class T>
 [[nodiscard]] T* by_itself(T* pointer) noexcept {
 #if defined(__GNUC__)
@@ -29,9 +29,9 @@ template <class T>
 
 }  // namespace detail
 
-/// What a task inherits from the one that awaits it.
+/// The members that a task inherits from the one that awaits it.
 struct environment {
-    /// To be filled in before it is looked at.
+    /// Uninitialised: filled in before it is read.
     environment() noexcept {}  // NOLINT: a promise gets its environment when its task starts
     /// For a task on `on` that `token` may stop.
     environment(context* on, stop_token token) noexcept : where(on), stop(token) {}
@@ -47,7 +47,7 @@ struct environment {
 
     /// The context that runs the task.
     context* where;
-    /// What may stop it.
+    /// The token that may stop it.
     stop_token stop;
 };
 

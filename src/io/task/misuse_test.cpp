@@ -67,7 +67,7 @@ TEST_P(misuse_deathtest, an_empty_task_is_refused_wherever_a_task_is_taken) {
     EXPECT_DEATH(spawn(ctx, task<>()), "an empty task cannot be spawned");
 }
 TEST_P(misuse_deathtest, a_task_is_awaited_once) {
-    EXPECT_DEATH(block_on(ctx, await_twice()), "a task is awaited at most once");
+    EXPECT_DEATH(block_on(ctx, await_twice()), "a task can be awaited only once");
 }
 TEST_P(misuse_deathtest, a_scope_that_has_ended_takes_no_children) {
     EXPECT_DEATH(spawn_into_a_scope_that_has_ended(ctx), "into a scope that has not ended");

@@ -1,8 +1,8 @@
 // Work on another context: `resume_on` and `remote_spawn`.
 //
-// A task stays on its context. What has to happen elsewhere is a task of its own, which runs there from its start to
-// its end while the parent waits here; a stop of the parent travels there as a message. So no stop source, timer or
-// socket is ever touched by two threads.
+// A task stays on its context. Work on another context is a task of its own, which runs there from its start to its
+// end while the parent waits; a stop of the parent is sent there as a message. So no stop source, timer or socket is
+// ever used by two threads.
 //
 // Threads: `resume_on`: awaited on any context, for any other. `remote_spawn`: any thread.
 // Cost:    two deliveries (one there, one back); a system call only for a loop that sleeps.
@@ -23,7 +23,7 @@
 
 namespace corro::io {
 
-/// Hands `child` to `on`, to run there as a task of the context itself. Any thread.
+/// Passes `child` to `on`, to run there as a task of the context itself. Any thread.
 ///
 /// @pre `on` outlives the call. Its `run` may return before the task arrives, unless something holds it (`work_guard`).
 inline void remote_spawn(context& on, task<void> child) noexcept {
@@ -38,8 +38,8 @@ inline void remote_spawn(context& on, task<void> child) noexcept {
 
 namespace detail {
 
-/// What the parent and the work elsewhere share. It is a member of the parent's frame, and the parent goes on only when
-/// neither the work nor a stop message can touch it any more.
+/// The state that the parent and the work on the other context share. It is a member of the parent's frame, and the
+/// parent resumes only when neither the work nor a stop message can touch it any more.
 template <class T>
 struct remote_call {
     remote_call(context& here, task<T> what) noexcept : done(here), stop_arrived(here), work(std::move(what)) {
@@ -84,21 +84,21 @@ task<> run_remote_call(remote_call<T>* shared) {
 
 }  // namespace detail
 
-/// Runs `work` on `there`, and comes back with its result.
+/// Runs `work` on `there`, and returns its result.
 ///
-/// @return  The work's result; rethrows what escaped from it.
+/// @return  The work's result; rethrows its exception.
 /// @pre     `there` runs until the work has ended, and outlives it.
 /// @suspend Until the work has ended; resumes on the task's own context.
 /// @cancel  Passes the stop on to the work and keeps waiting for it.
 template <class T>
 task<T> resume_on(context& there, task<T> work) {
-    // Not a coroutine itself: a coroutine takes no references.
+    // Not a coroutine itself, because a coroutine must not take references.
     return [](context* elsewhere, task<T> moved) -> task<T> {
         detail::remote_call<T> shared(co_await this_context(), std::move(moved));
         remote_spawn(*elsewhere, detail::run_remote_call<T>(&shared));
         if (const std::error_code stopped = co_await shared.done.wait(); stopped) {
             elsewhere->deliver(shared.stop_message);
-            // From here on nothing but the end of it all ends the wait.
+            // From here on only the end of the work ends the wait.
             stop_source never;
             co_await detail::awaited_under<std::error_code>(detail::as_task(shared.done.wait()), never);
             co_await detail::awaited_under<std::error_code>(detail::as_task(shared.stop_arrived.wait()), never);

@@ -1,4 +1,4 @@
-// `retry`: tries again, with growing pauses, until it works or there is no more patience.
+// `retry`: repeats an operation, with growing pauses, until it succeeds or the attempts are used up.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace corro::io {
 
-/// How often, and how long to pause in between. Pauses double from `first_pause` up to `longest_pause`; each is
-/// shortened by a random part of up to `jitter_percent`, so that clients who failed together do not come back together.
+/// The number of attempts, and the pauses. Pauses double from `first_pause` up to `longest_pause`; each is shortened by
+/// a random part of up to `jitter_percent`, so that clients that failed together do not retry together.
 struct retry_options {
     retry_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
@@ -25,9 +25,9 @@ struct retry_options {
     unsigned attempts_max = 5;
     /// After the first failure.
     std::chrono::nanoseconds first_pause = std::chrono::milliseconds(50);
-    /// Pauses do not grow beyond this.
+    /// The longest pause.
     std::chrono::nanoseconds longest_pause = std::chrono::seconds(5);
-    /// How much of a pause chance may take off.
+    /// The largest random part by which a pause is shortened.
     unsigned jitter_percent = 50;
     /// Seed of the jitter; the same seed gives the same pauses.
     std::uint64_t seed = 1;
@@ -35,7 +35,7 @@ struct retry_options {
 
 namespace detail {
 
-/// The pause before attempt number `attempt` (2 is the first that has one).
+/// The pause before attempt number `attempt`, from 2 on.
 [[nodiscard]] inline std::chrono::nanoseconds retry_pause(const retry_options& options, unsigned attempt,
                                                           std::uint64_t& random) noexcept {
     std::int64_t pause = options.first_pause.count();
@@ -56,7 +56,7 @@ namespace detail {
 ///
 /// @param attempt  Returns a task of std::expected<T, std::error_code>; called once per attempt, kept alive throughout.
 /// @return         The first success, or the last failure.
-/// @error          What the last attempt reported; operation_canceled on stop, without a further attempt.
+/// @error          The last attempt's; operation_canceled on stop, without a further attempt.
 /// @suspend        May suspend; resumes on the same context.
 /// @cancel         Observes the task's stop token in attempts and pauses.
 template <class Attempt>

@@ -24,7 +24,7 @@ namespace corro::io {
 class task_scope : detail::completion_hook {
  public:
     explicit task_scope(context& on) noexcept : completion_hook(&child_finished), context_(&on) {}
-    /// What a context spawns into: a failure stops the children that are there, and none that come later.
+    /// The tag for a context's own scope: a failure stops the current children, but not later ones.
     struct for_roots_t {};
     /// The scope of a context's own tasks.
     task_scope(context& on, for_roots_t) noexcept : task_scope(on) { stops_later_ones_ = false; }
@@ -35,13 +35,13 @@ class task_scope : detail::completion_hook {
     ~task_scope() {
         CORRO_ASSERT(size_ == 0 || context_->tearing_down(), "a scope is joined before it ends");
         destroy_children();
-        // Volatile, so that it is stored although the object ends here: `spawn` looks at it.
+        // Volatile, so that the store is not optimised away at the object's end: `spawn` checks it.
         *const_cast<context* volatile*>(&context_) = nullptr;  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     }
 
     /// Starts `child` through the ready queue: it runs after the caller next suspends. The child's frame owns its
     /// arguments; take them by value.
-    /// @pre The scope is there (asserted as far as it can be seen), and `child` is not empty (asserted).
+    /// @pre The scope has not ended (asserted as far as possible), and `child` is not empty (asserted).
     void spawn(task<void> child) noexcept {
         CORRO_ASSERT(child.valid(), "an empty task cannot be spawned");
         CORRO_ASSERT(context_ != nullptr, "a task is spawned into a scope that has not ended");
@@ -59,7 +59,7 @@ class task_scope : detail::completion_hook {
         context_->ready(promise);
     }
 
-    /// Asks every child, present and future, to stop. They still have to be joined.
+    /// Asks every child, present and future, to stop. They must still be joined.
     void request_stop() noexcept {
         renewal_due_ = false;
         current_->request_stop();
@@ -67,7 +67,7 @@ class task_scope : detail::completion_hook {
     [[nodiscard]] bool stop_requested() const noexcept { return current_->stop_requested(); }
     [[nodiscard]] stop_token token() noexcept { return stop_token(source()); }
 
-    /// How many children have not ended yet.
+    /// The number of children that have not ended yet.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] context& where() const noexcept { return *context_; }
 
@@ -115,10 +115,10 @@ class task_scope : detail::completion_hook {
 
     context* context_;
     stop_source source_;
-    stop_source* current_ = &source_;  // of the children that come
+    stop_source* current_ = &source_;  // of later children
     bool stops_later_ones_ = true;
-    bool renewal_due_ = false;  // a failure has stopped those that were there
-    // Each group of children that a failure has stopped keeps its source until no child is left; the first group has
+    bool renewal_due_ = false;  // a failure has stopped the earlier children
+    // Each group of children that a failure has stopped keeps its source until it has no children; the first group uses
     // `source_`.
     std::vector<std::unique_ptr<stop_source>> later_sources_;
     std::size_t later_sources_used_count_ = 0;
@@ -166,14 +166,14 @@ inline std::coroutine_handle<> task_scope::child_finished(completion_hook& self,
 }
 
 /// Spawns a task that belongs to the context itself: `context::run` waits for it and rethrows its failure, `block_on`
-/// rethrows it too. The failure stops the tasks that were spawned so before it, and none that are spawned after it.
+/// rethrows it too. The failure stops the tasks that were spawned before it, but not later ones.
 inline void spawn(context& on, task<void> child) noexcept {
     on.roots().spawn(std::move(child));
 }
 
 namespace detail {
 
-/// Awaits a task under another stop source than the parent's.
+/// Awaits a task under a different stop source than the parent's.
 template <class T>
 class awaited_under {
  public:
@@ -205,8 +205,8 @@ struct task_value<task<T>> {
 /// Runs `body(scope)`, then waits for every child that it spawned.
 ///
 /// @param body  Called once with a `task_scope&`; returns a task. Kept alive until everything has ended.
-/// @return      What the body returned. If the body or a child fails, the rest is stopped, joined, and the first
-///              failure is rethrown.
+/// @return      The body's result. If the body or a child fails, the others are stopped and joined, and the
+///              first failure is rethrown.
 /// @suspend     May suspend; resumes on the same context.
 /// @cancel      Body and children are stopped, then joined.
 template <class Body>

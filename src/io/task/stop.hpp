@@ -1,8 +1,8 @@
 // Stopping: a source, tokens that refer to it, and callbacks that it calls.
 //
-// Everything is in place: a source is a member of whoever may stop its children (a scope, a combinator), a callback is
-// a member of the operation that can be stopped. A callback never resumes a coroutine; it unlinks its operation and
-// makes the waiting task ready.
+// Nothing is allocated: a source is a member of the object that may stop its children (a scope, a combinator), a
+// callback is a member of the operation that can be stopped. A callback never resumes a coroutine; it unlinks its
+// operation and makes the waiting task ready.
 //
 // Threads: one context. A source, its tokens and its callbacks are used by the context's thread only.
 // Cost:    no allocation, no atomics; registering and unregistering is linking and unlinking a list node.
@@ -22,10 +22,10 @@ struct stop_link {
 };
 }  // namespace detail
 
-/// Something to do once when a stop is requested. Registered with at most one source at a time.
+/// A function to call once when a stop is requested. Registered with at most one source at a time.
 class stop_callback : detail::stop_link {
  public:
-    /// What a stop calls, on the context's thread; it must not resume a coroutine.
+    /// The function, called on the context's thread; it must not resume a coroutine.
     using function = void (*)(stop_callback&) noexcept;
 
     explicit stop_callback(function invoke) noexcept : invoke_(invoke) {}
@@ -48,7 +48,7 @@ class stop_callback : detail::stop_link {
     function invoke_;
 };
 
-/// Where a stop is requested. Stopping is final and never throws.
+/// Requests a stop. Stopping is final and never throws.
 class stop_source {
  public:
     stop_source() noexcept {
@@ -57,11 +57,11 @@ class stop_source {
     }
     stop_source(const stop_source&) = delete;
     stop_source& operator=(const stop_source&) = delete;
-    ~stop_source() { CORRO_ASSERT(callbacks_.next == &callbacks_, "a stop source outlives its callbacks"); }
+    ~stop_source() { CORRO_ASSERT(callbacks_.next == &callbacks_, "a stop source must outlive its callbacks"); }
 
     [[nodiscard]] bool stop_requested() const noexcept { return requested_; }
 
-    /// Whether somebody noticed the stop: a callback ran, or a token was asked and answered yes.
+    /// Whether the stop was observed: a callback ran, or `stop_requested` of a token returned true.
     [[nodiscard]] bool stop_observed() const noexcept { return observed_; }
 
     /// Calls every registered callback, oldest first. Later calls do nothing.
@@ -91,7 +91,7 @@ class stop_source {
 
     void note_observed() noexcept { observed_ = true; }
 
-    /// As if no stop had been requested: for a source that has done its duty for one group of tasks and gets another.
+    /// Resets the source to "no stop requested", for another group of tasks.
     /// @pre No task of the first group is left.
     void reset() noexcept {
         requested_ = false;
@@ -104,7 +104,7 @@ class stop_source {
     bool observed_ = false;
 };
 
-/// Refers to a source, or to none: then no stop can ever come.
+/// Refers to a source, or to none; without one no stop can come.
 class stop_token {
  public:
     stop_token() noexcept : source_(nullptr) {}
@@ -112,7 +112,7 @@ class stop_token {
 
     [[nodiscard]] bool stop_possible() const noexcept { return source_ != nullptr; }
 
-    /// Whether a stop was requested. Asking and hearing "yes" counts as having observed it.
+    /// Whether a stop was requested. A true result counts as an observation.
     [[nodiscard]] bool stop_requested() const noexcept {
         if (source_ == nullptr || !source_->stop_requested()) [[likely]]
             return false;
@@ -129,11 +129,11 @@ class stop_token {
     stop_source* source_;
 };
 
-/// Passes a stop on: registered with an outer token, it requests a stop of the inner source.
+/// Forwards a stop: registered with an outer token, it requests a stop of the inner source.
 class stop_relay : stop_callback {
  public:
     explicit stop_relay(stop_source& inner) noexcept : stop_callback(&pass_on), inner_(&inner) {}
-    /// Registers with `outer`; at once a stop, if one was requested there.
+    /// Registers with `outer`; stops at once if a stop was requested there.
     void listen(stop_token outer) noexcept { outer.add(*this); }
     using stop_callback::unregister;
 

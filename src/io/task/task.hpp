@@ -1,7 +1,7 @@
 // `task<T>`: a coroutine that does nothing until it is awaited or spawned.
 //
 // A task starts when its parent awaits it (by symmetric transfer: no stack grows), inherits the parent's environment
-// (context and stop token), and hands its result or its exception to the `co_await` that waits for it.
+// (context and stop token), and passes its result or its exception to the `co_await` that waits for it.
 //
 // Threads: a task runs on one context; its parent and its children run there too.
 // Cost:    one recycled frame per task; awaiting is two indirect jumps.
@@ -28,11 +28,11 @@ namespace detail {
 
 class promise_base;
 
-/// Whoever started a task without simply awaiting it (a scope, a combinator) is told here that it ended.
+/// The notification of a task's end for a starter that does not simply await it (a scope, a combinator).
 class completion_hook {
  public:
-    /// Called when the task has reached its end. Returns the coroutine to go on with (a no-op coroutine for none). The
-    /// hook may destroy the finished frame.
+    /// Called when the task has reached its end. Returns the coroutine to resume (a no-op coroutine for none). The hook
+    /// may destroy the finished frame.
     using function = std::coroutine_handle<> (*)(completion_hook&, promise_base&) noexcept;
 
     explicit completion_hook(function told) noexcept : finished_(told) {}
@@ -48,7 +48,7 @@ class completion_hook {
     function finished_;
 };
 
-/// What every task's promise holds, whatever its result type.
+/// The part of every task's promise that is independent of the result type.
 ///
 /// The bases `ready_item` and `remote_item` and the sibling links are used, and initialised, only for a task that was
 /// spawned.
@@ -82,7 +82,7 @@ class promise_base : public ready_item, public remote_item, public frame_allocat
         environment_ = from;
     }
 
-    /// Prepares a start by plain code, which looks afterwards whether the task has ended at once, and names a hook if
+    /// Prepares a start by plain code, which checks afterwards whether the task has ended at once, and sets a hook if
     /// it has not.
     void started_alone(const environment& from) noexcept {
         continuation_ = std::noop_coroutine().address();
@@ -91,7 +91,7 @@ class promise_base : public ready_item, public remote_item, public frame_allocat
     }
     void tell(completion_hook& hook) noexcept { hook_ = &hook; }
 
-    /// Prepares a start by `hook`, which is told when the task has ended.
+    /// Prepares a start by `hook`, which is called when the task has ended.
     void started_by(completion_hook& hook, const environment& from) noexcept {
         hook_ = &hook;
         environment_ = from;
@@ -145,7 +145,7 @@ class task_promise final : public promise_base {
     }
 
     void unhandled_exception() noexcept {
-        // `return_value` may itself have thrown; then there is no value to destroy.
+        // `return_value` itself may have thrown; there is then no value to destroy.
         std::construct_at(std::addressof(failure_), std::current_exception());
         outcome_ = outcome::failed;
     }
@@ -179,7 +179,7 @@ class task_promise<void> final : public promise_base {
         outcome_ = outcome::failed;
     }
 
-    /// Rethrows what the task threw, if it threw. @pre The task has ended.
+    /// Rethrows the task's exception, if there is one. @pre The task has ended.
     void take() {
         if (outcome_ == outcome::failed) std::rethrow_exception(failure_);
         CORRO_ASSERT(outcome_ == outcome::value, "the task has ended");
@@ -197,11 +197,11 @@ class task_promise<void> final : public promise_base {
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
  public:
-    /// As the language requires.
+    /// Required by the language.
     using promise_type = detail::task_promise<T>;
     /// Refers to the coroutine.
     using handle = std::coroutine_handle<promise_type>;
-    /// What awaiting gives.
+    /// The result of awaiting.
     using value_type = T;
 
     task() noexcept = default;
@@ -244,15 +244,15 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
 
     /// Starts the task and waits for its end.
     ///
-    /// @return  The task's result; rethrows what escaped from its body.
+    /// @return  The task's result; rethrows an exception that escaped from its body.
     /// @suspend The parent, until the task has ended; resumes on the same context.
     /// @cancel  The task inherits the parent's stop token; awaiting itself always waits for the task's end.
     /// @pre     The task is not empty: not awaited, spawned or moved from before (asserted).
     awaiter operator co_await() && noexcept {
-        CORRO_ASSERT(handle_, "a task is awaited at most once");
+        CORRO_ASSERT(handle_, "a task can be awaited only once");
         return awaiter(release());
     }
-    /// A task that has a name is moved into its `co_await`.
+    /// A named task must be moved into its `co_await`.
     template <class Refused = void>
     awaiter operator co_await() & noexcept {
         static_assert(!std::is_void_v<Refused>, "a task is awaited once: write co_await std::move(task)");

@@ -1,7 +1,7 @@
-// `when_all`: several tasks side by side, all of them to their end.
+// `when_all`: runs several tasks concurrently and waits for all of them.
 //
 // Threads: one context; the children start in order, each until it first waits.
-// Cost:    the children's frames, nothing more: no wrapper, no allocation for a fixed number of children.
+// Cost:    only the children's frames: no wrapper, no allocation for a fixed number of children.
 #pragma once
 
 #include <coroutine>
@@ -19,7 +19,7 @@
 namespace corro::io {
 namespace detail {
 
-/// How a result is stored where `void` has no place.
+/// The type that stores a result, also for `void`.
 template <class T>
 using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
@@ -40,7 +40,7 @@ template <class T>
     return task<T>(task<T>::handle::from_address(by_itself(from.release().address())));
 }
 
-/// What `when_all` and `when_any` share: children under one stop source, and the parent that waits for them.
+/// The base of `when_all` and `when_any`: children under one stop source, and the parent that waits for them.
 class joining_hook : public completion_hook {
  public:
     explicit joining_hook(completion_hook::function told) noexcept : completion_hook(told), relay_(source_) {}
@@ -58,7 +58,7 @@ class joining_hook : public completion_hook {
             source_.request_stop();
         return {outer.where, stop_token(source_)};
     }
-    /// @return true if the child has ended already; then the hook is not told of it.
+    /// @return true if the child has ended already; the hook is then not called for it.
     template <class T>
     [[nodiscard]] bool start(task<T>& child, const environment& inner) noexcept {
         CORRO_ASSERT(child.valid(), "an empty task cannot be awaited");
@@ -74,7 +74,7 @@ class joining_hook : public completion_hook {
         ++pending_count_;
         return false;
     }
-    /// @return true if children are left to wait for; then they hear of a stop of the parent.
+    /// @return true if there are children to wait for; a stop of the parent then reaches them.
     bool all_started(stop_token outer) noexcept {
         if (--pending_count_ == 0) return false;
         relay_.listen(outer);
@@ -116,7 +116,7 @@ class all_hook : public joining_hook {
 };
 
 template <class... Ts>
-class [[nodiscard("the tasks start when this is awaited")]] all_of_awaiter : all_hook {
+class [[nodiscard("await the result: it starts the tasks")]] all_of_awaiter : all_hook {
  public:
     template <class... Children>
     explicit all_of_awaiter(std::in_place_t, Children&&... children) noexcept : children_(moved_alone(children)...) {}
@@ -152,7 +152,7 @@ class [[nodiscard("the tasks start when this is awaited")]] all_of_awaiter : all
 };
 
 template <class T>
-class [[nodiscard("the tasks start when this is awaited")]] all_in_awaiter : all_hook {
+class [[nodiscard("await the result: it starts the tasks")]] all_in_awaiter : all_hook {
  public:
     explicit all_in_awaiter(std::vector<task<T>>&& children) noexcept : children_(std::move(children)) {}
     /// @pre Not awaited yet.

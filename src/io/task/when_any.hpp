@@ -1,9 +1,9 @@
-// `when_any`: several tasks side by side; the first to end stops the others, and all are joined.
+// `when_any`: runs several tasks concurrently; the first to end stops the others, and all are joined.
 //
 // Threads: one context; the children start in order, each until it first waits. Once one has ended, those not yet
 // started
 //          never start.
-// Cost:    the children's frames, nothing more.
+// Cost:    only the children's frames.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 
 namespace corro::io {
 
-/// Who was first, and what each child returned. A loser has a value too if it ran to its end (usually one that says
-/// "canceled"; but one that completed in the same instant has its data, and nothing is lost).
+/// The index of the first child to end, and the values of all. A child that was stopped has a value too if it ran to
+/// its end: usually an error for the stop, or its data if it completed at the same time.
 template <class... Ts>
 class any_of_result {
  public:
-    /// Who ended first, counted from 0.
+    /// The index of the first child to end, from 0.
     std::size_t index;
-    /// What each returned; empty for a child that never started.
+    /// The values of the children; empty for one that never started.
     std::tuple<std::optional<detail::stored<Ts>>...> values;
 
     explicit any_of_result(std::size_t first) noexcept : index(first) {}
@@ -33,9 +33,9 @@ class any_of_result {
 template <class T>
 class any_in_result {
  public:
-    /// Who ended first, counted from 0.
+    /// The index of the first child to end, from 0.
     std::size_t index;
-    /// What each returned; empty for a child that never started.
+    /// The values of the children; empty for one that never started.
     std::vector<std::optional<detail::stored<T>>> values;
 
     explicit any_in_result(std::size_t first) noexcept : index(first) {}
@@ -72,7 +72,7 @@ class any_hook : public joining_hook {
 };
 
 template <class... Ts>
-class [[nodiscard("the tasks start when this is awaited")]] any_of_awaiter : any_hook {
+class [[nodiscard("await the result: it starts the tasks")]] any_of_awaiter : any_hook {
  public:
     template <class... Children>
     explicit any_of_awaiter(std::in_place_t, Children&&... children) noexcept : children_(moved_alone(children)...) {}
@@ -101,7 +101,7 @@ class [[nodiscard("the tasks start when this is awaited")]] any_of_awaiter : any
 };
 
 template <class T>
-class [[nodiscard("the tasks start when this is awaited")]] any_in_awaiter : any_hook {
+class [[nodiscard("await the result: it starts the tasks")]] any_in_awaiter : any_hook {
  public:
     explicit any_in_awaiter(std::vector<task<T>>&& children) noexcept : children_(std::move(children)) {}
     /// @pre Not awaited yet.
@@ -133,7 +133,8 @@ class [[nodiscard("the tasks start when this is awaited")]] any_in_awaiter : any
 
 /// Runs `work` (tasks or other awaitables, at least one) until the first has ended; stops and joins the others.
 ///
-/// @return  Whose end came first, and the values of all that ran to their end. A failure of any child is rethrown.
+/// @return  The index of the first child to end, and the values of all that ran to their end. A failure of any
+///          child is rethrown.
 /// @suspend Until the last child has ended; resumes on the same context.
 /// @cancel  Passes the stop on to the children and keeps waiting for them.
 template <class... Awaitables>
@@ -145,7 +146,7 @@ auto when_any(Awaitables... work) {
 /// The same for any number of tasks. @pre `work` is not empty (asserted).
 template <class T>
 auto when_any(std::vector<task<T>> work) {
-    CORRO_ASSERT(!work.empty(), "somebody has to be first");
+    CORRO_ASSERT(!work.empty(), "when_any needs at least one task");
     return detail::any_in_awaiter<T>(std::move(work));
 }
 

@@ -1,7 +1,7 @@
-// `with_timeout`, `with_deadline`: work that is stopped when its time is up.
+// `with_timeout`, `with_deadline`: stop work after a time limit.
 //
-// When time is up the work is asked to stop and is then waited for, as always. If it was not stopped but came to its
-// end by itself in the same instant, its result counts and the timeout does not: bytes that were read are never lost.
+// At the limit the work is asked to stop and is then joined, as always. If it ended by itself at the same time, its
+// result counts and the timeout does not: bytes that were read are never lost.
 //
 // Threads: one context.
 // Cost:    no wrapper, no system call; the timer is not armed at all if the work ends without waiting.
@@ -24,8 +24,8 @@
 namespace corro::io {
 namespace detail {
 
-/// Whether a result says that its work was cut short by a stop. Results that cannot say it are judged by whether the
-/// work noticed the stop at all.
+/// Whether a result shows that a stop cut its work short. For results that cannot show it, the answer is whether the
+/// work observed the stop.
 template <class T>
 bool was_stopped(const T&, bool stop_observed) noexcept {
     return stop_observed;
@@ -41,7 +41,7 @@ bool was_stopped(const std::expected<T, std::error_code>& result, bool) noexcept
     return !result.has_value() && result.error() == condition::canceled;
 }
 
-/// Whether a result can itself say "canceled".
+/// Whether a result can contain "canceled".
 template <class T>
 inline constexpr bool can_say_stopped = false;
 template <>
@@ -51,7 +51,7 @@ inline constexpr bool can_say_stopped<io_result> = true;
 template <class T>
 inline constexpr bool can_say_stopped<std::expected<T, std::error_code>> = true;
 
-/// A part of the bytes that was moved before time was up keeps its count and says why there are not more.
+/// A transfer that moved a part of the bytes before the limit keeps its count, and its error becomes timed_out.
 template <class T>
 void explain_partial(T&) noexcept {}
 inline void explain_partial(io_result& result) noexcept {
@@ -59,7 +59,7 @@ inline void explain_partial(io_result& result) noexcept {
 }
 
 template <class T>
-class [[nodiscard("the work starts when this is awaited")]] timeout_awaiter : completion_hook, timer_node {
+class [[nodiscard("await the result: it starts the work")]] timeout_awaiter : completion_hook, timer_node {
  public:
     timeout_awaiter(task<T>&& work, std::chrono::nanoseconds limit) noexcept
         : timeout_awaiter(std::move(work), limit.count(), false) {}
@@ -153,14 +153,14 @@ class [[nodiscard("the work starts when this is awaited")]] timeout_awaiter : co
 
 /// Runs `work` (a task or another awaitable) for at most `limit` from now.
 ///
-/// @return  std::expected of the work's result. Rethrows what escaped from the work.
-/// @error   errc::timed_out if the work was cut short by the limit. If it can say so itself (io_result, error_code,
-///          expected), its own word counts: data or any other error comes back as the value, and an io_result with a
-///          part of the bytes comes back as a value whose error is timed_out. operation_canceled if the work cannot say
-///          so itself and was stopped by the task's own stop.
+/// @return  std::expected of the work's result. Rethrows the work's exception.
+/// @error   errc::timed_out if the limit cut the work short. If the result type contains an error (io_result,
+///          error_code, expected), the result decides: data or any other error is returned as the value, and an
+///          io_result with a part of the bytes is returned as a value whose error is timed_out. operation_canceled if
+///          the result type contains no error and the task's own stop stopped the work.
 /// @suspend Until the work has ended; resumes on the same context.
 /// @cancel  Passes the stop on to the work and keeps waiting for it.
-/// A limit of more than 146 years is none.
+/// A limit of more than 146 years is no limit.
 template <class Rep, class Period, class Awaitable>
 auto with_timeout(std::chrono::duration<Rep, Period> limit, Awaitable work) {
     return detail::timeout_awaiter<detail::task_value_of<Awaitable>>(detail::to_task(work), detail::saturated(limit));

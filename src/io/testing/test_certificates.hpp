@@ -1,4 +1,4 @@
-// Test support: certificates that are made on the spot, so that none can expire in the repository.
+// Test support: certificates that are made during the test, so that none can expire in the repository.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -6,15 +6,15 @@
 #include <chrono>
 
 /// Like ASSERT_TRUE, inside a coroutine that returns nothing.
-#define CORRO_REQUIRE(condition)                           \
-    if (!(condition)) {                                    \
-        ADD_FAILURE() << "this did not hold: " #condition; \
-        co_return;                                         \
+#define CORRO_REQUIRE(condition)               \
+    if (!(condition)) {                        \
+        ADD_FAILURE() << "false: " #condition; \
+        co_return;                             \
     }
 
 namespace corro::io {
 
-/// A bound for whole tests that no sound run comes near, however busy the machine is.
+/// A time limit for whole tests, far above any run without an error, even on a busy machine.
 inline constexpr std::chrono::seconds test_patience{30};
 
 }  // namespace corro::io

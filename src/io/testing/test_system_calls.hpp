@@ -1,4 +1,4 @@
-// Test support: lets a (forked) process do without system calls, and proves it.
+// Test support: forbids system calls in a (forked) process.
 #pragma once
 
 #include <linux/filter.h>
@@ -12,7 +12,7 @@
 namespace corro::io {
 
 /// From now on this thread's `io_uring_setup` fails with EPERM, as in a container that forbids it. Cannot be undone.
-/// @return Whether the kernel took the rule.
+/// @return Whether the kernel accepted the rule.
 [[nodiscard]] inline bool forbid_io_uring() noexcept {
     sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // the number of the call
@@ -25,7 +25,7 @@ namespace corro::io {
 }
 
 /// From now on every system call but the end of the process kills it. Cannot be undone.
-/// @return Whether the kernel took the rule.
+/// @return Whether the kernel accepted the rule.
 [[nodiscard]] inline bool forbid_system_calls() noexcept {
     sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),

@@ -44,7 +44,7 @@ inline tls_context server_context(const tls_server_options& options = serving_op
 using secure_stream = tls_stream<unix_stream>;
 using secure_outcome = std::expected<secure_stream, std::error_code>;
 
-/// How both sides of a handshake came out.
+/// The results of both sides of a handshake.
 struct tls_pair {
     tls_pair() noexcept : client(std::unexpected(std::error_code())), server(std::unexpected(std::error_code())) {}
     [[nodiscard]] bool ok() const noexcept { return client.has_value() && server.has_value(); }

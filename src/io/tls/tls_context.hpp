@@ -1,9 +1,9 @@
-// `tls_context`: what the TLS connections of a client or a server have in common: certificates, whom to trust, which
-// protocols to offer, and the sessions that can be resumed.
+// `tls_context`: the common settings of the TLS connections of a client or a server: certificates, trusted issuers,
+// offered protocols, and the sessions that can be resumed.
 //
 // TLS 1.2 with AEAD cipher suites and forward secrecy, and TLS 1.3; nothing older, no compression, no renegotiation.
 //
-// Limits:  a client context remembers at most `sessions_max` sessions, `sessions_per_host_max` of them for one host.
+// Limits:  a client context keeps at most `sessions_max` sessions, `sessions_per_host_max` of them for one host.
 // Threads: made and configured by one thread, then used by any; connections of several contexts may share it.
 // Cost:    making one reads certificates and takes milliseconds; a copy is a reference count.
 #pragma once
@@ -24,17 +24,17 @@ namespace corro::io {
 /// Versions of the protocol.
 enum class tls_version : std::uint8_t { tls_1_2, tls_1_3 };
 
-/// What a client context is made from.
+/// Options of a client context.
 struct tls_client_options {
     tls_client_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
-    /// Whether the server has to prove that it is the host that was asked for. Switch it off in experiments only.
+    /// Whether the server must prove that it is the requested host. Switch it off only in experiments.
     bool verify = true;
-    /// Trust whom the operating system trusts.
+    /// Trust the issuers that the operating system trusts.
     bool system_trust = true;
     /// Certificates (PEM text, one or more) that are trusted as well.
     std::string trusted_certificates;
-    /// Application protocols offered by ALPN, the most wanted first, such as {"http/1.1"}. Each 1 to 255 bytes.
+    /// Application protocols offered by ALPN, the preferred one first, such as {"http/1.1"}. Each 1 to 255 bytes.
     std::vector<std::string> protocols;
     /// Certificate chain and key (PEM text) to show to a server that asks for them.
     std::string certificate_chain;
@@ -42,13 +42,13 @@ struct tls_client_options {
     std::string private_key;
     /// Resume earlier sessions with the same host.
     bool resume = true;
-    /// The oldest version spoken.
+    /// The oldest version allowed.
     tls_version version_min = tls_version::tls_1_2;
-    /// The newest version spoken.
+    /// The newest version allowed.
     tls_version version_max = tls_version::tls_1_3;
 };
 
-/// What a server context is made from.
+/// Options of a server context.
 struct tls_server_options {
     tls_server_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
 
@@ -57,36 +57,36 @@ struct tls_server_options {
     std::string certificate_chain;
     /// The key that belongs to `certificate_chain` (PEM text).
     std::string private_key;
-    /// Application protocols understood (ALPN), the most wanted first. A client that offers only others is refused; one
-    /// that offers none is not.
+    /// Supported application protocols (ALPN), the preferred one first. A client that offers only others is refused;
+    /// one that offers none is not.
     std::vector<std::string> protocols;
     /// If not empty: clients must show a certificate that one of these (PEM text) has signed.
     std::string client_issuers;
-    /// Give out tickets for resuming sessions.
+    /// Issue tickets for resuming sessions.
     bool resume = true;
-    /// The oldest version spoken.
+    /// The oldest version allowed.
     tls_version version_min = tls_version::tls_1_2;
-    /// The newest version spoken.
+    /// The newest version allowed.
     tls_version version_max = tls_version::tls_1_3;
 };
 
-/// What several TLS connections have in common.
+/// The common settings of several TLS connections.
 class tls_context {
  public:
-    /// Sessions that a client context remembers.
+    /// Sessions that a client context keeps.
     static constexpr std::size_t sessions_max = 1024;
-    /// Of them, for one host.
+    /// Of these, for one host.
     static constexpr std::size_t sessions_per_host_max = 4;
 
-    /// A context for connections that we open. Never throws.
+    /// A context for outgoing connections. Never throws.
     /// @error bad_certificate, bad_private_key, bad_setting, out_of_memory.
     [[nodiscard]] static std::expected<tls_context, std::error_code> client(
         const tls_client_options& options = tls_client_options()) noexcept;
-    /// A context for connections that we accept. Otherwise as `client`.
+    /// A context for accepted connections. Otherwise as `client`.
     [[nodiscard]] static std::expected<tls_context, std::error_code> server(const tls_server_options& options) noexcept;
 
-    /// Lets clients that ask for `name` (SNI) see the certificate of `other`; "*.example.com" stands for one label.
-    /// Everybody else sees this context's own. @pre Server contexts, before the first connection. @error bad_setting.
+    /// Clients that ask for `name` (SNI) get the certificate of `other`; the * of "*.example.com" matches one label.
+    /// All other clients get this context's own. @pre Server contexts, before the first connection. @error bad_setting.
     [[nodiscard]] std::error_code add_host(std::string_view name, const tls_context& other) noexcept;
 
     /// Handshakes completed, and how many of them resumed an earlier session.

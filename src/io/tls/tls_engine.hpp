@@ -1,12 +1,12 @@
 // One TLS connection without its transport: bytes in, bytes out. `tls_stream` moves them.
 //
-// OpenSSL reads from `incoming` and writes to `outgoing`, two buffers of fixed size, by a BIO of our own. Every call
-// says what it needs next. Outgoing room for a whole record is made sure of before anything is encrypted, so a write
-// never ends half-way inside OpenSSL, and may be stopped between any two steps.
+// OpenSSL reads from `incoming` and writes to `outgoing`, two buffers of fixed size, by its own BIO. Every call
+// returns what it needs next. Nothing is encrypted before the outgoing buffer has space for a whole record, so a
+// write never ends half-way inside OpenSSL and may be stopped between any two steps.
 //
 // Limits:  `buffer_bytes` of ciphertext in either direction.
 // Threads: one context.
-// Cost:    one copy of the ciphertext in either direction; no allocation but OpenSSL's own.
+// Cost:    one copy of the ciphertext in either direction; only OpenSSL allocates.
 #pragma once
 
 #include <cstddef>
@@ -28,35 +28,35 @@ void remember_sessions(ssl_ctx_st& native) noexcept;
 
 class tls_engine {
  public:
-    /// The most that one record carries, and the most that it can take up with everything around it.
+    /// The largest payload of a record, and its largest size with headers.
     static constexpr std::size_t record_bytes = 16384;
     static constexpr std::size_t record_room_bytes = record_bytes + 512;
     static constexpr std::size_t buffer_bytes = 2 * record_room_bytes;
 
-    /// What a step came to.
+    /// The result of a step.
     enum class step : unsigned char {
         done,
         wants_input,   // fill `room`
         wants_output,  // send `pending`
-        ended,         // the peer has said that it will send no more
+        ended,         // the peer will send no more
         failed,        // see `error`; there may be an alert to send
     };
 
-    /// `host` is for clients: whom the certificate must name.
+    /// `host` is for clients: the name that the certificate must have.
     tls_engine(const tls_context& settings, std::string host) noexcept;
     tls_engine(const tls_engine&) = delete;
     tls_engine& operator=(const tls_engine&) = delete;
     ~tls_engine();
 
     [[nodiscard]] step handshake() noexcept;
-    /// Adds what it decrypted to `bytes`; on `done` at least one byte, more if more has arrived.
+    /// Adds the number of decrypted bytes to `bytes`; on `done` at least one, more if more have arrived.
     [[nodiscard]] step read(std::span<std::byte> into, std::size_t& bytes) noexcept;
-    /// Adds what it encrypted to `bytes`. `wants_output` when there is no room for more.
+    /// Adds the number of encrypted bytes to `bytes`. `wants_output` when the buffer is full.
     [[nodiscard]] step write(std::span<const std::byte> from, std::size_t& bytes) noexcept;
-    /// Says to the peer that nothing more follows.
+    /// Tells the peer that no more bytes follow.
     [[nodiscard]] step shut_down() noexcept;
 
-    /// Where ciphertext goes that has arrived. @pre The last step wanted input.
+    /// The buffer for received ciphertext. @pre The last step wanted input.
     [[nodiscard]] std::span<std::byte> room() noexcept;
     void received(std::size_t bytes) noexcept { incoming_.end += bytes; }
 

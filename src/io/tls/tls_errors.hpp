@@ -1,4 +1,4 @@
-// Error codes of TLS: what was wrong with the peer, its certificate, or our own settings.
+// Error codes of TLS: errors of the peer, its certificate, or the own settings.
 //
 // Threads: any.
 #pragma once
@@ -7,25 +7,25 @@
 
 namespace corro::io {
 
-/// What is wrong with a peer, its certificate or our own settings.
+/// An error of a peer, its certificate or the own settings.
 enum class tls_errc {
-    truncated = 1,              // the connection ended without a close_notify: what came may not be all of it
-    host_name_mismatch,         // the certificate belongs to somebody else
+    truncated = 1,              // the connection ended without a close_notify: data may be missing
+    host_name_mismatch,         // the certificate is for another host
     certificate_expired,        // or its issuer's
     certificate_not_yet_valid,  // or its issuer's
-    certificate_self_signed,    // nobody that we trust vouches for it
-    certificate_untrusted,      // its issuer is not known here
+    certificate_self_signed,    // not signed by a trusted issuer
+    certificate_untrusted,      // its issuer is unknown
     certificate_revoked,
     certificate_rejected,   // for another reason: wrong purpose, weak key, bad signature, ...
     certificate_missing,    // the peer was asked for one and sent none
     no_common_protocol,     // both sides named application protocols (ALPN), and none is common
     no_common_parameters,   // no version or cipher suite that both allow
-    not_tls,                // what arrived is not TLS at all
-    protocol_violation,     // the peer broke the protocol, or somebody changed bytes on the way
+    not_tls,                // the peer does not speak TLS
+    protocol_violation,     // the peer broke the protocol, or bytes were changed on the way
     renegotiation_refused,  // the peer asked for a new handshake within the connection
-    bad_certificate,        // our own certificate cannot be read
-    bad_private_key,        // our own key cannot be read, or does not belong to the certificate
-    bad_setting,            // an option that makes no sense
+    bad_certificate,        // the own certificate cannot be read
+    bad_private_key,        // the own key cannot be read, or does not belong to the certificate
+    bad_setting,            // an invalid option
     out_of_memory,
     peer_alert = 1000,  // the peer gave up; its alert's number is added
 };

@@ -3,13 +3,13 @@
 //     auto settings = tls_context::client();
 //     auto secure = co_await tls_stream<tcp_stream>::connect(std::move(*tcp), *settings, "example.com");
 //
-// The certificate is checked, against the host's name too, unless the context says otherwise. The end of the stream is
-// the peer's close_notify: a connection that is cut without one gives `tls_errc::truncated`, not `end_of_stream`. How
-// long a handshake may take is the caller's decision: `with_timeout(5s, tls_stream<...>::accept(...))`.
+// The certificate is checked, also against the host's name, unless the context disables that. The end of the stream is
+// the peer's close_notify: a connection that is cut without one gives `tls_errc::truncated`, not `end_of_stream`. The
+// caller limits the time of a handshake: `with_timeout(5s, tls_stream<...>::accept(...))`.
 //
 // Threads: one context, that of the stream beneath.
 // Cost:    two buffers of 33 KiB and OpenSSL's own state per connection; one recycled frame per operation, no other
-//          allocation of ours.
+//          allocation outside OpenSSL.
 #pragma once
 
 #include <cstddef>
@@ -32,22 +32,22 @@
 
 namespace corro::io {
 
-/// Says when the next step of a handshake is computed: a server that many strangers can reach has better things to do
-/// than one public-key operation after the other.
+/// Decides when the next step of a handshake is computed, so that unauthenticated connections do not keep a server busy
+/// with public-key operations.
 struct handshake_pace {
-    /// Awaited before each step for which something has arrived. @error Ends the handshake, with this error.
+    /// Awaited before each step that has input. @error Ends the handshake, with this error.
     [[nodiscard]] virtual task<std::error_code> next_step() = 0;
 
  protected:
     ~handshake_pace() = default;
 };
 
-/// An encrypted stream over another one, `Next`. Operations that are under way when it is destroyed end with
-/// operation_canceled.
+/// An encrypted stream over another one, `Next`. Operations in progress end with operation_canceled when it is
+/// destroyed.
 template <stream Next>
 class tls_stream {
  public:
-    /// An operation has its own share of what it needs.
+    /// Operations keep the state alive that they need.
     using operations_keep_it = void;
 
     /// A closed stream.
@@ -62,14 +62,14 @@ class tls_stream {
     }
     ~tls_stream() { close_for_others(); }
 
-    /// Shakes hands as the client.
+    /// Performs the handshake as the client.
     ///
     /// @param next      The connection beneath; closed when the handshake fails.
     /// @param settings  A client context.
-    /// @param host      Whom we want to talk to, a name or an address in figures: sent to the server (names only) and
-    ///                  checked against its certificate.
-    /// @error   A `tls_errc` that says what was wrong with the peer or its certificate; `truncated` if the peer closed
-    ///          in mid-handshake; operation_canceled on stop; what the stream beneath reports.
+    /// @param host      The server's name or numeric address: sent to the server (names only) and checked against its
+    ///                  certificate.
+    /// @error   A `tls_errc` for an error of the peer or its certificate; `truncated` if the peer closed during the
+    ///          handshake; operation_canceled on stop; errors of the stream beneath.
     /// @suspend Until the handshake is over; resumes on the stream's context.
     /// @cancel  Observes the task's stop token; the connection is closed.
     [[nodiscard]] static task<std::expected<tls_stream, std::error_code>> connect(Next next, tls_context settings,
@@ -81,9 +81,9 @@ class tls_stream {
         co_return std::move(made);
     }
 
-    /// Shakes hands as the server, with a server context. Otherwise as `connect`.
+    /// Performs the handshake as the server, with a server context. Otherwise as `connect`.
     ///
-    /// @param pace  Says when the steps are computed, and outlives the await; nullptr: as soon as they can be.
+    /// @param pace  Decides when the steps are computed, and must outlive the await; nullptr: at once.
     [[nodiscard]] static task<std::expected<tls_stream, std::error_code>> accept(Next next, tls_context settings,
                                                                                  handshake_pace* pace = nullptr) {
         if (!settings.is_server()) co_return std::unexpected(make_error_code(tls_errc::bad_setting));
@@ -95,7 +95,7 @@ class tls_stream {
 
     [[nodiscard]] bool is_open() const noexcept { return connection_ && connection_->next.is_open(); }
 
-    /// Reads what is there, at least one byte.
+    /// Reads the bytes that have arrived, at least one.
     ///
     /// @param into  Filled from the front; stays valid until the await returns.
     /// @return      {error, bytes}.
@@ -105,15 +105,15 @@ class tls_stream {
     /// @overlap     One read and one write may be in flight.
     /// @cancel      Observes the task's stop token; no byte is lost.
     [[nodiscard]] task<io_result> read_some(std::span<std::byte> into) { return read(connection_, into, 1); }
-    /// Reads until `into` is full. Otherwise as `read_some`; what arrived before an error stays in `into`.
+    /// Reads until `into` is full. Otherwise as `read_some`; bytes that arrived before an error stay in `into`.
     [[nodiscard]] task<io_result> read_exact(std::span<std::byte> into) { return read(connection_, into, into.size()); }
 
     /// Writes at least one byte, at most two records' worth.
     ///
     /// @param from  Stays valid until the await returns.
-    /// @return      {error, bytes}; `bytes` counts what was encrypted. On an error part of that may not have left yet;
-    ///              it leaves before anything that is written later.
-    /// @error       operation_canceled on stop and `close`; what the stream beneath reports; broken_pipe after
+    /// @return      {error, bytes}; `bytes` counts the encrypted bytes. On an error some of them may not have been
+    ///              sent yet; they are sent before later writes.
+    /// @error       operation_canceled on stop and `close`; errors of the stream beneath; broken_pipe after
     ///              `shutdown`.
     /// @suspend     While the stream beneath takes no more; resumes on the stream's context.
     /// @overlap     One read and one write may be in flight.
@@ -124,7 +124,7 @@ class tls_stream {
         return write(connection_, from, from.size());
     }
 
-    /// Sends close_notify and ends the sending side of the stream beneath; reading goes on. Counts as a write.
+    /// Sends close_notify and ends the sending side of the stream beneath; reading stays possible. Counts as a write.
     [[nodiscard]] task<std::error_code> shutdown() { return shut_down(connection_); }
 
     /// Closes the stream beneath at once, without a close_notify: the peer sees a truncated stream unless `shutdown`
@@ -133,7 +133,7 @@ class tls_stream {
         if (connection_) connection_->next.close();
     }
 
-    // What the handshake agreed on; empty for a stream that was never opened. Views live as long as the stream.
+    // The results of the handshake; empty for a stream that was never opened. Views are valid as long as the stream.
 
     /// The application protocol (ALPN), or nothing if none was agreed.
     [[nodiscard]] std::string_view protocol() const noexcept {
@@ -165,7 +165,7 @@ class tls_stream {
             : next(std::move(beneath)), engine(settings, std::move(host)) {}
         Next next;
         detail::tls_engine engine;
-        mutex sending;  // who holds it moves ciphertext out
+        mutex sending;  // its holder sends ciphertext
     };
 
     explicit tls_stream(connection* made) noexcept : connection_(made) {}
@@ -175,20 +175,20 @@ class tls_stream {
         if (connection_.shared()) connection_->next.close();
     }
 
-    /// What an operation gives that has met `error`: it began on an open stream, so one that is closed was closed
-    /// meanwhile.
+    /// The error to return for `error`. The operation began on an open stream; if the stream is closed now, it was
+    /// closed during the operation.
     static std::error_code reason(const connection& on, std::error_code error) noexcept {
         return error == std::errc::bad_file_descriptor && !on.next.is_open() ? operation_canceled() : error;
     }
 
-    /// Sends everything that is pending, also what somebody else adds meanwhile.
+    /// Sends all pending ciphertext, including what others add during the call.
     static task<std::error_code> flush(connection* on) {
         const std::error_code stopped = co_await on->sending.lock();
         if (stopped) co_return stopped;
         co_return co_await send_pending(on);
     }
 
-    /// The same for who holds the lock; gives it back.
+    /// The same for the holder of the lock; releases it.
     static task<std::error_code> send_pending(connection* on) {
         std::error_code error;
         while (!error && !on->engine.pending().empty()) {
@@ -200,7 +200,7 @@ class tls_stream {
         co_return error;
     }
 
-    /// Fetches more ciphertext. An end here is one that nobody announced.
+    /// Receives more ciphertext. An end of the stream here is a truncation.
     static task<std::error_code> fetch(connection* on) {
         const io_result got = co_await on->next.read_some(on->engine.room());
         on->engine.received(got.bytes);
@@ -212,7 +212,7 @@ class tls_stream {
         for (;;) {
             const step came_to = on->engine.handshake();
             std::error_code error;
-            // An alert goes out as well, so that the peer knows why.
+            // Sends an alert as well, so that the peer gets the reason.
             if (!on->engine.pending().empty()) error = co_await flush(on);
             if (came_to == step::failed) {
                 on->next.close();
@@ -240,8 +240,8 @@ class tls_stream {
             const std::size_t pending_before = on->engine.pending().size();
             const step came_to = on->engine.read(into.subspan(done), done);
             std::error_code error;
-            // Reading answers in some cases, with an alert for instance. A writer at work takes the answer along: who
-            // waited for him here would stop reading for as long as the peer does.
+            // A read sometimes has to send, for example an alert. A write in progress sends it too: waiting for that
+            // write here would stop reading for as long as the peer does.
             if (came_to == step::wants_output) {
                 error = co_await flush(on.get());
             } else if (on->engine.pending().size() > pending_before && on->sending.try_lock()) {
@@ -275,7 +275,7 @@ class tls_stream {
 
     static task<std::error_code> shut_down(detail::kept<connection> on) {
         if (!on || !on->next.is_open()) co_return std::make_error_code(std::errc::bad_file_descriptor);
-        // What an earlier, stopped write left behind goes first; then there is room for the close_notify.
+        // First sends the rest of an earlier, stopped write; then there is space for the close_notify.
         std::error_code error = co_await flush(on.get());
         if (error) co_return reason(*on, error);
         const step came_to = on->engine.shut_down();

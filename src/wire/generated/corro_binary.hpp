@@ -418,23 +418,23 @@ enum class session_reject_reason : std::uint8_t {
     invalid_value = 3,
     /// The field is below its least or above its greatest value.
     out_of_range = 4,
-    /// The field has bits set that mean nothing.
+    /// The field has bits set that are not defined.
     undefined_flags = 5,
     /// The message exists, but not in this direction or not now.
     unexpected_message = 6,
-    /// The sequence is above the expected one: something was lost, and the session ends.
+    /// The sequence is above the expected one: a message was lost, and the session ends.
     sequence_gap = 7,
-    /// The sequence is below the expected one: the message was dealt with before.
+    /// The sequence is below the expected one: the message was processed before.
     sequence_repeated = 8,
     /// A request's sequence may not exceed 2^32 - 1.
     sequence_exhausted = 9,
-    /// The venue cannot take the message now; it had no effect.
+    /// The venue cannot accept the message now; it had no effect.
     overloaded = 10,
-    /// Only a session of an operator's account may ask that.
+    /// Only a session of an operator's account may send this request.
     not_an_operator = 11,
-    /// The process that serves the session cannot say what is asked.
+    /// The process that serves the session does not have the requested data.
     not_known_here = 12,
-    /// The venue's journal has failed; nothing is accepted until it has been restarted.
+    /// The venue's journal has failed; the venue accepts nothing until it is restarted.
     journal_failed = 13,
 };
 
@@ -462,14 +462,14 @@ enum class session_reject_reason : std::uint8_t {
 /// The value's name as in the specification; "unknown" for a number that is not in use.
 [[nodiscard]] std::string_view to_string(session_reject_reason value) noexcept;
 
-/// What the venue's journal takes.
+/// What the venue's journal accepts.
 enum class journal_state : std::uint8_t {
-    /// The venue keeps none.
+    /// The venue has no journal.
     no_journal = 0,
     takes_everything = 1,
-    /// The disk is full: only what takes orders away.
+    /// The disk is full: it accepts only requests that remove orders.
     takes_cancels = 2,
-    /// It has failed, or the disk has no room even for cancels: the venue accepts nothing.
+    /// The journal has failed, or the disk has no space even for cancels: the venue accepts nothing.
     takes_nothing = 3,
 };
 
@@ -487,17 +487,17 @@ enum class journal_state : std::uint8_t {
 /// The value's name as in the specification; "unknown" for a number that is not in use.
 [[nodiscard]] std::string_view to_string(journal_state value) noexcept;
 
-/// What came of the wish for a snapshot.
+/// The result of the snapshot request.
 enum class snapshot_outcome : std::uint8_t {
-    /// It is being made. When it is finished venue_status says so, and the event log.
+    /// The snapshot is being made. venue_status and the event log show when it is finished.
     begun = 0,
-    /// One is being made already; no other is begun.
+    /// A snapshot is being made already; no other is started.
     under_way = 1,
-    /// The newest snapshot holds every command that is durable.
+    /// The newest snapshot includes every durable command.
     nothing_new = 2,
-    /// The venue keeps no journal, and snapshots are made of it.
+    /// The venue has no journal, from which snapshots are made.
     no_journal = 3,
-    /// The venue writes snapshots when it ends, not while it runs. Not sent any more.
+    /// The venue writes snapshots when it ends, not while it runs. No longer sent.
     only_at_the_end = 4,
 };
 
@@ -518,11 +518,11 @@ enum class snapshot_outcome : std::uint8_t {
 
 /// Why a session ends.
 enum class logout_reason : std::uint8_t {
-    /// The sender wishes to leave.
+    /// The sender ends the session.
     requested = 0,
     /// The venue closes.
     shutting_down = 1,
-    /// Account, session number, key or proof are not right; which one is not said.
+    /// Account, session number, key or proof is wrong; the message does not reveal which.
     authentication_failed = 2,
     /// The peers have no protocol version in common.
     unsupported_version = 3,
@@ -530,27 +530,28 @@ enum class logout_reason : std::uint8_t {
     already_logged_on = 4,
     /// No hello came in time.
     logon_timeout = 5,
-    /// Nothing came for longer than the heartbeat rules allow.
+    /// No message came for longer than the heartbeat rules allow.
     idle_timeout = 6,
     /// The client did not read and its buffer is full.
     slow_consumer = 7,
     /// The bytes are not this protocol.
     protocol_error = 8,
-    /// A message was lost, and the session cannot go on without it.
+    /// A message was lost, and the session cannot continue without it.
     sequence_gap = 9,
-    /// A message that the client has not seen was given up before it could be sent again.
+    /// A message that the client has not seen is no longer kept and cannot be sent again.
     resend_unavailable = 10,
-    /// The venue has no room for another session.
+    /// The venue has no capacity for another session.
     capacity = 11,
-    /// hello asks for messages beyond the last one that the venue ever sent: it is not the venue that the client knew.
+    /// hello asks for messages beyond the last one that the venue has sent: the client's messages are from another
+    /// venue.
     sequence_unknown = 12,
-    /// The session sent far more requests than it may.
+    /// The session sent far more requests than permitted.
     throttled = 13,
     /// Another connection with the account's key has taken the session over.
     taken_over = 14,
-    /// The venue's journal has failed; nothing is accepted until it has been restarted.
+    /// The venue's journal has failed; the venue accepts nothing until it is restarted.
     journal_failed = 15,
-    /// The session's numbers begin again: log on again. In the answer to a hello: they could not begin again yet.
+    /// The session's numbers were reset: log on again. In the answer to a hello: the reset is not finished yet.
     session_day_ended = 16,
 };
 
@@ -581,13 +582,13 @@ enum class logout_reason : std::uint8_t {
 /// The value's name as in the specification; "unknown" for a number that is not in use.
 [[nodiscard]] std::string_view to_string(logout_reason value) noexcept;
 
-/// What the client wishes for the session.
+/// Options of the session.
 namespace hello_flag {
-/// When the connection ends without a logout, the session's open orders are cancelled, but for those with the flag
+/// When the connection ends without a logout, the session's open orders are cancelled, except those with the flag
 /// stays.
 inline constexpr std::uint8_t cancel_on_disconnect = 1;
-/// If another connection has the session, that one ends as if it had been lost, with the reason taken_over, and this
-/// one goes on.
+/// If another connection has the session, that connection ends like a lost one, with the reason taken_over, and this
+/// one takes the session.
 inline constexpr std::uint8_t take_over = 2;
 }  // namespace hello_flag
 /// All bits that mean something.
@@ -606,14 +607,14 @@ static_assert(domain::amend_flag::account == 8);
 /// All bits that mean something.
 inline constexpr std::uint8_t amend_flags_mask = 15;
 
-/// In what a new instrument differs from the one that it is like; what is not named is the same.
+/// The differences of a new instrument from the one that it is like; everything else is the same.
 namespace definition_field {
 inline constexpr std::uint8_t expiry = 1;
 /// Right and strike.
 inline constexpr std::uint8_t option = 2;
 inline constexpr std::uint8_t price_low = 4;
 inline constexpr std::uint8_t price_high = 8;
-/// The instruments that are the legs; their ratios and sides stay.
+/// Changes the instruments of the legs; their ratios and sides stay.
 inline constexpr std::uint8_t legs = 16;
 }  // namespace definition_field
 /// All bits that mean something.
@@ -621,12 +622,12 @@ inline constexpr std::uint8_t definition_fields_mask = 31;
 
 /// Which open orders a query is about; without any, the one that it names.
 namespace query_flag {
-/// All that this session entered.
+/// All open orders that this session entered.
 inline constexpr std::uint8_t all_of_session = 1;
-/// All of the account.
+/// All open orders of the account.
 inline constexpr std::uint8_t all_of_account = 2;
-/// With one of the others: only those behind the open order that order names, as the answer to an earlier query ended
-/// with it.
+/// With one of the others: only orders behind the open order named by order, which ended the answer to an earlier
+/// query.
 inline constexpr std::uint8_t behind = 4;
 }  // namespace query_flag
 /// All bits that mean something.
@@ -666,7 +667,7 @@ struct refusal {
     store_field(out + 8, sequence);
 }
 
-/// Server to client, the first message on a connection: what the client has to prove its key against.
+/// Server to client, the first message on a connection: the nonce for the client's proof of its key.
 struct challenge {
     static constexpr template_id message_id = template_id::challenge;
     static constexpr std::size_t block_bytes = 48;
@@ -675,9 +676,9 @@ struct challenge {
     std::array<std::byte, 32> nonce{};
     /// The server's clock.
     domain::time_ns time{};
-    /// The newest version of the protocol that the server speaks.
+    /// The newest version of the protocol that the server supports.
     std::uint16_t protocol_version{};
-    /// The oldest one.
+    /// The oldest version of the protocol that the server supports.
     std::uint16_t protocol_version_min{};
 
     friend bool operator==(const wire::challenge&, const wire::challenge&) = default;
@@ -735,19 +736,19 @@ struct hello {
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
     domain::account_id account{};
-    /// Which of the account's permitted connections this is, from 1.
+    /// The number of this session among the account's permitted ones, from 1.
     std::uint32_t session_number{};
-    /// The first numbered server message that the client has not seen: one more than the number of the last that it
-    /// has. 0 when it wants none but new ones.
+    /// The first numbered server message that the client has not seen: one more than the number of the last one that it
+    /// has. 0 for new messages only.
     domain::sequence_number next_sequence{};
     std::uint32_t heartbeat_interval_ms{};
-    /// The version that the client speaks.
+    /// The version that the client uses.
     std::uint16_t protocol_version{};
     std::uint8_t hello_flags{};
-    /// The session_day of the hello_ack from which the client has next_sequence; 0 when it does not know it.
+    /// The session_day of the hello_ack to which next_sequence belongs; 0 when the client does not have it.
     std::uint8_t session_day{};
-    /// Which of the account's keys the proof is made with: the first 8 bytes of HMAC-SHA256 with that key over 11 ASCII
-    /// characters (corro-key-1). 0: whichever fits.
+    /// The key of the proof: the first 8 bytes of HMAC-SHA256 with that key over 11 ASCII characters (corro-key-1). 0:
+    /// any key of the account.
     std::uint64_t key_id{};
     std::array<std::byte, 16> client_nonce{};
     /// HMAC-SHA256 with the account's key over 13 ASCII characters (corro-logon-1), the challenge's nonce, and the 48
@@ -841,28 +842,28 @@ struct hello_ack {
 
     /// The sequence that the client's next numbered message must have.
     domain::sequence_number next_request{};
-    /// The sequence of the server's next numbered message: what hello asked for, or above it when the messages between
-    /// are no longer kept; resend_gap says so too.
+    /// The sequence of the server's next numbered message: the one that hello asked for, or a later one when the
+    /// messages before it are no longer kept; resend_gap reports that too.
     domain::sequence_number next_sequence{};
     /// The server's clock.
     domain::time_ns time{};
     domain::session_id session{};
-    /// The interval that both sides keep.
+    /// The heartbeat interval of both sides.
     std::uint32_t heartbeat_interval_ms{};
     /// The trading day as a number, such as 20260131.
     std::uint32_t trading_date{};
     /// Instruments that the session may trade.
     std::uint32_t instruments_count{};
-    /// Requests that the session may send in a second; 0 for no limit.
+    /// Requests per second that the session may send; 0 for no limit.
     std::uint32_t requests_per_second_max{};
-    /// Open orders that the account may have; 0 for no limit.
+    /// Largest number of open orders of the account; 0 for no limit.
     std::uint32_t orders_max{};
-    /// The version that both sides speak from here on.
+    /// The version that both sides use from here on.
     std::uint16_t protocol_version{};
-    /// What was granted.
+    /// The flags granted.
     std::uint8_t hello_flags{};
-    /// Which numbering of the session this is: 1, one more whenever its numbers have begun again, and 1 again behind
-    /// 255. 0: a server that does not reset numbers.
+    /// Counts the resets of the session's numbers: 1 at first, one more after each reset, and 1 again after 255. 0: a
+    /// server that does not reset numbers.
     std::uint8_t session_day{};
 
     friend bool operator==(const wire::hello_ack&, const wire::hello_ack&) = default;
@@ -1103,8 +1104,8 @@ class logout_ack_view {
     const std::byte* block_;
 };
 
-/// Server to client: a message had a sound frame and yet could not be taken. It had no effect on the market; the
-/// session goes on.
+/// Server to client: a message had a valid frame but was rejected. It had no effect on the market; the session
+/// continues.
 struct reject {
     static constexpr template_id message_id = template_id::reject;
     static constexpr std::size_t block_bytes = 16;
@@ -1114,7 +1115,7 @@ struct reject {
     domain::sequence_number refused_sequence{};
     /// Its template id.
     std::uint16_t refused_template{};
-    /// The id of the field that was wrong, as in the tables here; 0 when no single field was.
+    /// The id of the wrong field, as in the tables here; 0 when it is not a single field.
     std::uint16_t refused_field{};
     wire::session_reject_reason session_reject_reason = wire::session_reject_reason::none;
 
@@ -1172,16 +1173,16 @@ class reject_view {
     const std::byte* block_;
 };
 
-/// Server to client, behind the instruments and before the first numbered message, to clients of version 2: messages
+/// Server to client, after the instruments and before the first numbered message, to clients of version 2: messages
 /// that hello asked for are no longer kept.
 struct resend_gap {
     static constexpr template_id message_id = template_id::resend_gap;
     static constexpr std::size_t block_bytes = 16;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
-    /// The first message that there is; it is sent next.
+    /// The first message that is kept; it is sent next.
     domain::sequence_number next_sequence{};
-    /// The first message that hello asked for and that is lost to the client.
+    /// The first of the messages that are no longer kept: the one that hello asked for.
     domain::sequence_number first_missing{};
 
     friend bool operator==(const wire::resend_gap&, const wire::resend_gap&) = default;
@@ -1227,39 +1228,39 @@ class resend_gap_view {
     const std::byte* block_;
 };
 
-/// Server to client: how the venue is, for an operator who asked; one for each segment. Not numbered, and not sent
-/// again.
+/// Server to client: the state of the venue, for an operator; one message for each partition. Not numbered, and not
+/// sent again.
 struct venue_status {
     static constexpr template_id message_id = template_id::venue_status;
     static constexpr std::size_t block_bytes = 72;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
-    /// The operator's, repeated.
+    /// The number in the operator's request.
     std::uint64_t question{};
     /// The server's clock.
     domain::time_ns time{};
-    /// The last command that the segment has sequenced.
+    /// The last command that the partition has sequenced.
     domain::sequence_number last_command{};
-    /// The last command of which the journal keeps what its mode promises; 0 without a journal.
+    /// The last command that the journal has stored as its mode promises; 0 without a journal.
     domain::sequence_number durable_command{};
     /// The last command in the newest snapshot; 0 when there is none.
     domain::sequence_number snapshot_command{};
-    /// Requests that are taken and not answered, in the process that serves the session.
+    /// Outstanding requests in the process that serves the session.
     std::uint64_t commands_waiting{};
     /// The number of the feed's next message.
     domain::sequence_number feed_sequence{};
     /// Sessions that are logged on, in the process that serves the session.
     std::uint32_t sessions_count{};
-    /// Sessions that the accounts may have together.
+    /// Permitted sessions of all accounts together.
     std::uint32_t sessions_max{};
     wire::journal_state journal_state = wire::journal_state::no_journal;
     /// Of the instrument, if there is one.
     domain::trading_phase trading_phase = domain::trading_phase::continuous;
-    /// The segment that the message is about, from 0. Commands, journal and feed are its own.
+    /// The partition that the message is about, from 0. It has its own commands, journal and feed.
     std::uint8_t segment{};
-    /// Messages that answer the question; 1 in a venue that is not divided.
+    /// Messages in the answer; 1 in a venue without partitions.
     std::uint8_t segments_count{};
-    /// The one that was asked for, if it trades in this segment; otherwise 0.
+    /// The requested instrument, if it trades in this partition; otherwise 0.
     domain::instrument_id instrument{};
 
     friend bool operator==(const wire::venue_status&, const wire::venue_status&) = default;
@@ -1358,8 +1359,8 @@ class venue_status_view {
     const std::byte* block_;
 };
 
-/// Client to server: asks how the venue is; for operators. Answered by venue_status. It is not numbered and not
-/// journaled. Another session is refused with not_an_operator.
+/// Client to server: asks for the state of the venue; for operators. Answered by venue_status. It is not numbered and
+/// not journaled. Another session is refused with not_an_operator.
 struct status_request {
     static constexpr template_id message_id = template_id::status_request;
     static constexpr std::size_t block_bytes = 16;
@@ -1367,7 +1368,7 @@ struct status_request {
 
     /// Any number; the answer repeats it.
     std::uint64_t question{};
-    /// Whose phase is wanted too; 0 for none.
+    /// An instrument whose phase is also requested; 0 for none.
     domain::instrument_id instrument{};
 
     friend bool operator==(const wire::status_request&, const wire::status_request&) = default;
@@ -1458,15 +1459,15 @@ class snapshot_request_view {
     const std::byte* block_;
 };
 
-/// Server to client: what came of a snapshot_request. Not numbered, and not sent again.
+/// Server to client: the result of a snapshot_request. Not numbered, and not sent again.
 struct snapshot_answer {
     static constexpr template_id message_id = template_id::snapshot_answer;
     static constexpr std::size_t block_bytes = 24;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
-    /// The operator's, repeated.
+    /// The number in the operator's request.
     std::uint64_t question{};
-    /// The last command that was durable when the request came. A snapshot that was begun for it holds that command.
+    /// The last command that was durable when the request came. A snapshot that it starts includes that command.
     domain::sequence_number durable_command{};
     wire::snapshot_outcome snapshot_outcome = wire::snapshot_outcome::begun;
 
@@ -1528,7 +1529,7 @@ struct enter_order {
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
     domain::client_order_id client_order{};
-    /// The limit. In a market_protected order: how much worse than the best price it may be. Otherwise ignored.
+    /// The limit. For a market_protected order: how much worse than the best price it may trade. Otherwise ignored.
     domain::price_nano price{};
     std::int64_t quantity{};
     domain::instrument_id instrument{};
@@ -1537,16 +1538,16 @@ struct enter_order {
     domain::time_in_force time_in_force = domain::time_in_force::day;
     domain::self_match_prevention self_match_prevention = domain::self_match_prevention::none;
     std::uint8_t order_flags{};
-    /// When not 0: self-match prevention looks at the orders of the firm that carry the same number, instead of at
-    /// those of the account.
+    /// When not 0: self-match prevention covers the firm's orders with the same number, instead of those of the
+    /// account.
     std::uint32_t self_match_group{};
     /// Of the order types that wait; otherwise ignored.
     domain::price_nano trigger_price{};
-    /// The most that the book shows of it at a time; 0 for all.
+    /// The largest quantity that the book shows at a time; 0 for all.
     std::int64_t display_quantity{};
-    /// The order is refused unless so much trades at once; 0 for none.
+    /// The order is rejected unless this quantity trades at once; 0 for none.
     std::int64_t minimum_quantity{};
-    /// The last instant at which a gtd order is good; 0 for any other.
+    /// The last time at which a gtd order is good; 0 for other orders.
     domain::time_ns expire_time{};
 
     friend bool operator==(const wire::enter_order&, const wire::enter_order&) = default;
@@ -1651,9 +1652,9 @@ class enter_order_view {
     const std::byte* block_;
 };
 
-/// Changes price, quantity and what the flags say of an open order. Less quantity at the same price keeps the order's
-/// priority; anything else sends it to the back. The order is named by order, or else by target_request, or else by
-/// client_order.
+/// Changes price, quantity and, by its flags, other terms of an open order. Less quantity at the same price keeps the
+/// order's priority; any other change sends it to the back. The order is named by order, or else by target_request, or
+/// else by client_order.
 struct amend_order {
     static constexpr template_id message_id = template_id::amend_order;
     static constexpr std::size_t block_bytes = 64;
@@ -1676,7 +1677,7 @@ struct amend_order {
     domain::account_id new_account{};
     /// With the flag trigger_price.
     domain::price_nano trigger_price{};
-    /// With the flag display_quantity: the most that the book shows at a time from now on; 0 for all.
+    /// With the flag display_quantity: the new display quantity; 0 for all.
     std::int64_t display_quantity{};
 
     friend bool operator==(const wire::amend_order&, const wire::amend_order&) = default;
@@ -1819,7 +1820,7 @@ class cancel_order_view {
     const std::byte* block_;
 };
 
-/// Cancels all open orders of the account, or those that this session entered.
+/// Cancels all open orders of the account, or only those that this session entered.
 struct cancel_orders {
     static constexpr template_id message_id = template_id::cancel_orders;
     static constexpr std::size_t block_bytes = 16;
@@ -1829,7 +1830,7 @@ struct cancel_orders {
     domain::instrument_id instrument{};
     domain::cancel_scope cancel_scope = domain::cancel_scope::account;
     domain::cancel_sides cancel_sides = domain::cancel_sides::both;
-    /// Without any: orders, no quotes.
+    /// Without a flag: orders, no quotes.
     std::uint8_t cancel_flags{};
     /// Only orders of this product; 0 for every product.
     domain::product_id product{};
@@ -1906,8 +1907,8 @@ class cancel_orders_view {
     const std::byte* block_;
 };
 
-/// Asks what has become of an order, or which orders are open. It changes nothing. Answered by an order_status for the
-/// open order that it names, as in amend_order; by one for each open order and then request_done; or by order_rejected:
+/// Asks for the state of an order, or of all open orders. It changes nothing. Answered by an order_status for the open
+/// order that it names, as in amend_order; or by one for each open order and then request_done; or by order_rejected:
 /// order_not_open when the named order is filled or cancelled, unknown_order when there never was one.
 struct query_order {
     static constexpr template_id message_id = template_id::query_order;
@@ -1986,7 +1987,7 @@ struct change_phase {
     /// 0 with no instrument: every instrument of the venue.
     domain::product_id product{};
     domain::trading_phase trading_phase = domain::trading_phase::continuous;
-    /// When the phase ends by itself, if it is one that can; 0 for never.
+    /// The time at which the phase ends by itself, if it can; 0 for never.
     domain::time_ns resume_time{};
 
     friend bool operator==(const wire::change_phase&, const wire::change_phase&) = default;
@@ -2096,7 +2097,7 @@ class new_trading_day_view {
     const std::byte* block_;
 };
 
-/// Gives an account its limits, all of them. For operators. Answered by request_done or order_rejected.
+/// Sets all limits of an account. For operators. Answered by request_done or order_rejected.
 struct set_limits {
     static constexpr template_id message_id = template_id::set_limits;
     static constexpr std::size_t block_bytes = 32;
@@ -2169,9 +2170,8 @@ class set_limits_view {
     const std::byte* block_;
 };
 
-/// Cancels every order that the scope covers and refuses new ones from then on, or lets them in again. A client may
-/// throw it for its own session and account; everything else is for operators. Answered by request_done or
-/// order_rejected.
+/// Cancels every order in the scope and rejects new ones from then on, or accepts them again. A client may switch it on
+/// for its own session and account; everything else is for operators. Answered by request_done or order_rejected.
 struct kill_switch {
     static constexpr template_id message_id = template_id::kill_switch;
     static constexpr std::size_t block_bytes = 16;
@@ -2256,11 +2256,11 @@ struct enter_quote {
     static constexpr std::size_t block_bytes = 48;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
-    /// The client's name of the quote, repeated in what is said of it. It finds no order.
+    /// The client's id of the quote, repeated in its messages. It does not identify an order.
     domain::client_order_id client_order{};
     /// Ignored when bid_quantity is 0; so with the ask.
     domain::price_nano bid_price{};
-    /// What is to be open from now on, whatever has been filled before.
+    /// The new open quantity, independent of earlier fills.
     std::int64_t bid_quantity{};
     domain::price_nano ask_price{};
     std::int64_t ask_quantity{};
@@ -2392,29 +2392,29 @@ struct define_instrument {
     static constexpr std::size_t block_bytes = 88;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
-    /// The new one's; none has it yet.
+    /// The new instrument's id, which must not be in use.
     domain::instrument_id instrument{};
-    /// The instrument that it is like in everything that is not said here.
+    /// The instrument that it is like in everything that these messages do not contain.
     domain::instrument_id like{};
-    /// Printable characters without blanks, commas and quotation marks; none has it yet.
+    /// Printable characters without blanks, commas and quotation marks; it must not be in use.
     domain::symbol symbol{};
-    /// When definition_fields says so.
+    /// With its flag in definition_fields.
     domain::time_ns expiry{};
-    /// When definition_fields says option.
+    /// With the flag option.
     domain::price_nano strike{};
-    /// When definition_fields says so; a multiple of the tick size of `like`.
+    /// With its flag in definition_fields; a multiple of the tick size of `like`.
     domain::price_nano price_low{};
-    /// When definition_fields says so; a multiple of the tick size of `like`.
+    /// With its flag in definition_fields; a multiple of the tick size of `like`.
     domain::price_nano price_high{};
-    /// When definition_fields says legs: the instruments in the order of the legs of `like`.
+    /// With the flag legs: the instruments in the order of the legs of `like`.
     domain::instrument_id leg_1{};
     domain::instrument_id leg_2{};
     domain::instrument_id leg_3{};
     domain::instrument_id leg_4{};
     std::uint8_t definition_fields{};
-    /// When definition_fields says option.
+    /// With the flag option.
     domain::option_right option_right = domain::option_right::none;
-    /// When definition_fields says legs: as many as `like` has.
+    /// With the flag legs: as many as `like` has.
     std::uint8_t legs_defined{};
 
     friend bool operator==(const wire::define_instrument&, const wire::define_instrument&) = default;
@@ -2515,14 +2515,14 @@ class define_instrument_view {
     const std::byte* block_;
 };
 
-/// Quotes in several instruments, each as by an enter_quote, in this order. One that is refused does not hinder the
-/// others. Each is answered; the answer of the last completes the request.
+/// Quotes in several instruments, each as by an enter_quote, in this order. A rejected quote does not affect the
+/// others. Each is answered; the answer to the last one completes the request.
 struct mass_quote {
     static constexpr template_id message_id = template_id::mass_quote;
     static constexpr std::size_t block_bytes = 232;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
-    /// The client's name of all these quotes.
+    /// The client's id of all these quotes.
     domain::client_order_id client_order{};
     /// Fields of later quotes are ignored.
     std::uint8_t quotes_count{};
@@ -2750,7 +2750,7 @@ struct set_protection {
     std::uint32_t fills_max{};
     /// Lots within a window, over all instruments, that withdraw the quotes; 0 for no such limit.
     std::uint32_t lots_max{};
-    /// How long a window lasts, in milliseconds; above 0 when there is a limit.
+    /// The length of a window in milliseconds; above 0 when there is a limit.
     std::uint32_t window_ms{};
 
     friend bool operator==(const wire::set_protection&, const wire::set_protection&) = default;
@@ -2796,7 +2796,7 @@ class set_protection_view {
     const std::byte* block_;
 };
 
-/// Lets the account quote again after its protection has withdrawn its quotes. Answered by protection_changed.
+/// Allows the account to quote again after its protection has withdrawn its quotes. Answered by protection_changed.
 struct reset_protection {
     static constexpr template_id message_id = template_id::reset_protection;
     static constexpr std::size_t block_bytes = 16;
@@ -2848,13 +2848,13 @@ struct order_entered {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::order_id order{};
@@ -2864,7 +2864,7 @@ struct order_entered {
     /// Open quantity.
     std::int64_t quantity{};
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
     /// The header's sequence of the request that caused it, when this session sent it; otherwise 0.
     std::uint32_t request{};
@@ -2969,13 +2969,13 @@ struct order_amended {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::order_id order{};
@@ -2985,7 +2985,7 @@ struct order_amended {
     /// Open quantity after the change.
     std::int64_t quantity{};
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
     /// The header's sequence of the request that caused it, when this session sent it; otherwise 0.
     std::uint32_t request{};
@@ -3082,8 +3082,8 @@ class order_amended_view {
     const std::byte* block_;
 };
 
-/// An order left the market: by request, or because its remainder may not rest; the reason says why when it was not the
-/// owner.
+/// An order left the market: by request, or because its remainder may not rest. The reason is set unless the owner
+/// asked for it.
 struct order_cancelled {
     static constexpr template_id message_id = template_id::order_cancelled;
     static constexpr std::size_t block_bytes = 72;
@@ -3091,23 +3091,23 @@ struct order_cancelled {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::order_id order{};
     domain::client_order_id client_order{};
     /// The order's limit.
     domain::price_nano price{};
-    /// The quantity taken out.
+    /// The quantity cancelled.
     std::int64_t quantity{};
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
     /// The header's sequence of the request that caused it, when this session sent it; otherwise 0.
     std::uint32_t request{};
@@ -3212,13 +3212,13 @@ struct order_executed {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::order_id order{};
@@ -3230,7 +3230,7 @@ struct order_executed {
     /// Open quantity after the fill.
     std::int64_t leaves{};
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
 
     friend bool operator==(const wire::order_executed&, const wire::order_executed&) = default;
@@ -3324,7 +3324,7 @@ class order_executed_view {
     const std::byte* block_;
 };
 
-/// A request was refused; the reason says why. Nothing changed.
+/// A request was rejected, for the reason given. Nothing changed.
 struct order_rejected {
     static constexpr template_id message_id = template_id::order_rejected;
     static constexpr std::size_t block_bytes = 72;
@@ -3332,13 +3332,13 @@ struct order_rejected {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     /// 0 when the request names no order of the account.
@@ -3350,7 +3350,7 @@ struct order_rejected {
     /// Open quantity of the order that the request names, if any.
     std::int64_t quantity{};
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
     /// The header's sequence of the refused request.
     std::uint32_t request{};
@@ -3455,13 +3455,13 @@ struct trade_capture {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::trade_id trade{};
@@ -3469,7 +3469,7 @@ struct trade_capture {
     domain::price_nano price{};
     std::int64_t quantity{};
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
 
     friend bool operator==(const wire::trade_capture&, const wire::trade_capture&) = default;
@@ -3558,8 +3558,8 @@ class trade_capture_view {
     const std::byte* block_;
 };
 
-/// One side's record of what a trade of a strategy did in one leg. The header's instrument is the leg, its side what
-/// this side did there.
+/// One side's record of a strategy's trade in one leg. The header's instrument is the leg, its side the side of this
+/// party in the leg.
 struct leg_capture {
     static constexpr template_id message_id = template_id::leg_capture;
     static constexpr std::size_t block_bytes = 64;
@@ -3567,13 +3567,13 @@ struct leg_capture {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     /// Of the strategy.
@@ -3584,7 +3584,7 @@ struct leg_capture {
     domain::price_nano leg_price{};
     std::int64_t quantity{};
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
 
     friend bool operator==(const wire::leg_capture&, const wire::leg_capture&) = default;
@@ -3673,7 +3673,7 @@ class leg_capture_view {
     const std::byte* block_;
 };
 
-/// An open order as it stands, for who asked by query_order.
+/// The state of an open order, in answer to a query_order.
 struct order_status {
     static constexpr template_id message_id = template_id::order_status;
     static constexpr std::size_t block_bytes = 72;
@@ -3681,13 +3681,13 @@ struct order_status {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::order_id order{};
@@ -3794,8 +3794,8 @@ class order_status_view {
     const std::byte* block_;
 };
 
-/// A set_limits, change_phase, kill_switch, settle_instrument, define_instrument or new_trading_day is done, or a query
-/// of all orders; the orders that it cancelled, or found, were said before.
+/// A set_limits, change_phase, kill_switch, settle_instrument, define_instrument, new_trading_day or a query of all
+/// orders is done; the messages of the orders that it cancelled or found precede this one.
 struct request_done {
     static constexpr template_id message_id = template_id::request_done;
     static constexpr std::size_t block_bytes = 40;
@@ -3803,18 +3803,18 @@ struct request_done {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     /// The account concerned.
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
     /// The header's sequence of the request.
     std::uint32_t request{};
@@ -3897,7 +3897,7 @@ class request_done_view {
     const std::byte* block_;
 };
 
-/// A quote is done: the messages of its sides precede it.
+/// A quote was executed: the messages of its sides precede this one.
 struct quote_entered {
     static constexpr template_id message_id = template_id::quote_entered;
     static constexpr std::size_t block_bytes = 64;
@@ -3905,13 +3905,13 @@ struct quote_entered {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     /// The quote's.
@@ -3921,7 +3921,7 @@ struct quote_entered {
     /// Open quantity.
     std::int64_t ask_quantity{};
     domain::account_id account{};
-    /// The session that is told.
+    /// The session that receives the message.
     domain::session_id session{};
     /// The header's sequence of the request that caused it.
     std::uint32_t request{};
@@ -4015,9 +4015,9 @@ class quote_entered_view {
     const std::byte* block_;
 };
 
-/// What the account allows its quotes, as set or reset; with reason quote_protection: it has been reached, the messages
-/// of the quotes' withdrawal follow, and the account may not quote until it resets its protection. The header's
-/// instrument is 0.
+/// The limits of the account's quotes were set or reset. With reason quote_protection: the limits have been reached,
+/// the messages of the quotes' withdrawal follow, and the account may not quote until it resets its protection. The
+/// header's instrument is 0.
 struct protection_changed {
     static constexpr template_id message_id = template_id::protection_changed;
     static constexpr std::size_t block_bytes = 64;
@@ -4025,24 +4025,24 @@ struct protection_changed {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
-    /// Fills in the window that runs.
+    /// Fills in the current window.
     std::uint32_t fills{};
     std::uint32_t fills_max{};
-    /// Lots traded in the window that runs.
+    /// Lots traded in the current window.
     std::uint64_t lots{};
     std::uint32_t lots_max{};
     std::uint32_t window_ms{};
     domain::account_id account{};
-    /// The session that is told: when the limit was reached, the one whose quote reached it.
+    /// The session that receives the message: when the limit was reached, the one whose quote reached it.
     domain::session_id session{};
     /// The header's sequence of the request that caused it, when this session sent it; otherwise 0.
     std::uint32_t request{};
@@ -4148,20 +4148,20 @@ struct order_added {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::order_id order{};
     domain::price_nano price{};
     /// In the book after the event.
     std::int64_t quantity{};
-    /// How much was added.
+    /// The quantity added.
     std::int64_t change{};
 
     friend bool operator==(const wire::order_added&, const wire::order_added&) = default;
@@ -4252,20 +4252,20 @@ struct order_reduced {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::order_id order{};
     domain::price_nano price{};
     /// In the book after the event.
     std::int64_t quantity{};
-    /// How much was taken away.
+    /// The quantity removed.
     std::int64_t change{};
 
     friend bool operator==(const wire::order_reduced&, const wire::order_reduced&) = default;
@@ -4356,20 +4356,20 @@ struct order_deleted {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::order_id order{};
     domain::price_nano price{};
     /// In the book after the event: 0.
     std::int64_t quantity{};
-    /// How much was taken away.
+    /// The quantity removed.
     std::int64_t change{};
 
     friend bool operator==(const wire::order_deleted&, const wire::order_deleted&) = default;
@@ -4460,13 +4460,13 @@ struct level_changed {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::price_nano price{};
@@ -4560,13 +4560,13 @@ struct top_of_book {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::price_nano bid_price{};
@@ -4662,13 +4662,13 @@ struct trade {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::trade_id trade{};
@@ -4760,13 +4760,13 @@ struct price_update {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::price_nano last{};
@@ -4862,13 +4862,13 @@ struct statistics {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     /// Units traded since the start of the day.
@@ -4956,7 +4956,7 @@ class statistics_view {
     const std::byte* block_;
 };
 
-/// What an instrument lets happen from now on; the reason says why when nobody asked.
+/// The instrument's phase from now on; the reason is set when no request asked for it.
 struct phase_changed {
     static constexpr template_id message_id = template_id::phase_changed;
     static constexpr std::size_t block_bytes = 40;
@@ -4964,17 +4964,17 @@ struct phase_changed {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::trading_phase trading_phase = domain::trading_phase::continuous;
-    /// When the phase ends by itself; otherwise 0.
+    /// The time at which the phase ends by itself; 0 if it does not.
     domain::time_ns resume_time{};
 
     friend bool operator==(const wire::phase_changed&, const wire::phase_changed&) = default;
@@ -5057,7 +5057,7 @@ class phase_changed_view {
     const std::byte* block_;
 };
 
-/// At what price how much would trade if the auction ended now. Said when a command has changed it.
+/// The price and quantity if the auction ended now. Sent when a command has changed it.
 struct auction_indicative {
     static constexpr template_id message_id = template_id::auction_indicative;
     static constexpr std::size_t block_bytes = 48;
@@ -5065,20 +5065,20 @@ struct auction_indicative {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
-    /// None when nothing would trade.
+    /// No price when nothing would trade.
     domain::price_nano price{};
     /// Units that would trade.
     std::int64_t volume{};
-    /// Units left over at that price: above 0 of buyers, below 0 of sellers.
+    /// Units left over at that price: positive for buyers, negative for sellers.
     std::int64_t imbalance{};
 
     friend bool operator==(const wire::auction_indicative&, const wire::auction_indicative&) = default;
@@ -5158,7 +5158,7 @@ class auction_indicative_view {
     const std::byte* block_;
 };
 
-/// At what price how much trades now; the fills follow, all at this price.
+/// The price and quantity of the auction; the fills follow, all at this price.
 struct auction_ended {
     static constexpr template_id message_id = template_id::auction_ended;
     static constexpr std::size_t block_bytes = 48;
@@ -5166,20 +5166,20 @@ struct auction_ended {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
-    /// None when nothing trades.
+    /// No price when nothing trades.
     domain::price_nano price{};
     /// Units that trade.
     std::int64_t volume{};
-    /// Units left over at that price: above 0 of buyers, below 0 of sellers.
+    /// Units left over at that price: positive for buyers, negative for sellers.
     std::int64_t imbalance{};
 
     friend bool operator==(const wire::auction_ended&, const wire::auction_ended&) = default;
@@ -5267,13 +5267,13 @@ struct instrument_settled {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::price_nano price{};
@@ -5354,8 +5354,8 @@ class instrument_settled_view {
     const std::byte* block_;
 };
 
-/// A trade of a strategy, in one of its legs. It says no price of the leg's own book: the last, high and low price
-/// there stay as they are.
+/// A trade of a strategy, in one of its legs. It is not a trade in the leg's own book: the last, high and low price
+/// there do not change.
 struct leg_trade {
     static constexpr template_id message_id = template_id::leg_trade;
     static constexpr std::size_t block_bytes = 48;
@@ -5363,13 +5363,13 @@ struct leg_trade {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     /// Of the strategy.
@@ -5455,8 +5455,8 @@ class leg_trade_view {
     const std::byte* block_;
 };
 
-/// L1 and L2: the best implied price of both sides, with the quantity shown there; said when a command has changed it.
-/// A side without has no price and quantity 0. top_of_book and level_changed speak of direct orders only.
+/// L1 and L2: the best implied price of both sides, with the quantity shown there; sent when a command has changed it.
+/// A side without an implied price has no price and quantity 0. top_of_book and level_changed cover direct orders only.
 struct implied_top {
     static constexpr template_id message_id = template_id::implied_top;
     static constexpr std::size_t block_bytes = 56;
@@ -5464,13 +5464,13 @@ struct implied_top {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::price_nano bid_price{};
@@ -5566,11 +5566,11 @@ struct instrument_leg {
 
     /// The strategy.
     domain::instrument_id instrument{};
-    /// The instrument that is its leg, defined by a message of its own.
+    /// The leg's instrument, defined by a message of its own.
     domain::instrument_id leg{};
     /// Lots of the leg in one lot of the strategy.
     std::uint32_t ratio{};
-    /// What who buys the strategy does in the leg.
+    /// The side in this leg of a buyer of the strategy.
     domain::side side = domain::side::buy;
     /// Counts from 0.
     std::uint8_t leg_index{};
@@ -5633,8 +5633,8 @@ class instrument_leg_view {
     const std::byte* block_;
 };
 
-/// Server to client after hello_ack, in snapshots, and to sessions that are logged on when an operator defines one:
-/// what an instrument is. An instrument_leg for each of its legs follows.
+/// Server to client: an instrument. Sent after hello_ack, in snapshots, and to sessions that are logged on when an
+/// operator defines one. An instrument_leg for each of its legs follows.
 struct instrument_definition {
     static constexpr template_id message_id = template_id::instrument_definition;
     static constexpr std::size_t block_bytes = 96;
@@ -5660,7 +5660,7 @@ struct instrument_definition {
     std::uint8_t legs_count{};
     /// Of an option; otherwise 0.
     domain::price_nano strike{};
-    /// When the instrument ends; 0 for one that does not.
+    /// The time at which the instrument ends; 0 for one that does not.
     domain::time_ns expiry{};
     /// Whether a strategy takes part in implied matching.
     domain::switch_state implied = domain::switch_state::off;
@@ -5779,7 +5779,7 @@ struct snapshot_begin {
     static constexpr std::size_t block_bytes = 24;
     static constexpr std::size_t frame_bytes = header_bytes + block_bytes;
 
-    /// The last message of the feed's sequence that the snapshot includes; increments go on with the next.
+    /// The last message of the feed that the snapshot includes; incrementals continue with the next one.
     domain::sequence_number last_sequence{};
     /// The last command that the snapshot includes.
     domain::sequence_number last_command{};
@@ -5890,8 +5890,8 @@ class snapshot_end_view {
     const std::byte* block_;
 };
 
-/// Market data: an operator has defined an instrument. Three messages say it, of a command's one after the other: this
-/// one, instrument_legs when it is a strategy with at most four legs, instrument_defined.
+/// Market data: an operator has defined an instrument. Up to three consecutive messages of one command describe it:
+/// this one, instrument_legs when it is a strategy with at most four legs, and instrument_defined.
 struct instrument_terms {
     static constexpr template_id message_id = template_id::instrument_terms;
     static constexpr std::size_t block_bytes = 56;
@@ -5899,13 +5899,13 @@ struct instrument_terms {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     /// Of an option; otherwise 0.
@@ -6011,13 +6011,13 @@ struct instrument_legs {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::instrument_id leg_1{};
@@ -6121,8 +6121,8 @@ class instrument_legs_view {
     const std::byte* block_;
 };
 
-/// Market data: the instrument is known from here on. In everything that these messages do not say it is like another
-/// one. It begins in phase closed.
+/// Market data: the definition of an instrument is complete. All terms that these messages do not contain are those of
+/// the instrument that it is like. It begins in phase closed.
 struct instrument_defined {
     static constexpr template_id message_id = template_id::instrument_defined;
     static constexpr std::size_t block_bytes = 64;
@@ -6130,17 +6130,17 @@ struct instrument_defined {
 
     /// The command that caused the message: a position in the venue's total order.
     domain::sequence_number command{};
-    /// When that command was sequenced.
+    /// The time at which that command was sequenced.
     domain::time_ns time{};
-    /// The instrument; in a refusal the one that the request named, known or not.
+    /// The instrument; in a reject the one that the request named, known or not.
     domain::instrument_id instrument{};
     /// Of the order; in a trade, of the aggressor; in level_changed, of the level.
     domain::side side = domain::side::buy;
-    /// none, unless the venue refuses or cancels.
+    /// none, unless the venue rejects or cancels.
     domain::reject_reason reason = domain::reject_reason::none;
     std::uint8_t flags{};
     domain::symbol symbol{};
-    /// When the instrument ends; 0 for one that does not.
+    /// The time at which the instrument ends; 0 for one that does not.
     domain::time_ns expiry{};
     /// The instrument that it is like.
     domain::instrument_id like{};

@@ -1,10 +1,10 @@
-// `awaited`: the completion token that makes an operation of Asio something for a task to await.
+// `awaited`: the completion token with which a task awaits an operation of Asio.
 //
 //     auto length = co_await socket.async_read_some(buffer, io::asio::awaited);   // std::expected<size_t, error_code>
 //
 // An exception that Asio's initiation throws comes out of the await. A stop of the task cancels the operation, by its
-// cancellation slot, and waits for it. If the io_context goes before the operation has ended, the await ends with
-// operation_canceled.
+// cancellation slot, and waits for it. If the io_context is destroyed before the operation has ended, the await ends
+// with operation_canceled.
 //
 // Threads: the task's context; the io_context may run on any thread, the context's own among them.
 // Cost:    that of `await_callback`, and Asio's.
@@ -34,7 +34,7 @@ inline constexpr awaited_t awaited;
 
 namespace detail {
 
-/// What an operation that ends with `void(error_code, Values...)` gives.
+/// The result of an operation whose handler is `void(error_code, Values...)`.
 template <class... Values>
 struct asio_result {
     using type = std::expected<std::tuple<Values...>, std::error_code>;
@@ -56,7 +56,7 @@ struct asio_result<> {
 
 template <class Initiate, class... Values>
 auto run_initiation(Initiate initiate) -> task<typename asio_result<Values...>::type> {
-    // The signal outlives the operation: the task waits for its end whatever happens.
+    // The signal outlives the operation: the task always waits for the operation's end.
     const auto signal = std::make_shared<boost::asio::cancellation_signal>();
     auto start = [&initiate, &signal](callback<boost::system::error_code, Values...> done) {
         initiate(boost::asio::bind_cancellation_slot(

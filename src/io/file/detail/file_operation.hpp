@@ -1,8 +1,8 @@
-// One call on a file, as the context, its backend and the pool of threads see it.
+// One call on a file, for the context, its backend and the pool of threads.
 //
-// Reading and writing are repeated by `advance` until all is done, because the system may do a part only. Before every
-// single call the file system's `file_faults`, if it has any, may make it fail or do less; so tests break any call
-// they like, on every backend.
+// `advance` repeats reads and writes until all is done, because the system may transfer only a part. Before every
+// single call the file system's `file_faults`, if there are any, may make it fail or transfer less, so that tests can
+// break any call, on every backend.
 //
 // Threads: the context's, except `perform`, which a thread of the pool runs meanwhile.
 // Cost:    no allocation.
@@ -18,7 +18,7 @@ namespace corro::io {
 
 class context;
 
-/// The calls on files that there are.
+/// The calls on files.
 enum class file_call : std::uint8_t {
     open,
     read,
@@ -32,25 +32,25 @@ enum class file_call : std::uint8_t {
     sync_directory,
 };
 
-/// What `file_faults` has a call do.
+/// How `file_faults` changes a call.
 struct file_fault {
     /// No limit: the call does what it can.
     static constexpr std::size_t whole = ~std::size_t{0};
 
     file_fault() noexcept : error(0), bytes_max(whole) {}
     explicit file_fault(int number, std::size_t most = 0) noexcept : error(number), bytes_max(most) {}
-    /// A call that does less than it was asked to, and says so.
+    /// A call that transfers less than requested, and reports that.
     [[nodiscard]] static file_fault shortened(std::size_t most) noexcept { return file_fault(0, most); }
-    /// A call that never returns. The context's thread goes on, as it does when the disk hangs.
+    /// A call that never returns. The context's thread continues, as with a disk that hangs.
     [[nodiscard]] static file_fault hanging() noexcept {
         file_fault fault;
         fault.hangs = true;
         return fault;
     }
 
-    int error;  // an errno number that the call ends with; 0 for what really comes of it
+    int error;  // an errno number that the call ends with; 0 for the real result
     std::size_t
-        bytes_max;       // how much a read or write moves at most; with an error, what it moved before (a torn write)
+        bytes_max;  // most bytes that a read or write moves; with an error, the bytes moved before it (a torn write)
     bool hangs = false;  // begins and does not end; the task that awaits it is destroyed with its context
 };
 
@@ -67,7 +67,7 @@ class file_faults {
                                             std::size_t bytes) noexcept = 0;
 };
 
-/// A call under way; a member of its awaiter, so of the frame that awaits it.
+/// A call in progress; a member of its awaiter, and so of the awaiting frame.
 class file_operation : public ready_item, public remote_item {
  public:
     explicit file_operation(file_call what) noexcept : call(what) {}
@@ -83,30 +83,30 @@ class file_operation : public ready_item, public remote_item {
     std::uint64_t offset = 0;        ///< Where in the file.
     const char* path = nullptr;      ///< Of calls by name.
     const char* new_path = nullptr;  // of the renames
-    file_faults* faults = nullptr;   ///< Asked before each single call.
+    file_faults* faults = nullptr;   ///< Called before each single call.
 
-    // What came of it: an errno number, `status_end_of_stream`, or 0.
+    // The result: an errno number, `status_end_of_stream`, or 0.
     int status = 0;         ///< How it ended.
     std::size_t bytes = 0;  ///< How much was moved.
 
-    /// How much the single call that is next moves at most.
+    /// The most bytes that the next single call moves.
     [[nodiscard]] std::size_t part_bytes() const noexcept;
 
-    /// Does the single call that is next, and waits for it. @return A number of bytes or a file, or a negative errno.
+    /// Makes the next single call, and waits for it. @return A number of bytes or a file, or a negative errno.
     [[nodiscard]] std::int64_t perform() const noexcept;
 
-    /// Takes note of what a single call came to. @return Whether the whole is complete.
+    /// Records the result of a single call. @return Whether the whole operation is complete.
     [[nodiscard]] bool advance(std::int64_t result) noexcept;
 
-    /// Asks the faults. @return Whether the next single call takes place at all; otherwise the whole is complete.
+    /// Applies the faults. @return Whether the next single call takes place; otherwise the whole operation is complete.
     [[nodiscard]] bool permitted() noexcept;
 
-    /// Has the next single call done, by the context's backend or by the pool.
+    /// Starts the next single call, on the context's backend or in the pool.
     void begin(context& on) noexcept;
-    /// For who did it: the call has come to `result`. On the context's thread.
+    /// Called with the result by the backend or the pool, on the context's thread.
     void finished(context& on, std::int64_t result) noexcept;
 
-    /// Waits until nobody works on it any more; for a frame that is destroyed while its context is torn down.
+    /// Waits until no thread works on it any more; for a frame that is destroyed while its context is torn down.
     void forsake(context& on) noexcept;
 
     [[nodiscard]] bool under_way() const noexcept { return under_way_; }

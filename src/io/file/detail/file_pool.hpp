@@ -19,14 +19,14 @@ namespace corro::io {
 
 class file_pool {
  public:
-    /// Threads are made when all are busy. A disk that hangs keeps as many as there are calls on it, and must leave
-    /// some for the other disks.
+    /// Threads are made when all are busy. A disk that hangs occupies one thread per call on it, and must leave some
+    /// for the other disks.
     static constexpr std::size_t threads_max = 64;
 
     [[nodiscard]] static file_pool& instance() noexcept;
 
-    /// Has `what` done by a thread, which delivers it back to its context. If there is no thread to be had, it is done
-    /// on the spot.
+    /// Passes `what` to a thread, which delivers the result to its context. If no thread can be made, the call is made
+    /// at once.
     void submit(file_operation& what) noexcept;
 
     [[nodiscard]] std::size_t threads_count() noexcept;

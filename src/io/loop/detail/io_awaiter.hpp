@@ -17,7 +17,7 @@
 
 namespace corro::io::detail {
 
-/// The code that an operation's status stands for.
+/// The error code of an operation's status.
 [[nodiscard]] inline std::error_code status_code(int status) noexcept {
     if (status == 0) [[likely]]
         return success;
@@ -42,7 +42,7 @@ namespace corro::io::detail {
     if (on.io().start(what)) {
         if (on.may_continue_inline(what)) [[likely]]
             return false;
-        // The task has had its share; the others come first.
+        // The task has used up its credit; the others come first.
         on.ready(what);
         return true;
     }

@@ -1,7 +1,8 @@
 // The ready queue: coroutines that may run now, first in, first out.
 //
-// Items are members of whatever made the coroutine wait (an awaiter, a promise), so queueing never allocates. Woken
-// waiters always go through the queue: resuming them inside `set()` or `unlock()` would recurse without bound.
+// Items are members of the object that made the coroutine wait (an awaiter, a promise), so queueing never
+// allocates. Woken waiters always go through the queue: resuming them inside `set()` or `unlock()` would recurse
+// without bound.
 //
 // Threads: one context.
 // Cost:    a few stores per push and pop.
@@ -13,13 +14,13 @@ namespace corro::io {
 
 class context;
 
-/// A coroutine on its way to being resumed. Queued at most once at a time.
+/// A coroutine to be resumed. Queued at most once at a time.
 struct ready_item {
     ready_item* next_ready;
     std::coroutine_handle<> waiter;
 };
 
-/// Something that another thread hands to a context. `arrive` runs on the context's thread.
+/// An item that another thread delivers to a context. `arrive` runs on the context's thread.
 struct remote_item {
     using function = void (*)(remote_item&, context&) noexcept;
     remote_item* next_remote;
@@ -51,7 +52,7 @@ class ready_queue {
         return item;
     }
 
-    /// Takes over everything that waits in `other`, behind what is here.
+    /// Moves all items of `other` behind the own ones.
     void append(ready_queue& other) noexcept {
         if (other.first_ == nullptr) return;
         (first_ == nullptr ? first_ : last_->next_ready) = other.first_;
@@ -61,7 +62,7 @@ class ready_queue {
 
     void clear() noexcept { first_ = nullptr; }
 
-    /// Removes `item` wherever it stands. Linear; only for tearing down.
+    /// Removes `item`. Linear; only for tearing down.
     void remove(const ready_item& item) noexcept {
         ready_item* before = nullptr;
         for (ready_item* at = first_; at != nullptr; before = at, at = at->next_ready) {

@@ -2,7 +2,7 @@
 //
 // Eight levels of 64 slots; a slot of level 0 spans 2^14 ns, a slot of each further level spans 64 of the level below.
 // Timers keep their exact deadline: slots only group them, firing compares deadlines. A timer armed relative to "now"
-// first goes to a list of newcomers without any look at the clock; the wheel gives it its deadline when it is next
+// first goes to a list of newcomers without reading the clock; the wheel computes its deadline when it is next
 // advanced. Timers that are disarmed within the same turn of the loop therefore cost two list operations in all.
 //
 // Units:   nanoseconds since the epoch of the backend's steady clock.
@@ -25,7 +25,7 @@ struct timer_link {
 };
 }  // namespace detail
 
-/// One timer, a member of whoever waits. `fire` is called once, by `timer_wheel::advance`.
+/// One timer, a member of the waiting object. `fire` is called once, by `timer_wheel::advance`.
 class timer_node : detail::timer_link {
  public:
     using function = void (*)(timer_node&) noexcept;
@@ -73,7 +73,7 @@ class timer_wheel {
     /// Fires what is due at `now`, ordered by deadline and then by the order of arming.
     void advance(steady_time now) noexcept;
 
-    /// Whether `advance(now)` may have something to fire; it may say so in vain, but never the other way round.
+    /// Whether `advance(now)` may have a timer to fire. May be true without one, but is never false with one.
     [[nodiscard]] bool is_due(steady_time now) const noexcept {
         return newcomer_may_be_due_ || (settled() && next_due() <= now);
     }

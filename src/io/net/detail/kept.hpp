@@ -1,5 +1,5 @@
-// `kept<T>`: what a stream or a client shares with its operations under way, so that it may be destroyed before they
-// have ended.
+// `kept<T>`: state that a stream or a client shares with its operations in progress, so that it may be destroyed
+// before they have ended.
 //
 // Threads: one context.
 // Cost:    a counter; no atomics.
@@ -10,7 +10,7 @@
 
 namespace corro::io::detail {
 
-/// Base of what is kept.
+/// The base of shared state.
 class keepable {
  public:
     keepable() noexcept = default;
@@ -26,12 +26,12 @@ class keepable {
     std::uint32_t keepers_count_ = 0;
 };
 
-/// One of those that keep a T; the last one deletes it. Empty after a move.
+/// A reference to a T; the last one deletes it. Empty after a move.
 template <class T>
 class kept {
  public:
     kept() noexcept = default;
-    /// Keeps what `new` has made, or what somebody keeps already.
+    /// Takes a reference to an object made with `new`, which may have others already.
     explicit kept(T* what) noexcept : what_(what) {
         if (what_ != nullptr) ++counter();
     }
@@ -49,7 +49,7 @@ class kept {
     T* operator->() const noexcept { return what_; }
     T& operator*() const noexcept { return *what_; }
     [[nodiscard]] explicit operator bool() const noexcept { return what_ != nullptr; }
-    /// Whether others keep it too: operations under way, or made and not awaited yet.
+    /// Whether there are other references: operations in progress, or made and not awaited yet.
     [[nodiscard]] bool shared() const noexcept { return what_ != nullptr && counter() > 1; }
 
  private:

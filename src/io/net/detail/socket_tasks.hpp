@@ -1,4 +1,4 @@
-// Opening, connecting and accepting, whatever the family of the address.
+// Opening, connecting and accepting, for every address family.
 //
 // Threads: one context.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace corro::io::detail {
 
-/// How long accepting rests when the process or the system has run out of descriptors or memory.
+/// The pause of accepting when the process or the system has run out of descriptors or memory.
 inline constexpr std::chrono::milliseconds exhausted_retry_delay{10};
 
 /// Opens a socket of `kind` and connects it to `peer`. The descriptor is the caller's.

@@ -1,7 +1,8 @@
 // Tasks that wait for one another across threads: as wait_list.hpp, for the `shared_` forms.
 //
-// A short spin lock guards the list and what is built on it. Woken waiters are delivered to their own context after the
-// lock is released, so that the waking thread never touches the object again once a waiter may run and destroy it.
+// A spin lock, held briefly, guards the list and the primitive built on it. Woken waiters are delivered to their own
+// context after the lock is released, so that the waking thread does not touch the object once a waiter may run and
+// destroy it.
 //
 // Threads: any; a waiter's own steps (suspending, stopping, arriving) happen on its context's thread.
 // Cost:    one atomic exchange and one store per section; no allocation.
@@ -23,7 +24,7 @@ class spin_lock {
  public:
     void lock() noexcept {
         for (unsigned tries = 0; held_.exchange(true, std::memory_order_acquire); ++tries) {
-            // The holder may have lost its processor; do not burn ours for the rest of its time slice.
+            // The holder may have been preempted: give up the processor instead of spinning.
             while (held_.load(std::memory_order_relaxed)) {
                 if (++tries > 100) std::this_thread::yield();
             }
@@ -42,7 +43,7 @@ class shared_wait_list {
         waiter() noexcept : stop_callback(&on_stop) { arrive = &on_arrival; }
         ~waiter() {
             if (!waiting_) return;
-            // Only while the context is torn down. If somebody has woken this waiter already, let it arrive.
+            // Only while the context is torn down. If this waiter has been woken already, let it arrive.
             {
                 const section inside(*list_);
                 if (linked()) {
@@ -60,7 +61,7 @@ class shared_wait_list {
             auto& stopped = static_cast<waiter&>(self);
             {
                 const section inside(*stopped.list_);
-                if (!stopped.linked()) return;  // woken already; it arrives, and counts
+                if (!stopped.linked()) return;  // woken already: the wake-up counts
                 stopped.unlink();
             }
             stopped.waiting_ = false;
@@ -80,7 +81,7 @@ class shared_wait_list {
         bool canceled_ = false;
     };
 
-    /// Inside it the list, and what it guards, may be touched. Whoever was woken is delivered when it ends.
+    /// Inside it the list, and the data that it guards, may be used. Woken waiters are delivered when it ends.
     class section {
      public:
         explicit section(shared_wait_list& list) noexcept : lock_(list.lock_) { lock_->lock(); }
@@ -115,12 +116,12 @@ class shared_wait_list {
         list_.previous = &list_;
         list_.next = &list_;
     }
-    /// A list that is touched inside the sections of another one only.
+    /// A list that is used only inside the sections of another one.
     shared_wait_list(guarded_by_t, shared_wait_list& other) noexcept : shared_wait_list() { lock_ = other.lock_; }
     shared_wait_list(const shared_wait_list&) = delete;
     shared_wait_list& operator=(const shared_wait_list&) = delete;
-    /// @pre Nobody waits, and nobody is inside a section (asserted as far as it can be seen).
-    ~shared_wait_list() { CORRO_ASSERT(empty(), "nobody waits for an object that is destroyed"); }
+    /// @pre No task waits, and no thread is inside a section (asserted as far as possible).
+    ~shared_wait_list() { CORRO_ASSERT(empty(), "an object is destroyed while a task waits for it"); }
 
     [[nodiscard]] bool empty() const noexcept { return list_.next == &list_; }
 
@@ -137,7 +138,7 @@ class shared_wait_list {
         item.where_ = around.where;
         item.waiting_ = true;
         item.link_before(list_);
-        // No stop was requested and none can come meanwhile: this is the thread on which it would.
+        // No stop was requested, and none can come now: stops happen on this thread.
         around.stop.add(item);
         return true;
     }

@@ -3,8 +3,9 @@
 // A waiter is a member of its awaiter. It leaves the list by being woken, by a stop of its task, or, while the
 // context is torn down, by being destroyed. Woken waiters go through the ready queue.
 //
-// What is built on it is a template over the kind of list: `wait_list` here for one context, `shared_wait_list` for any
-// thread. Both offer `waiter`, `section` (inside which the list and what it guards may be touched), `suspend`, `front`.
+// The primitives are templates over the kind of list: `wait_list` here for one context, `shared_wait_list` for any
+// thread. Both have `waiter`, `section` (inside which the list and the data that it guards may be used), `suspend`,
+// `front`.
 //
 // Threads: one context.
 // Cost:    no allocation; constant time for every step.
@@ -40,7 +41,7 @@ struct wait_link {
 
 struct guarded_by_t {};
 
-/// A waiter that is made only when its task really has to wait: what is there already costs nothing for the lists.
+/// A waiter that is made only when its task has to wait, so that an await that need not wait does not pay for the list.
 template <class Waiter>
 class waiter_when_needed {
  public:
@@ -90,7 +91,7 @@ class wait_list {
         bool canceled_ = false;
     };
 
-    /// Inside it the list may be touched. One context: nothing to keep out.
+    /// Inside it the list may be used. One context: there is nothing to lock.
     class section {
      public:
         explicit section(wait_list&) noexcept {}
@@ -106,16 +107,16 @@ class wait_list {
         list_.previous = &list_;
         list_.next = &list_;
     }
-    /// A list that is touched inside the sections of another one only.
+    /// A list that is used only inside the sections of another one.
     wait_list(guarded_by_t, wait_list&) noexcept : wait_list() {}
     wait_list(const wait_list&) = delete;
     wait_list& operator=(const wait_list&) = delete;
-    /// @pre Nobody waits (asserted): what tasks wait for outlives their wait.
-    ~wait_list() { CORRO_ASSERT(empty(), "nobody waits for an object that is destroyed"); }
+    /// @pre No task waits (asserted): an object must outlive the waits for it.
+    ~wait_list() { CORRO_ASSERT(empty(), "an object is destroyed while a task waits for it"); }
 
     [[nodiscard]] bool empty() const noexcept { return list_.next == &list_; }
 
-    /// Appends the task behind `item`, to be woken later. @return false if its stop was requested already: then it is
+    /// Appends the task behind `item`, to be woken later. @return false if its stop was requested already: it is then
     /// canceled and does not wait.
     template <promise_with_environment Promise>
     [[nodiscard]] bool suspend(waiter& item, std::coroutine_handle<Promise> self) noexcept {
@@ -131,7 +132,7 @@ class wait_list {
         return true;
     }
 
-    /// The one that has waited longest. @pre not empty.
+    /// The longest-waiting one. @pre not empty.
     [[nodiscard]] waiter& front() noexcept { return static_cast<waiter&>(*list_.next); }
 
  private:

@@ -1,7 +1,7 @@
-// What a coroutine that returns a `task` may take, checked where it is defined.
+// The parameters that a coroutine with a `task` may have, checked at its definition.
 //
-// A task does not run where it is called, so what it refers to may have gone when it does. Refused are, as far as the
-// language shows them: a lambda with captures (they live in the lambda, not in the frame), parameters of type `T&&`,
+// A task runs later than its call, when objects that it refers to may be destroyed. As far as the language allows,
+// these are refused: a lambda with captures (they live in the lambda, not in the frame), parameters of type `T&&`,
 // and of type `const T&`, which bind to temporaries. The first parameter of a member function is its object, which
 // looks like any other reference to a class; so `const T&` as the first parameter is refused only for types that have
 // no coroutines of their own: numbers, pointers and the strings and vectors of the standard library. A parameter `T&`
@@ -26,7 +26,8 @@ namespace detail {
 template <class T>
 class task_promise;
 
-/// Whether the type's own name, outside of any template arguments, is that of a lambda. There is no other way to ask.
+/// Whether the type's own name, outside of any template arguments, is that of a lambda. There is no other way to find
+/// out.
 template <class T>
 consteval bool is_lambda() {
     const std::string_view text = __PRETTY_FUNCTION__;
@@ -66,8 +67,9 @@ template <class Argument>
 void refuse_captures() noexcept {
     using object = std::remove_cv_t<std::remove_reference_t<Argument>>;
     if constexpr (std::is_class_v<object> && std::is_reference_v<Argument>) {
-        static_assert(!is_lambda<object>() || std::is_empty_v<object>,
-                      "a coroutine is no lambda with captures: they go with the lambda; pass them as parameters");
+        static_assert(
+            !is_lambda<object>() || std::is_empty_v<object>,
+            "a coroutine cannot be a lambda with captures, which end with the lambda: pass them as parameters");
     }
 }
 
@@ -76,13 +78,13 @@ struct coroutine_rules {};
 
 template <class First, class... Others>
 struct coroutine_rules<First, Others...> {
-    // A lambda's type is not complete within its body. To name the function is enough: it is instantiated after that.
+    // A lambda's type is not complete within its body. Naming the function is enough: it is instantiated later.
     static_assert(&refuse_captures<First> != nullptr);
     static_assert(!(is_const_reference<First> && has_no_coroutines<std::remove_cvref_t<First>>) &&
                       !(is_const_reference<Others> || ... || false),
-                  "a coroutine takes no const T&, which may refer to a temporary: take it by value or by pointer");
+                  "a coroutine cannot take a const T&, which may refer to a temporary: take it by value or by pointer");
     static_assert(!(std::is_rvalue_reference_v<First> || ... || std::is_rvalue_reference_v<Others>),
-                  "a coroutine takes no T&&, which refers to a temporary: take it by value");
+                  "a coroutine cannot take a T&&, which refers to a temporary: take it by value");
 };
 
 }  // namespace detail

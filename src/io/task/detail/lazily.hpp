@@ -1,7 +1,7 @@
-// `lazily<Awaiter, Args...>`: what an operation returns before it is awaited.
+// `lazily<Awaiter, Args...>`: the return type of an operation that starts when it is awaited.
 //
-// Awaiters are linked into lists while they wait, so they cannot move. What a caller passes around (to `with_timeout`,
-// to `when_any`) is this small value; `co_await` makes the awaiter from it, in place.
+// Awaiters are linked into lists while they wait, so they cannot move. Callers pass this small value around (to
+// `with_timeout`, to `when_any`); `co_await` makes the awaiter from it, in place.
 #pragma once
 
 #include <tuple>

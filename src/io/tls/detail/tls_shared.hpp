@@ -1,4 +1,4 @@
-// What the connections of one `tls_context` share; only the implementation of TLS sees it.
+// The state that the connections of one `tls_context` share; private to the implementation of TLS.
 //
 // Threads: any, once it is made; the sessions are guarded.
 #pragma once
@@ -26,7 +26,7 @@ struct tls_free {
 };
 using tls_session = std::unique_ptr<ssl_session_st, tls_free>;
 
-/// Has the sessions of clients kept by their `tls_context::shared`.
+/// Makes OpenSSL pass new client sessions to `tls_context::shared`.
 void remember_sessions(ssl_ctx_st& native) noexcept;
 }  // namespace detail
 
@@ -35,18 +35,18 @@ struct tls_context::shared {
     bool server = false;
     bool verify = true;
     bool resume = true;
-    std::string protocols;  // as they stand in the handshake: each with its length before it
+    std::string protocols;  // in the handshake's form: each with its length before it
     std::vector<std::pair<std::string, tls_context>> hosts;
 
     std::atomic<std::uint64_t> handshakes_count{0};
     std::atomic<std::uint64_t> resumptions_count{0};
 
-    /// Remembers a session with `host`; of too many the oldest goes.
+    /// Keeps a session with `host`; drops the oldest one beyond the limit.
     void keep_session(const std::string& host, detail::tls_session session);
-    /// Takes the newest session with `host`, or null. A ticket of TLS 1.3 is used once, so that
-    /// nobody on the way can link the connections.
+    /// Takes the newest session with `host`, or null. A ticket of TLS 1.3 is used once, so that observers cannot link
+    /// the connections.
     [[nodiscard]] detail::tls_session take_session(const std::string& host) noexcept;
-    /// The context of the host that a client asks for; null if there is none of that name.
+    /// The context of the host that a client asks for; null for an unknown name.
     [[nodiscard]] const tls_context* find_host(std::string_view name) const noexcept;
 
  private:
