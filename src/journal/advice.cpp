@@ -4,21 +4,22 @@ namespace corro::journal {
 
 std::string_view advice_for(std::error_code code) noexcept {
     if (code == journal_errc::damaged || code == journal_errc::sequence_gap) {
-        return "Copy the directory away before anything else. Then take the segment from a backup; or, if a "
-               "snapshot is newer than the damage, start from that snapshot and the segments behind it.";
+        return "Copy the directory elsewhere first. Then restore the segment from a backup; or, if a "
+               "snapshot is newer than the damage, start from that snapshot and the segments after it.";
     }
     if (code == journal_errc::missing_segment) {
-        return "Put the segment back from a backup. If an old one was removed on purpose, remove all older ones as "
-               "well, and start from a snapshot. If the newest ones are lost for good, `corro journal adopt` takes the "
-               "journal as it is, without what they held.";
+        return "Restore the segment from a backup. If an old one was removed on purpose, remove all older ones as "
+               "well, and start from a snapshot. If the newest ones are lost, `corro journal adopt` accepts the "
+               "journal without their commands.";
     }
     if (code == journal_errc::missing_manifest || code == journal_errc::stale_manifest ||
         code == journal_errc::missing_end) {
-        return "Copy the directory away before anything else. Then put the missing files back from a backup; or, if "
-               "they are lost for good, `corro journal adopt` takes the journal as it is, without what they held.";
+        return "Copy the directory elsewhere first. Then restore the missing files from a backup; or, if "
+               "they are lost, `corro journal adopt` accepts the journal without their commands.";
     }
     if (code == journal_errc::different_moments) {
-        return "Take the folders of all segments from the same copy, made by `corro journal backup` or while the venue "
+        return "Take the folders of all segments from the same copy, made by `corro journal backup` or while the "
+               "venue "
                "did not "
                "run.";
     }
@@ -26,8 +27,8 @@ std::string_view advice_for(std::error_code code) noexcept {
         return "Take all files of the journal from the same copy.";
     }
     if (code == journal_errc::foreign_venue) {
-        return "A journal is read with the configuration that wrote it: the venue's name, its segments and its "
-               "[[instrument]] tables. Use that one, or name another directory, which begins empty.";
+        return "A journal must be read with the configuration that wrote it: the venue's name, its segments and its "
+               "[[instrument]] tables. Use that one, or choose another, empty directory.";
     }
     if (code == journal_errc::unsupported_version) return "Use the version of corro that wrote it.";
     if (code == journal_errc::out_of_reach) return "Ask for a sequence number that the journal holds.";

@@ -1,4 +1,4 @@
-// What to do about a journal that cannot be used, for the operator to read under the error.
+// Advice about journal errors, to print under the error.
 //
 // Threads: any. Cost: none; the texts are constants.
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace corro::journal {
 
-/// One or two sentences that follow the error's own; empty where that says it all.
+/// One or two sentences to follow the error's own text; empty when there is no advice.
 [[nodiscard]] std::string_view advice_for(std::error_code code) noexcept;
 
-/// What is wrong, and on a line of its own what to do about it.
+/// The error's text, and the advice on a line of its own.
 [[nodiscard]] std::string with_advice(const problem& p);
 
 }  // namespace corro::journal

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 static_assert(buffer_bytes >= 2 * block_bytes(block_commands_max));
 
-/// More than the longest of the small files takes.
+/// More than the size of the longest small file.
 constexpr std::uint64_t small_file_bytes_max = std::uint64_t{16} << 20;
 
 std::unexpected<problem> system_error_text(std::error_code error, const std::string& path, const char* what) {
@@ -76,7 +76,7 @@ io::task<copier::outcome> copier::catch_up() {
         const auto there = numbers();
         if (!there) co_return std::unexpected(there.error());
         if (!there->empty() && there->back() > copied_.back().header.number) {
-            // All of this one was written before the next one got its name.
+            // This segment was complete before the next one got its name.
             done = co_await copy_blocks();
             if (done) done = co_await finish_segment();
             continue;
@@ -85,14 +85,14 @@ io::task<copier::outcome> copier::catch_up() {
         const answer follows = co_await durable_block_follows();
         if (!follows) co_return std::unexpected(follows.error());
         if (!*follows) co_return done;
-        // Since a later block is there, this place was written before it was looked at: what stands here now is final.
+        // A later block exists, so this offset was written before it was read: its bytes are final.
         done = co_await copy_blocks();
         if (done && copied_.back().end == before && !copied_.back().is_sealed) {
             const std::string path = path_of(copied_.back().header.number);
             co_return std::unexpected(
                 problem(journal_errc::damaged,
-                        fmt::format("{}: offset {}: no whole block, although it was on the disk when a later one was "
-                                    "made; expected the block that begins with sequence number {}",
+                        fmt::format("{}: offset {}: no complete block, although a later block records it as durable; "
+                                    "expected the block that begins with sequence number {}",
                                     path, before, copied_.back().next_sequence),
                         path, before));
         }
@@ -100,7 +100,7 @@ io::task<copier::outcome> copier::catch_up() {
     co_return done;
 }
 
-/// Looks at the manifest, before any segment: the venue can only have more of them later.
+/// Reads the manifest before any segment: the venue can only add segments later.
 io::task<copier::outcome> copier::begin() {
     has_begun_ = true;
     const auto found = co_await read_manifest(from_, directory_);
@@ -109,7 +109,7 @@ io::task<copier::outcome> copier::begin() {
     co_return outcome();
 }
 
-/// Begins the segment behind the last one. False: there is none yet.
+/// Begins the segment after the last one. False when there is none yet.
 io::task<copier::answer> copier::open_next() {
     for (;;) {
         const auto there = numbers();
@@ -118,7 +118,7 @@ io::task<copier::answer> copier::open_next() {
         const auto next = std::ranges::upper_bound(*there, last);
         if (next == there->end()) co_return answer(false);
         if (last != 0 && *next != last + 1) {
-            // The venue records that segments go before it removes them.
+            // The venue records the removal of segments before it removes them.
             const auto now = co_await read_manifest(from_, directory_);
             if (!now) co_return std::unexpected(now.error());
             if (!*now || (*now)->oldest_segment <= last + 1) {
@@ -130,12 +130,12 @@ io::task<copier::answer> copier::open_next() {
             if (!forgotten) co_return std::unexpected(forgotten.error());
         }
         const answer begun = co_await begin_segment(*next);
-        // It may have gone since it was listed.
+        // It may have been removed since it was listed.
         if (!begun || *begun) co_return begun;
     }
 }
 
-/// Segments that the venue has removed lie between what was copied and what is there.
+/// The venue has removed segments between the copied ones and the existing ones.
 io::task<copier::outcome> copier::forget_all() {
     for (const copied_segment& each : copied_) {
         const std::string path = copy_of(each.header.number);
@@ -167,10 +167,9 @@ io::task<copier::answer> copier::begin_segment(std::uint64_t number) {
     }
     outcome done = check_chain(*header);
     if (done && header->number != number) {
-        done = std::unexpected(
-            problem(journal_errc::missing_segment,
-                    fmt::format("{}: offset 16: this is segment {}; expected segment {}", path, header->number, number),
-                    path, 16));
+        done = std::unexpected(problem(
+            journal_errc::missing_segment,
+            fmt::format("{}: offset 16: segment {}; expected segment {}", path, header->number, number), path, 16));
     }
     if (done && header->version != 1 && !manifest_) {
         done = std::unexpected(problem(journal_errc::missing_manifest,
@@ -202,7 +201,7 @@ io::task<copier::outcome> copier::make_target(segment_header header, std::vector
     co_return outcome();
 }
 
-/// Whether the segment was written behind the last one.
+/// Whether the segment follows the last one.
 copier::outcome copier::check_chain(const segment_header& next) const {
     if (copied_.empty()) return {};
     const copied_segment& last = copied_.back();
@@ -217,21 +216,21 @@ copier::outcome copier::check_chain(const segment_header& next) const {
         next.version == 1 || (next.previous_checksum == last.header.checksum && next.previous_digest == last.digest);
     if (!is_behind) {
         return std::unexpected(problem(journal_errc::broken_chain,
-                                       fmt::format("{}: it was not written behind {}; one of them is of another copy "
+                                       fmt::format("{}: it does not follow {}; one of them is from another copy "
                                                    "of the journal",
                                                    path, path_of(last.header.number)),
                                        path, 128));
     }
     if (next.venue != last.header.venue || (last.header.version != 1 && next.birth != last.header.birth)) {
         return std::unexpected(problem(journal_errc::foreign_venue,
-                                       fmt::format("{}: of {}; the segment before it is of {}", path,
+                                       fmt::format("{}: it belongs to {}; the segment before it to {}", path,
                                                    describe(next.venue), describe(last.header.venue)),
                                        path, 48));
     }
     return {};
 }
 
-/// Copies whole blocks, up to the seal or to the first place where none begins.
+/// Copies complete blocks, up to the seal or to the first offset without a block.
 io::task<copier::outcome> copier::copy_blocks() {
     for (;;) {
         const std::uint64_t offset = copied_.back().end;
@@ -242,7 +241,7 @@ io::task<copier::outcome> copier::copy_blocks() {
         }
         std::size_t available = got.bytes;
         if (!got) {
-            // The zeros behind the last block of a file may be cut off.
+            // The zeros after the last block of a file may be cut off.
             available = std::min<std::size_t>(padded(got.bytes), window.size());
             std::memset(window.data() + got.bytes, 0, available - got.bytes);
         }
@@ -258,7 +257,7 @@ io::task<copier::outcome> copier::copy_blocks() {
     }
 }
 
-/// Takes note of the whole blocks at the buffer's beginning. @return  Their bytes.
+/// Records the complete blocks at the buffer's beginning. @return Their bytes.
 std::size_t copier::take_blocks(std::size_t available) {
     copied_segment& here = copied_.back();
     std::size_t at = 0;
@@ -280,7 +279,8 @@ std::size_t copier::take_blocks(std::size_t available) {
     return at;
 }
 
-/// The block that begins here, if it is whole, sound and the next in sequence. @param size  Of it, with what pads it.
+/// The block at the beginning of `here`, if it is complete, valid and the next in sequence. @param size Its size with
+///                                                                                          padding.
 std::optional<block_header> copier::block_at(std::span<const std::byte> here, std::size_t* size) const {
     const copied_segment& segment = copied_.back();
     const std::size_t header_bytes = block_header_bytes_in(segment.header);
@@ -294,7 +294,7 @@ std::optional<block_header> copier::block_at(std::span<const std::byte> here, st
     return block;
 }
 
-/// Whether a block behind the last one was made when what should stand here was on the disk.
+/// Whether a later block records that the block missing here was durable.
 io::task<copier::answer> copier::durable_block_follows() {
     const copied_segment& segment = copied_.back();
     const std::size_t header_bytes = block_header_bytes_in(segment.header);
@@ -319,7 +319,7 @@ io::task<copier::answer> copier::durable_block_follows() {
     }
 }
 
-/// Nothing comes to this segment any more.
+/// Finishes the segment: the venue writes no more to it.
 io::task<copier::outcome> copier::finish_segment() {
     const std::error_code error = co_await target_->sync_data();
     if (error) co_return system_error_text(error, copy_of(copied_.back().header.number), "cannot be written");
@@ -360,7 +360,7 @@ bool copier::cut(std::span<const std::uint64_t> last_sequences) {
     while (copied_.back().header.number > where.number) copied_.pop_back();
     if (where.offset == 0) {
         copied_.pop_back();
-        CORRO_ASSERT(has_segments(), "what is before the moment stays");
+        CORRO_ASSERT(has_segments(), "blocks before the moment must stay");
         return true;
     }
     copied_.back().end = where.offset;
@@ -378,8 +378,8 @@ copier::outcome copier::check_settled(std::span<const std::uint64_t> last_sequen
         const std::string text =
             shard < last_sequences.size()
                 ? fmt::format(
-                      "{}: it was written when the journal of segment {} of the venue had reached {}, and that "
-                      "one ends with sequence number {}",
+                      "{}: it records that the journal of segment {} of the venue had reached {}, but that "
+                      "journal ends with sequence number {}",
                       directory_, shard + 1, marks[shard], last)
                 : fmt::format("{}: the journal of one segment of a venue that has several; copy all of them together",
                               directory_);
@@ -405,7 +405,7 @@ io::task<copier::outcome> copier::finish(std::span<const std::uint64_t> last_seq
     co_return outcome();
 }
 
-/// The end of the copy, with what the other copies hold.
+/// Writes the seal of the copy, with the ends of the other copies.
 io::task<copier::outcome> copier::seal(std::span<const std::uint64_t> last_sequences) {
     copied_segment& last = copied_.back();
     const std::string path = copy_of(last.header.number);
@@ -443,7 +443,7 @@ io::task<copier::outcome> copier::write_copys_manifest() {
     if (last.header.number < manifest_->newest_segment || last.next_sequence < manifest_->next_sequence) {
         co_return std::unexpected(
             problem(journal_errc::missing_end,
-                    fmt::format("{}: the journal ends with sequence number {} in segment {}; it has reached {} and "
+                    fmt::format("{}: the journal ends with sequence number {} in segment {}; it had reached {} and "
                                 "segment {}",
                                 directory_, last.next_sequence - 1, last.header.number, manifest_->next_sequence - 1,
                                 manifest_->newest_segment),
@@ -456,7 +456,7 @@ io::task<copier::outcome> copier::write_copys_manifest() {
     made.newest_segment = last.header.number;
     made.newest_checksum = last.header.checksum;
     made.is_closed = true;
-    // Segments that were missing before are missing still.
+    // Segments that were missing before are still missing.
     made.oldest_segment = std::min(first, *now ? (*now)->oldest_segment : manifest_->oldest_segment);
     made.next_sequence = last.next_sequence;
     made.epoch = last.header.epoch;
@@ -472,7 +472,7 @@ io::task<std::expected<bool, problem>> copier::copy_file(std::string_view name) 
     if (!file && is_gone(file.error())) co_return answer(false);
     if (!file) co_return system_error_text(file.error(), path, "cannot be opened");
     const auto size = (*file)->size();
-    if (!size) co_return system_error_text(size.error(), path, "its size cannot be found out");
+    if (!size) co_return system_error_text(size.error(), path, "its size cannot be read");
     if (*size > small_file_bytes_max) {
         co_return system_error_text(std::make_error_code(std::errc::file_too_large), path, "cannot be copied");
     }

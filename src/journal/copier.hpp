@@ -1,22 +1,21 @@
 // Copies a journal while its venue writes to it, without its lock.
 //
 //     copier copy(&files, "data/journal", &files, "backup/journal");
-//     auto done = co_await copy.catch_up();                       // all that is there, which may take long
-//     copy.begin_moment();
-//     if (done) done = co_await copy.catch_up();                  // what came meanwhile, which is little
-//     if (done) done = co_await copy.finish({{copy.last_sequence()}});
+//     auto done = co_await copy.catch_up();                       // the whole journal, which may take long
+//     copy.begin_moment(); if (done) done = co_await copy.catch_up(); // the commands since then, which are few if
+//     (done) done = co_await copy.finish({{copy.last_sequence()}});
 //
-// The journals of a venue's shards are cut to one moment: of every block behind `begin_moment` the copier remembers
-// what it recorded of the other shards, and `cut` ends the copy before the first block that recorded more than their
-// copies hold. When no copy has such a block any more, the copies together are what a power cut would have left at some
-// moment behind `begin_moment`: a block records everything that was on the disks when it was made, and an answer leaves
-// only when its command is on the disk. What was durable at `begin_moment` is never cut off.
+// The journals of a venue's partitions are cut to one moment. For every block after `begin_moment` the copier keeps the
+// progress of the other partitions that the block records, and `cut` ends the copy before the first block that records
+// more than their copies have. When no copy has such a block any more, the copies together are what a power cut would
+// have left at some moment after `begin_moment`: a block records everything that was durable when it was made, and an
+// answer is sent only when its command is durable. Commands that were durable at `begin_moment` are never cut off.
 //
-// Blocks are checked on the way, and only whole ones are copied. The copy ends with a seal, and its manifest is written
-// last: a copy that was not finished does not start.
+// Blocks are checked during the copy, and only complete ones are copied. The copy ends with a seal, and its manifest is
+// written last, so that a venue does not start on an unfinished copy.
 //
 // Layout:  journal/segment_format.hpp.
-// Limits:  memory for the marks of what comes behind `begin_moment`: at most 120 bytes for each block.
+// Limits:  memory for the marks of blocks after `begin_moment`: at most 120 bytes for each block.
 // Threads: one context.
 // Cost:    reads the journal once and writes it once, up to 1 MiB at a time; the writer does not notice.
 // Source:  docs/spec/journal.md, copies.
@@ -50,45 +49,48 @@ class copier {
     using outcome = std::expected<void, problem>;
 
     /// @param from, to  Outlive the copier.
-    /// @param copy      A directory that is there, and empty.
+    /// @param copy      An existing, empty directory.
     copier(storage* from, std::string directory, storage* to, std::string copy);
     copier(const copier&) = delete;
     copier& operator=(const copier&) = delete;
 
-    /// Has `each_piece` called whenever a piece was copied, at most 1 MiB.
+    /// Sets a function that is called after each copied piece of at most 1 MiB.
     void watch(std::function<void()> each_piece) { on_progress_ = std::move(each_piece); }
 
-    /// Copies what the journal has and the copy has not, up to the end of what is written while it is at it.
-    /// @error damaged, missing_segment, missing_manifest, sequence_gap, broken_chain, foreign_venue; what the system
-    ///        reports, such as no_space_on_device.
+    /// Copies the part of the journal that the copy does not have, including blocks that are written during the
+    /// call.
+    /// @error damaged, missing_segment, missing_manifest, sequence_gap, broken_chain, foreign_venue; the system's
+    ///        errors, such as no_space_on_device.
     [[nodiscard]] io::task<outcome> catch_up();
 
-    /// From here on blocks may be cut off again.
+    /// Blocks that are copied from now on may be cut off again.
     void begin_moment() noexcept { is_cuttable_ = true; }
 
-    /// Ends the copy before the first block that does not fit what the copies of the other shards hold.
-    /// @param last_sequences  Of the copies, by shard.
+    /// Ends the copy before the first block that records more than the copies of the other partitions
+    /// have.
+    /// @param last_sequences  The last sequence number of each copy, by partition.
     /// @return  Whether there was such a block.
     bool cut(std::span<const std::uint64_t> last_sequences);
 
-    /// Seals the copy and writes its manifest; then it is on the disk.
-    /// @param last_sequences  Of the copies, by shard: the seal records them.
-    /// @error different_moments if a block that cannot be cut off does not fit them; missing_end, missing_segment; what
-    ///        the system reports.
+    /// Seals the copy and writes its manifest; the copy is then durable.
+    /// @param last_sequences  The last sequence number of each copy, by partition: the seal records them.
+    /// @error different_moments if a block that cannot be cut off records more; missing_end, missing_segment; the
+    ///        system's errors.
     /// @pre   There is a segment (asserted).
     [[nodiscard]] io::task<outcome> finish(std::span<const std::uint64_t> last_sequences);
 
-    /// Copies a small file beside the segments. @return Whether there is one.
+    /// Copies a small file beside the segments. @return Whether the file exists.
     [[nodiscard]] io::task<std::expected<bool, problem>> copy_file(std::string_view name);
 
     [[nodiscard]] bool has_segments() const noexcept { return !copied_.empty(); }
     [[nodiscard]] std::size_t segments_count() const noexcept { return copied_.size(); }
-    /// Whose journal it is. @pre There is a segment (asserted), as for the next three.
+    /// The header of the last segment, with the journal's identity. @pre There is a segment (asserted), as for the next
+    /// three.
     [[nodiscard]] const segment_header& header() const noexcept;
     [[nodiscard]] std::uint64_t first_sequence() const noexcept;
     /// The last command in the copy.
     [[nodiscard]] std::uint64_t last_sequence() const noexcept;
-    /// Bytes that were copied so far, for those who show progress.
+    /// Bytes copied so far, to show progress.
     [[nodiscard]] std::uint64_t bytes_copied() const noexcept { return bytes_copied_; }
     [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
     [[nodiscard]] const std::string& copy_directory() const noexcept { return copy_; }
@@ -103,7 +105,7 @@ class copier {
         std::uint64_t digest = 0;
         bool is_sealed = false;
     };
-    /// Something that may be cut off: a header or a block, and where the copy ends without it.
+    /// A header or a block that may be cut off, and the end of the copy without it.
     struct place {
         std::uint64_t number = 0;
         std::uint64_t offset = 0;  ///< 0: the header
@@ -137,14 +139,14 @@ class copier {
     std::string copy_;
     std::vector<copied_segment> copied_;   // without a gap, oldest first
     std::uint64_t newest_made_ = 0;        // of the copy's files
-    std::unique_ptr<stored_file> source_;  // of the last one, while it is not finished; so is the next
+    std::unique_ptr<stored_file> source_;  // of the last segment while it is not finished, like the next member
     std::unique_ptr<stored_file> target_;
-    std::optional<manifest> manifest_;  // of the journal, when the copy began
+    std::optional<manifest> manifest_;  // of the journal, as of the beginning of the copy
     bool has_begun_ = false;
     bool is_cuttable_ = false;
     std::vector<place> places_;
     std::vector<shard_mark> marks_;                          // of the places
-    std::array<std::uint64_t, shards_max> settled_marks_{};  // the highest of what cannot be cut off
+    std::array<std::uint64_t, shards_max> settled_marks_{};  // the highest marks that cannot be cut off
     std::uint64_t bytes_copied_ = 0;
     std::function<void()> on_progress_;
     base::large_array<std::byte> buffer_;

@@ -1,4 +1,4 @@
-// Copies of journals whose venue is at work.
+// Copies of journals while their venue runs.
 #include "journal/copier.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ io::task<> keep_appending(writer* log, base::prng* random) {
     }
 }
 
-/// Copies the journals of shards at work, and returns the copiers when they are finished.
+/// Copies the journals of running partitions, and returns the copiers when they are finished.
 io::task<> copy_at_work(std::vector<std::unique_ptr<copier>>* all, std::vector<writer*> logs,
                         std::vector<std::uint64_t>* durable, int* cuts) {
     for (auto& each : *all) {
@@ -107,7 +107,7 @@ struct copied_venue {
     int cuts = 0;
 };
 
-/// A venue of so many shards under load, which is copied.
+/// Copies a venue of `count` partitions under load.
 io::task<copied_venue> run_and_copy(test_disk* disk, test_disk* target, std::size_t count, std::uint64_t seed) {
     copied_venue result;
     const auto shards = count == 1 ? nullptr : std::make_shared<shard_board>();
@@ -142,7 +142,7 @@ TEST_F(copies, of_a_journal_at_work_has_everything_that_was_durable_when_its_mom
     const reading found = expect_sound("copy", 0);
     EXPECT_GE(found.last, venue.durable[0]);
     EXPECT_GT(found.end.segments.size(), 2U) << "segments were sealed while it was copied";
-    // A venue goes on behind it.
+    // A venue continues after it.
     io::block_on(ctx, write_journal(&target, "copy", options_of(), 100));
     EXPECT_EQ(io::block_on(ctx, read_all(&target, "copy", 1, false, venue_of(0))).last, found.last + 100);
 }
@@ -169,7 +169,7 @@ TEST_F(copies, of_shards_at_work_are_of_one_moment) {
     EXPECT_GT(cuts, 0) << "the journals that were copied later were further";
 }
 
-/// Copies a journal of which nobody writes any more.
+/// Copies a journal without a writer.
 io::task<std::expected<void, problem>> copy_whole(storage* from, storage* to, std::string directory = "a") {
     copier copy(from, std::move(directory), to, "copy");
     auto done = co_await copy.catch_up();
@@ -209,7 +209,7 @@ io::task<> copy_while_segments_go(test_disk* disk, test_disk* target, bool betwe
     }
     co_await append_commands(log->get(), 300);
     co_await wait_until_durable(log->get(), (*log)->next_sequence() - 1);
-    // The segment that is being copied goes, or also those behind it that are not copied yet.
+    // Removes the segment that is being copied, or also later ones that are not copied yet.
     (*log)->forget_before(between ? (*log)->durable_sequence() : 150);
     while ((*log)->statistics().segments_removed_count == 0) co_await io::yield();
     for (int i = 0; i < 2'000; ++i) co_await io::yield();
@@ -258,7 +258,7 @@ TEST_F(copies, refuse_damage_in_front_of_what_was_durable) {
     io::block_on(ctx, write_journal(&disk, "a", options_of(), 30));
     io::block_on(ctx, write_journal(&disk, "a", options_of(), 30));
     const reading whole = io::block_on(ctx, read_all(&disk, "a", 1, false, venue_of(0)));
-    // In the last segment a block of all thirty, and behind it the seal, which was made when they were on the disk.
+    // The last segment has one block of all thirty, and then the seal, which records them as durable.
     auto& bytes = disk.bytes_of("a/" + segment_name(whole.end.segments.back().header.number));
     bytes[segment_header_bytes + 300] ^= std::byte{1};
     const auto done = io::block_on(ctx, copy_whole(&disk, &target));

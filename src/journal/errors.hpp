@@ -1,4 +1,4 @@
-// What can be wrong with a journal, as codes to compare and as sentences for the operator.
+// Errors of journals, as codes to compare and as sentences for the operator.
 //
 // Threads: the category is immutable. Cost: a `problem` allocates its text.
 #pragma once
@@ -11,11 +11,11 @@
 namespace corro::journal {
 
 enum class journal_errc {
-    /// Bytes that were once on the disk are not what was written. Nothing after them can be trusted.
+    /// Durable bytes are not those that were written. Nothing after them can be trusted.
     damaged = 1,
-    /// A file of the journal is not there.
+    /// A file of the journal is missing.
     missing_segment,
-    /// The journal belongs to another venue, another shard or other instruments.
+    /// The journal belongs to another venue, another partition or other instruments.
     foreign_venue,
     /// Written in a version of the format that this program does not read.
     unsupported_version,
@@ -23,23 +23,23 @@ enum class journal_errc {
     foreign_file,
     /// Sequence numbers are missing between two segments, or occur twice.
     sequence_gap,
-    /// A file was not written behind the one in front of it: one of them is of another copy of the journal.
+    /// A segment does not follow the one before it: one of them is from another copy of the journal.
     broken_chain,
     /// The manifest is missing or damaged, and the journal has files.
     missing_manifest,
     /// The manifest is older than the segments.
     stale_manifest,
-    /// The journal ends before the place that it is known to have reached.
+    /// The journal ends before the sequence number that it had reached.
     missing_end,
-    /// The journals of a venue's shards are of different moments.
+    /// The journals of a venue's partitions are from different moments.
     different_moments,
-    /// Another process has the journal.
+    /// Another process uses the journal.
     in_use,
-    /// Somebody with a newer epoch has written here.
+    /// A writer with a newer epoch has written to the journal.
     stale_epoch,
-    /// What was asked for has been removed, or was never there.
+    /// The requested command has been removed, or never existed.
     out_of_reach,
-    /// No room on the disk for what has to be written before anything can be accepted.
+    /// No space on the disk for the bytes that must be written before commands can be accepted.
     disk_full,
 };
 
@@ -49,7 +49,7 @@ enum class journal_errc {
     return {static_cast<int>(code), journal_category()};
 }
 
-/// An error with its place. `code` is a journal_errc, or what the system said.
+/// An error with its position. `code` is a journal_errc or an error of the system.
 struct problem {
     problem() = default;
     problem(std::error_code what, std::string in_words, std::string path = {}, std::uint64_t at = 0)
@@ -57,8 +57,8 @@ struct problem {
 
     std::error_code code;
     std::string text;          ///< A whole sentence for the operator, with file and offset where they matter.
-    std::string file;          ///< Which file; empty if none.
-    std::uint64_t offset = 0;  ///< Where in it, in bytes.
+    std::string file;          ///< The file; empty for none.
+    std::uint64_t offset = 0;  ///< The offset in the file, in bytes.
 };
 
 }  // namespace corro::journal

@@ -1,4 +1,4 @@
-// What the journal promises when things go wrong: D2 to D5 of the venue's promises.
+// The journal's promises under faults: D2 to D5 of the venue's promises.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -29,8 +29,8 @@ io::task<> append_bursts(writer* log, std::uint64_t most, std::uint64_t seed) {
     }
 }
 
-/// One life of a venue's journal: opens, appends, closes, whatever happens.
-/// @param refusal  Why the journal refused to start; left as it is when it starts, or when the disk is what failed.
+/// One run of a venue's journal: opens, appends, closes, with any faults.
+/// @param refusal  Why the journal refused to start; unchanged when it starts, or when the disk failed.
 /// @return The last sequence number that may have been acknowledged; 0 if it could not be opened.
 io::task<std::uint64_t> live(storage* files, writer_options options, std::uint64_t most, std::uint64_t seed,
                              std::string* refusal = nullptr) {
@@ -72,13 +72,13 @@ void make_small_journal(io::context& ctx, test_disk& disk, bool closed) {
 }
 constexpr std::uint64_t small_count = 8;
 
-/// Why a start refuses what is on the disk; empty when it does not.
+/// Why a start refuses the journal; empty when it does not.
 std::string refusal_of(io::context& ctx, test_disk& disk, writer_options options) {
     const auto log = io::block_on(ctx, open_writer(&disk, "j", std::move(options)));
     return log ? "" : log.error().text;
 }
 
-/// What comes of a sync that fails once, on a disk that is sound again afterwards.
+/// The result of a sync that fails once, on a disk that works again afterwards.
 struct failed_sync {
     bool journal_failed = false;
     std::uint64_t durable_sequence = 0;
@@ -94,7 +94,7 @@ io::task<> fail_a_sync(test_disk* files, failed_sync* result) {
     scope.spawn((*log)->run());
     co_await append_commands(log->get(), 5);
     co_await wait_until_durable(log->get(), 5);
-    // The write goes well, the sync behind it fails.
+    // The write succeeds, the following sync fails.
     files->fails_at = files->calls_count + 2;
     const std::uint64_t syncs_count = files->syncs_count;
     co_await append_commands(log->get(), 5);
@@ -113,7 +113,7 @@ class journal_faults : public testing::Test {
     io::context ctx;
 };
 
-// --- D3: bytes that are not what was written ------------------------------------------------------------------------
+// --- D3: damaged bytes ----------------------------------------------------------------------------------------------
 
 TEST_F(journal_faults, d3_every_flipped_byte_is_found_or_ends_the_journal_before_it) {
     for (const bool closed : {false, true}) {
@@ -128,7 +128,7 @@ TEST_F(journal_faults, d3_every_flipped_byte_is_found_or_ends_the_journal_before
             test_disk::contents damaged = sound;
             damaged[at] ^= std::byte{0x10};
             disk.put(path, damaged);
-            // read_all compares every command that it gets: nothing is ever mis-replayed.
+            // read_all compares every command: a wrong command is never replayed.
             const reading found = read_from(disk);
             if (found.error.code) {
                 ++refused_count;
@@ -138,7 +138,7 @@ TEST_F(journal_faults, d3_every_flipped_byte_is_found_or_ends_the_journal_before
             } else {
                 ++ended_count;
                 EXPECT_EQ(found.end.tail, tail_state::torn) << "flipped at " << at;
-                // Only the last block may be lost; of a closed journal nothing.
+                // Only the last block may be lost; a closed journal loses nothing.
                 EXPECT_GE(found.last, closed ? small_count : small_count - 1) << "flipped at " << at;
             }
         }
@@ -147,8 +147,8 @@ TEST_F(journal_faults, d3_every_flipped_byte_is_found_or_ends_the_journal_before
     }
 }
 
-// The control: to a reader that does not look at checksums every damaged block is sound, as these are whose checksums
-// are made to fit. The comparison with what was written finds each.
+// The control: without checksums a reader would accept every damaged block, as it does here, where the checksums are
+// corrected. The comparison with the written commands finds each.
 TEST_F(journal_faults, d3_control_what_a_reader_without_checksums_would_replay_is_noticed) {
     test_disk disk;
     make_small_journal(ctx, disk, true);
@@ -173,7 +173,7 @@ TEST_F(journal_faults, d3_every_cut_ends_the_journal_at_the_last_whole_block) {
         make_small_journal(ctx, disk, closed);
         const std::string path = "j/" + segment_name(1);
         const test_disk::contents sound = disk.bytes_of(path);
-        // Where each of the four blocks ends, and the last sequence number up to there.
+        // The end of each of the four blocks, and its last sequence number.
         const std::uint64_t counts[] = {1, 2, 4, 1};
         for (std::size_t size = 0; size < sound.size(); ++size) {
             test_disk::contents cut = sound;
@@ -213,7 +213,7 @@ TEST_F(journal_faults, d3_damage_in_any_segment_before_the_last_is_refused_with_
             damaged[at] ^= std::byte{1};
             disk.put(path, damaged);
             const reading found = read_from(disk);
-            // The seal of a segment in the middle is not needed: the next segment says the same.
+            // The seal of a segment in the middle is not needed: the next segment has the same information.
             if (at >= segment.used_bytes - seal_bytes) continue;
             EXPECT_EQ(found.error.file, path) << "flipped at " << at << ": " << found.error.text;
             EXPECT_LE(found.error.offset, at);
@@ -229,7 +229,7 @@ TEST_F(journal_faults, d3_a_missing_segment_is_named) {
     const reading found = read_from(disk);
     EXPECT_EQ(found.error.code, journal_errc::missing_segment);
     EXPECT_EQ(found.error.file, "j/" + segment_name(2));
-    // One under another's name.
+    // A segment under another's name.
     disk.put("j/" + segment_name(2), disk.bytes_of("j/" + segment_name(3)));
     EXPECT_EQ(read_from(disk).error.code, journal_errc::missing_segment);
     // Without the first, the journal does not reach back.
@@ -247,7 +247,7 @@ struct cut_result {
     std::string problem;
 };
 
-/// A journal that loses its power at a call that the seed chooses, is read, goes on, and loses it once more.
+/// A journal that loses power at a call that the seed chooses, is read, continues, and loses power again.
 cut_result cut_power(io::context& ctx, durability mode, std::uint64_t seed, bool disk_lies) {
     test_disk disk;
     base::prng random(seed);
@@ -287,8 +287,8 @@ TEST_F(journal_faults, d2_what_was_acknowledged_survives_a_power_cut_in_group_an
     }
 }
 
-/// A journal whose process is killed several times, at calls that the seed chooses, each life building on what the one
-/// before has left; then the power fails.
+/// A journal whose process is killed several times, at calls that the seed chooses; each run continues from the one
+/// before. Then the power fails.
 cut_result kill_then_cut_power(io::context& ctx, durability mode, std::uint64_t seed, std::uint64_t segment_bytes) {
     test_disk disk;
     base::prng random(seed);
@@ -363,7 +363,7 @@ TEST_F(journal_faults, d1_what_was_acknowledged_survives_the_process_in_async_gr
     }
 }
 
-/// A journal goes on behind commands of which a sync has failed, and is told that the disk has its own.
+/// Continues a journal after commands whose sync has failed; the syncs of the new commands succeed.
 io::task<> go_on_behind_a_failed_sync(storage* files) {
     auto log = co_await open_writer(files, "j", small_options(durability::group));
     CORRO_REQUIRE(log.has_value());
@@ -393,11 +393,11 @@ TEST_F(journal_faults, D9_what_stands_behind_a_failed_sync_survives_a_power_cut)
     }
 }
 
-/// How a start that is killed ends: the process is gone, or the machine.
+/// How a start is killed: only the process, or with the machine.
 enum class end_of_start : std::uint8_t { kill, power_cut };
 
-// Two starts in a row, each killed at any of its calls, with every third pair of the two. Neither has written a
-// command, so the journal is sound.
+// Two starts in a row, each killed at any of its calls, for every third pair of calls. Neither has written a command,
+// so the journal must be sound.
 TEST_F(journal_faults, D9_starts_that_are_killed_at_any_call_leave_a_journal_that_starts) {
     const std::uint64_t seed = base::test_seed();
     const writer_options options = small_options(durability::group, segment_bytes_min);
@@ -430,7 +430,7 @@ TEST_F(journal_faults, D9_starts_that_are_killed_at_any_call_leave_a_journal_tha
     EXPECT_GT(killed_count, 1'300U);
 }
 
-/// Appends commands and notes a snapshot of each that is durable, so that segments go as soon as they may.
+/// Appends commands and reports a snapshot for each durable one, so that segments are removed as soon as possible.
 io::task<> live_on_snapshots(storage* files, std::uint64_t most, std::uint64_t* snapshot) {
     writer_options options = small_options(durability::group, segment_bytes_min);
     options.kept_segments_max = 0;
@@ -448,8 +448,8 @@ io::task<> live_on_snapshots(storage* files, std::uint64_t most, std::uint64_t* 
     co_await scope.join();
 }
 
-// Retention that keeps no segment behind the snapshot, on a disk whose syncs are slow: the segment that the manifest
-// names stays until its successor has a name.
+// Retention that keeps no segment before the snapshot, on a disk with slow syncs: the segment in the manifest stays
+// until the next one has a name.
 TEST_F(journal_faults, D1_old_segments_go_only_when_the_manifest_names_a_newer_one) {
     const std::uint64_t seed = base::test_seed();
     std::uint64_t removed_count = 0;
@@ -503,8 +503,8 @@ TEST_F(journal_faults, d4_the_first_error_ends_the_journal_and_nothing_is_tried_
             };
             std::uint64_t durable = 0;
             io::block_on(ctx, body(&disk, mode, &failed_opening_count, &failed_running_count, &durable));
-            // What was under way beside the failing call may end; nothing is begun after it. With one writing task and
-            // two helpers that is at most two.
+            // Calls in progress beside the failing one may end; none starts after it. With one writing task and two
+            // helpers that is at most two.
             EXPECT_LE(disk.calls_after_failure_count, 2U) << name_of(mode) << ", call " << call;
             disk.fails_at = 0;
             const reading after = read_from(disk);
@@ -540,7 +540,7 @@ TEST_F(journal_faults, d4_control_a_sync_that_is_tried_again_is_noticed) {
 
 // --- D5: a full disk ------------------------------------------------------------------------------------------------
 
-/// Fills a disk: orders while there is room for everything, then cancels from the reserve until nothing goes.
+/// Fills a disk: orders while there is space for everything, then cancels from the reserve until nothing fits.
 struct full_disk_result {
     std::uint64_t orders_count = 0;
     std::uint64_t cancels_count = 0;
@@ -591,7 +591,7 @@ TEST_F(journal_faults, d5_a_full_disk_refuses_orders_first_then_cancels_and_corr
     }
 }
 
-/// Appends commands to a journal on a disk that may be full, whatever it says. @return How many were acknowledged.
+/// Appends commands to a journal on a disk that may be full, regardless of `room`. @return The number acknowledged.
 io::task<std::uint64_t> append_regardless(storage* files, std::uint64_t most) {
     auto log = co_await open_writer(files, "j", small_options(durability::group));
     if (!log) co_return 0;
@@ -648,7 +648,7 @@ TEST_F(journal_faults, d5_when_there_is_room_again_the_journal_goes_on_by_itself
     EXPECT_EQ(read_from(disk).end.tail, tail_state::sealed);
 }
 
-/// A disk that cannot be reached by name while the process has too many files open.
+/// A disk on which no file can be opened while the process has too many open files.
 class without_descriptors final : public storage {
  public:
     explicit without_descriptors(test_disk* under) noexcept : under_(under) {}
@@ -699,7 +699,7 @@ TEST_F(journal_faults, O3_a_process_without_descriptors_makes_the_journal_wait_a
         io::task_scope scope(on);
         scope.spawn((*log)->run());
         on_disk->none_left = true;
-        // Until the next segment has been tried for, and again: by then the writer would have failed.
+        // Until the next segment has been tried several times: a faulty writer would have failed by then.
         while (on_disk->refused_count < 3 && !(*log)->failed()) {
             if ((*log)->room() == journal_room::everything && (*log)->has_buffer()) {
                 EXPECT_TRUE((*log)->append(command_at((*log)->next_sequence())));
@@ -750,7 +750,7 @@ TEST_F(journal_faults, d5_operators_have_a_reserve_of_their_own_on_a_full_disk) 
     io::block_on(ctx, body(&disk));
 }
 
-/// Comes to the end of the room while more of it is being made, which then succeeds or not.
+/// Uses up the space while the next segment is being preallocated, which then succeeds or not.
 io::task<> run_short_of_room(test_disk* files, bool fills_up) {
     auto log = co_await open_writer(files, "j", small_options(durability::group));
     CORRO_REQUIRE(log.has_value());
@@ -790,12 +790,12 @@ TEST_F(journal_faults, d5_a_disk_without_room_for_the_smallest_segment_refuses_t
     const auto opened = io::block_on(ctx, open_writer(&disk, "j", small_options(durability::group)));
     ASSERT_FALSE(opened.has_value());
     EXPECT_EQ(opened.error().code, journal_errc::disk_full);
-    EXPECT_NE(opened.error().text.find("not even for one of 8192 bytes; make room, then start again"),
+    EXPECT_NE(opened.error().text.find("for a segment of 8192 bytes, the smallest; free some space, then start again"),
               std::string::npos)
         << opened.error().text;
 }
 
-/// Starts on a disk without room for a whole segment, and uses up what there is.
+/// Starts on a disk without space for a whole segment, and uses up the space.
 io::task<> start_on_a_full_disk(test_disk* files, journal_room expected) {
     auto log = co_await open_writer(files, "j", small_options(durability::group, 64 * 1024));
     if (!log) ADD_FAILURE() << log.error().text;
@@ -823,7 +823,7 @@ io::task<> start_on_a_full_disk(test_disk* files, journal_room expected) {
 }
 
 TEST_F(journal_faults, d5_a_start_on_a_full_disk_serves_what_can_be_served_and_goes_on_by_itself) {
-    // In KiB, and what a reserve of 16 KiB leaves of it.
+    // In KiB, with the rest after a reserve of 16 KiB.
     using enum journal_room;
     for (const auto& [room_left, expected] : {std::pair{63U, everything}, {20U, cancels_only}, {10U, cancels_only}}) {
         test_disk disk;
@@ -878,7 +878,7 @@ TEST_F(journal_faults, a_directory_that_may_not_be_written_is_refused_in_words) 
     EXPECT_EQ(opened.error().code, std::errc::permission_denied);
     EXPECT_EQ(opened.error().text, folder.path() +
                                        "/lock: cannot be opened for writing: Permission denied. The journal needs a "
-                                       "directory that this user may write to");
+                                       "directory with write permission for this user");
 }
 
 TEST_F(journal_faults, a_version_of_the_format_that_is_not_known_is_refused) {
@@ -886,7 +886,7 @@ TEST_F(journal_faults, a_version_of_the_format_that_is_not_known_is_refused) {
     make_small_journal(ctx, disk, true);
     const std::string path = "j/" + segment_name(1);
     test_disk::contents bytes = disk.bytes_of(path);
-    // As the next version would write it: with a checksum that is right.
+    // As the next version would write it, with a correct checksum.
     bytes[8] = std::byte{format_version + 1};
     std::fill(bytes.begin() + 12, bytes.begin() + 16, std::byte{});
     const std::uint32_t crc = base::crc32c(std::span(bytes).first(segment_header_bytes));

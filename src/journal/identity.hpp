@@ -1,9 +1,9 @@
-// Whose journal it is: a venue, its instruments, one of its shards.
+// The owner of a journal: a venue, its instruments, one of its partitions.
 //
 // A journal replayed into a venue with other instruments would give other trades without any error, so every segment
-// and snapshot carries the identity, and whoever reads compares.
+// and snapshot contains the identity, and readers compare it.
 //
-// Cost: constant; no allocation but for `describe`.
+// Cost: constant; only `describe` allocates.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ struct identity {
         : name(venue), fingerprint(instruments), shard(shard_number) {}
 
     domain::symbol name;            ///< of the venue
-    std::uint64_t fingerprint = 0;  ///< of its instruments as they are configured; see `fingerprint_of`
-    std::uint32_t shard = 0;        ///< which of its facilities
+    std::uint64_t fingerprint = 0;  ///< of its configured instruments; see `fingerprint_of`
+    std::uint32_t shard = 0;        ///< the partition
 
     friend bool operator==(const identity&, const identity&) = default;
 };
 
-/// A number that differs, but for one chance in 2^64, when any definition differs in anything.
+/// A hash of all definitions; different definitions have the same one with a probability of 2^-64.
 using domain::fingerprint_of;
 
-/// For messages: venue "DEMO", shard 0, instruments 0123456789abcdef.
+/// For messages: venue "DEMO", partition 0, instruments 0123456789abcdef.
 [[nodiscard]] std::string describe(const identity& who);
 
 }  // namespace corro::journal

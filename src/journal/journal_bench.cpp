@@ -1,10 +1,10 @@
-// What the journal costs: appending, waiting for the disk, reading back.
+// The cost of the journal: appending, waiting for the disk, reading back.
 //
 //     corro_journal_bench [--smoke] [--uring] [--commands N] [DIRECTORY]
 //
-// DIRECTORY, by default one below the system's for temporary files, should be on the disk that counts. --smoke: a few
-// commands, to prove that the rows run. The rate of `group` and `each` is the disk's, so it is printed with the time of
-// one sync; the rows of reading find the journal in the system's cache.
+// DIRECTORY, by default one below the system's directory for temporary files, should be on the disk to measure.
+// --smoke: a few commands, to check that the rows run. The disk limits the rate of `group` and `each`, so it is
+// printed with the time of one sync; the rows of reading read from the system's cache.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -45,7 +45,7 @@ void expect(bool holds, const char* what) {
     std::exit(1);
 }
 
-/// Appends as fast as the journal takes it, `burst` at a time, and gives it a turn between bursts.
+/// Appends as fast as the journal accepts commands, `burst` at a time, and yields between bursts.
 io::task<> append_all(writer* log, std::uint64_t count, std::uint64_t burst) {
     domain::command command;
     std::uint64_t in_burst = 0;
@@ -69,7 +69,7 @@ struct written {
 io::task<written> write_all(storage* files, std::string directory, durability mode, std::uint64_t count,
                             std::uint64_t burst) {
     auto lock = co_await directory_lock::take(files, directory);
-    expect(lock.has_value(), "the directory cannot be taken");
+    expect(lock.has_value(), "the directory cannot be locked");
     auto log = co_await writer::open(std::move(*lock), journal_end(), options_of(mode));
     expect(log.has_value(), "the journal cannot be opened");
     io::context& on = co_await io::this_context();
@@ -101,7 +101,8 @@ io::task<double> read_all(storage* files, std::string directory, std::uint64_t c
         for (const domain::command& c : *commands) sum += c.time.value;
         found += commands->size();
     }
-    expect(found == count && sum == static_cast<std::int64_t>(count * (count + 1) / 2), "not what was written");
+    expect(found == count && sum == static_cast<std::int64_t>(count * (count + 1) / 2),
+           "a command differs from the one written");
     co_return now_s() - start;
 }
 

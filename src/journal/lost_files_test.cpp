@@ -16,7 +16,7 @@ namespace {
 
 using directory = std::map<std::string, test_disk::contents>;
 
-/// One life of a journal: `count` commands, one by one, then closed in order or left as by a crash.
+/// One run of a journal: `count` commands, one by one, then closed in order or left as after a crash.
 io::task<> live_once(storage* files, std::uint64_t count, bool closes) {
     auto log = co_await open_writer(files, "j", small_options(durability::group, segment_bytes_min));
     CORRO_REQUIRE(log.has_value());
@@ -47,7 +47,7 @@ void put_back(test_disk& disk, const directory& all) {
     for (const auto& [path, bytes] : all) disk.put(path, bytes);
 }
 
-/// What is done to the files of a directory.
+/// A change to the files of a directory.
 struct mishap {
     std::string what;
     std::function<void(directory&)> happens;
@@ -67,7 +67,7 @@ class lost_files : public testing::Test {
         sound = files_of(disk);
     }
 
-    /// All that can befall one file.
+    /// All changes of single files.
     [[nodiscard]] std::vector<mishap> all_mishaps() const {
         std::vector<mishap> all;
         for (const auto& [path, bytes] : sound) {
@@ -86,7 +86,7 @@ class lost_files : public testing::Test {
         return all;
     }
 
-    /// Starts what the mishaps have left. @return The last command; nothing when the start is refused.
+    /// Starts after the changes. @return The last command; nothing when the start is refused.
     std::optional<std::uint64_t> start(const std::vector<const mishap*>& mishaps) {
         directory left = sound;
         for (const mishap* each : mishaps) each->happens(left);
@@ -101,7 +101,7 @@ class lost_files : public testing::Test {
 
     io::context ctx;
     test_disk disk;
-    directory older;  ///< the files at the end of the life before
+    directory older;  ///< the files at the end of the run before
     directory sound;
     bool is_older_copy = false;
 };
@@ -119,7 +119,7 @@ TEST_F(lost_files, d8_any_two_mishaps_are_noticed_or_lose_nothing) {
                 if (k != i) both.push_back(&all[k]);
                 const auto last = start(both);
                 (last ? started_count : refused_count) += 1;
-                // A whole older copy is what it is: nothing in it can tell.
+                // A complete older copy cannot be detected.
                 if (last && !is_older_copy) {
                     EXPECT_EQ(*last, commands_count) << all[i].what << ", " << all[k].what;
                 }
@@ -130,7 +130,7 @@ TEST_F(lost_files, d8_any_two_mishaps_are_noticed_or_lose_nothing) {
     }
 }
 
-// The control: without the manifest's word the newest segment is not missed.
+// The control: without the manifest the loss of the newest segment is not noticed.
 TEST_F(lost_files, d8_control_a_reader_alone_does_not_miss_the_newest_segment) {
     end_well(true);
     std::uint64_t newest = 0;
@@ -146,7 +146,7 @@ TEST_F(lost_files, d8_a_journal_with_a_past_does_not_begin_again) {
     const auto open = [this] {
         return io::block_on(ctx, open_writer(&disk, "j", small_options(durability::group, segment_bytes_min)));
     };
-    // All segments; the manifest stands.
+    // All segments are missing; the manifest remains.
     directory left = sound;
     std::erase_if(left, [](const auto& file) { return segment_number(file.first.substr(2)).has_value(); });
     put_back(disk, left);
@@ -154,14 +154,14 @@ TEST_F(lost_files, d8_a_journal_with_a_past_does_not_begin_again) {
     ASSERT_FALSE(log.has_value());
     EXPECT_EQ(log.error().code, journal_errc::missing_segment) << log.error().text;
     EXPECT_FALSE(advice_for(log.error().code).empty());
-    // The manifest too; something else tells of the past.
+    // The manifest too; another file remains.
     for (const char* const trace : {"j/sessions", "j/00000000000000000020.snapshot", "j/0000000001.torn"}) {
         put_back(disk, {{trace, test_disk::contents(10)}});
         log = open();
         ASSERT_FALSE(log.has_value()) << trace;
         EXPECT_EQ(log.error().code, journal_errc::missing_segment) << log.error().text;
     }
-    // The control: an empty directory, and one that a start which was killed has left.
+    // The control: an empty directory, and one from a start that was killed.
     put_back(disk, {{"j/lock", {}}, {"j/manifest", {}}});
     EXPECT_TRUE(open().has_value());
 }
@@ -195,7 +195,7 @@ TEST_F(lost_files, d8_a_damaged_tail_is_kept_aside_and_said) {
     for (const auto& [path, bytes] : sound) {
         if (segment_number(path.substr(2))) newest = std::max(newest, path);
     }
-    // The last block of a journal that was not closed: nobody can tell it from a write that was torn.
+    // The last block of a journal that was not closed cannot be distinguished from a torn write.
     const reading whole = io::block_on(ctx, read_all(&disk, "j", 1));
     const std::uint64_t end = whole.end.segments.back().used_bytes;
     ASSERT_EQ(whole.last, commands_count);
@@ -204,7 +204,7 @@ TEST_F(lost_files, d8_a_damaged_tail_is_kept_aside_and_said) {
     auto log = io::block_on(ctx, open_writer(&disk, "j", small_options(durability::group, segment_bytes_min)));
     ASSERT_TRUE(log.has_value()) << log.error().text;
     ASSERT_EQ((*log)->notices().size(), 1U);
-    EXPECT_NE((*log)->notices()[0].find("behind sequence number 59"), std::string::npos) << (*log)->notices()[0];
+    EXPECT_NE((*log)->notices()[0].find("after sequence number 59"), std::string::npos) << (*log)->notices()[0];
     const std::uint64_t number = *segment_number(newest.substr(2));
     const test_disk::contents& kept = disk.bytes_of("j/" + torn_name(number));
     const std::uint64_t begin = end - block_bytes(1);

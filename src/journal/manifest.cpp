@@ -43,10 +43,10 @@ std::string path_in(const std::string& directory, std::string_view name) {
     return fmt::format("{}/{}", directory, name);
 }
 
-/// What stands in a journal's directory.
+/// The files in a journal's directory.
 struct file_names {
-    std::vector<std::uint64_t> segments;  ///< numbers, in their order
-    std::string trace;                    ///< a file that only a journal with a past has; empty for none
+    std::vector<std::uint64_t> segments;  ///< numbers, ascending
+    std::string trace;                    ///< a file that only a used journal has; empty for none
 };
 
 std::expected<file_names, problem> look_into(storage* files, const std::string& directory) {
@@ -63,7 +63,7 @@ std::expected<file_names, problem> look_into(storage* files, const std::string& 
     return found;
 }
 
-/// The version of the format of a segment; 0 if it has no sound header, which is the reader's to report.
+/// The version of the format of a segment; 0 if its header is invalid, which the reader will report.
 io::task<std::uint32_t> version_of(storage* files, std::string path) {
     auto file = co_await files->open(std::move(path), io::file_mode::read);
     if (!file) co_return 0;
@@ -74,23 +74,23 @@ io::task<std::uint32_t> version_of(storage* files, std::string path) {
     co_return header ? header->version : 0;
 }
 
-/// A journal with files and without a manifest.
+/// Checks a directory without a manifest.
 io::task<outcome> check_without_manifest(storage* files, std::string directory, file_names names) {
     if (names.segments.empty() && names.trace.empty()) co_return outcome();
     if (names.segments.empty()) {
-        co_return std::unexpected(problem(
-            journal_errc::missing_segment,
-            fmt::format("{}: there is no segment, but {} is there: the journal had a past, and its segments and "
-                        "its manifest are missing",
-                        directory, names.trace),
-            directory));
+        co_return std::unexpected(
+            problem(journal_errc::missing_segment,
+                    fmt::format("{}: there is no segment, but {} exists: this was a journal, and its segments and "
+                                "its manifest are missing",
+                                directory, names.trace),
+                    directory));
     }
     const std::string newest = path_in(directory, segment_name(names.segments.back()));
     const std::uint32_t newest_version = co_await version_of(files, newest);
     if (newest_version <= 1) co_return outcome();
     co_return std::unexpected(
         problem(journal_errc::missing_manifest,
-                fmt::format("{}: the manifest is missing or damaged; without it nobody can see whether segments behind "
+                fmt::format("{}: the manifest is missing or damaged; without it, it is unknown whether segments after "
                             "{} are missing too",
                             path_in(directory, manifest_name), newest),
                 path_in(directory, manifest_name)));
@@ -100,11 +100,10 @@ outcome check_names(const manifest& what, const file_names& names, const std::st
     const std::uint64_t last = names.segments.empty() ? 0 : names.segments.back();
     if (last >= what.newest_segment) return {};
     const std::string missing = path_in(directory, segment_name(last + 1));
-    return std::unexpected(
-        problem(journal_errc::missing_segment,
-                fmt::format("{}: the segment is missing; the journal has had segments up to number {}", missing,
-                            what.newest_segment),
-                missing));
+    return std::unexpected(problem(journal_errc::missing_segment,
+                                   fmt::format("{}: the segment is missing; the journal had segments up to number {}",
+                                               missing, what.newest_segment),
+                                   missing));
 }
 
 }  // namespace
@@ -174,8 +173,8 @@ io::task<outcome> write_manifest(storage* files, std::string directory, manifest
     const std::string path = path_in(directory, manifest_name);
     const auto there = co_await read_manifest(files, directory);
     if (!there) co_return std::unexpected(there.error());
-    // A file that somebody removed is made again: what was in it is known here. One write more than is known may be
-    // there: a write that was stopped before its sync.
+    // A removed file is made again from `what`. The file may have one write more than `what`: a write that was stopped
+    // before its sync.
     const std::uint64_t written = *there ? (*there)->writes_count : what->writes_count;
     if (written < what->writes_count || written > what->writes_count + 1) {
         co_return std::unexpected(
@@ -191,7 +190,7 @@ io::task<outcome> write_manifest(storage* files, std::string directory, manifest
         if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened for writing"));
         io::io_result done;
         if (!*there) {
-            // Room for both slots, so that a full disk cannot come between.
+            // Reserves space for both slots, so that a full disk cannot prevent a later write.
             const slots zeros{};
             done = co_await (*file)->write_at(0, zeros);
         }
@@ -214,10 +213,10 @@ io::task<std::expected<manifest, problem>> find_manifest(storage* files, std::st
     if (*there) {
         if ((*there)->venue != venue) {
             const std::string path = path_in(directory, manifest_name);
-            co_return std::unexpected(problem(
-                journal_errc::foreign_venue,
-                fmt::format("{}: the journal of {}; expected {}", path, describe((*there)->venue), describe(venue)),
-                path));
+            co_return std::unexpected(problem(journal_errc::foreign_venue,
+                                              fmt::format("{}: this journal belongs to {}; expected {}", path,
+                                                          describe((*there)->venue), describe(venue)),
+                                              path));
         }
         const outcome named = check_names(**there, *names, directory);
         if (!named) co_return std::unexpected(named.error());
@@ -241,27 +240,26 @@ outcome check_end(const manifest& what, const journal_end& end, const std::strin
     const std::uint64_t newest = end.segments.empty() ? 0 : end.segments.back().header.number;
     if (newest < what.newest_segment) {
         return refuse(journal_errc::missing_segment,
-                      fmt::format("the journal has had segments up to number {}, and {} is the last that is there",
+                      fmt::format("the journal had segments up to number {}, and {} is the last existing one",
                                   what.newest_segment, newest));
     }
     if (newest != what.newest_segment) {
-        // A segment has its name before the manifest has it, and no command before.
+        // A segment gets its name before the manifest records it, and its first command only after that.
         const segment_summary& last = end.segments.back();
         if (newest != what.newest_segment + 1 || last.last_sequence >= last.header.first_sequence) {
-            return refuse(
-                journal_errc::stale_manifest,
-                fmt::format("it is older than the segments: it names number {} as the newest, and {} is there",
-                            what.newest_segment, newest));
+            return refuse(journal_errc::stale_manifest,
+                          fmt::format("it is older than the segments: its newest is number {}, but {} exists",
+                                      what.newest_segment, newest));
         }
     } else if (newest != 0 && end.segments.back().header.checksum != what.newest_checksum) {
         return refuse(journal_errc::broken_chain,
-                      fmt::format("segment {} is not the one that the manifest was written for", newest));
+                      fmt::format("segment {} is not the one that the manifest records", newest));
     }
     const bool is_short =
         what.is_closed ? end.next_sequence != what.next_sequence : end.next_sequence < what.next_sequence;
     if (is_short) {
         return refuse(journal_errc::missing_end,
-                      fmt::format("the journal ends with sequence number {}; it has reached {}", end.next_sequence - 1,
+                      fmt::format("the journal ends with sequence number {}; it had reached {}", end.next_sequence - 1,
                                   what.next_sequence - 1));
     }
     return {};

@@ -1,15 +1,15 @@
-// The manifest of a journal: which files it has, so that one that is gone is missed.
+// The manifest of a journal: a record of its files, so that a missing one is noticed.
 //
-// The files of a journal tell of those before them, and nothing of those behind: without the newest segment a journal
-// would look as if it ended earlier, and without any as if it had never begun. The manifest records the newest segment
-// before the first command is written to it, and where the journal ended when it was closed in order.
+// A segment refers to the one before it, but not to the one after it: without the newest segment a journal would seem
+// to end earlier, and without any it would seem new. The manifest records the newest segment before the first command
+// is written to it, and the end of the journal when it was closed in order.
 //
 //     auto found = co_await find_manifest(&files, "data/journal", venue, birth);   // under the directory's lock
 //     ... a reader reads to the end ...
 //     auto whole = check_end(*found, journal->end(), "data/journal");
 //
-// Layout: all numbers little endian; the file `manifest` has two slots of 512 bytes, of which the sound one with the
-// higher number of writes counts. They are written in turns, so that a torn write leaves the other.
+// Layout: all numbers little endian; the file `manifest` has two slots of 512 bytes, of which the valid one with the
+// higher number of writes counts. They are written in turns, so that a torn write leaves the other one.
 //
 //   offset  size  meaning
 //        0     8  "CORROMAN"
@@ -67,39 +67,40 @@ struct manifest {
     friend bool operator==(const manifest&, const manifest&) = default;
 };
 
-/// One slot. @param into  manifest_slot_bytes.
+/// Encodes one slot. @param into manifest_slot_bytes.
 void encode(const manifest& what, std::span<std::byte> into) noexcept;
-/// @param from  manifest_slot_bytes. @return Nothing if it is none, or damaged.
+/// Decodes one slot. @param from manifest_slot_bytes. @return Nothing if it is not a manifest, or damaged.
 [[nodiscard]] std::optional<manifest> decode_manifest(std::span<const std::byte> from) noexcept;
 
-/// The newer of the sound slots; nothing when there is no file, or no sound slot in it.
-/// @error what the system reports.
+/// The newer of the valid slots; nothing when there is no file or no valid slot.
+/// @error the system's.
 [[nodiscard]] io::task<std::expected<std::optional<manifest>, problem>> read_manifest(storage* files,
                                                                                       std::string directory);
 
-/// Writes to the older slot, makes the file if there is none, and returns when that is on the disk. `what` stays valid
-/// until then and counts one write more.
-/// @error in_use if the file is not as this process wrote it last; what the system reports.
+/// Writes to the older slot, makes the file if there is none, and returns when that is durable. Increments the number
+/// of writes in `what`, which must stay valid until then.
+/// @error in_use if the file has changed since this process wrote it; the system's errors.
 [[nodiscard]] io::task<std::expected<void, problem>> write_manifest(storage* files, std::string directory,
                                                                     manifest* what);
 
-/// What a start needs: the manifest, made for a journal that is new. Of a journal of version 1, which has none, one
-/// that is not written yet. To be called under the directory's lock.
-/// @param birth  For a journal that has none yet.
-/// @error missing_segment, missing_manifest, foreign_venue; what the system reports.
+/// The manifest for a start: for a new journal a new one; for a journal of version 1, which has none, one that is
+/// not written yet. To be called under the directory's lock.
+/// @param birth  The identity of a new journal.
+/// @error missing_segment, missing_manifest, foreign_venue; the system's errors.
 [[nodiscard]] io::task<std::expected<manifest, problem>> find_manifest(storage* files, std::string directory,
                                                                        identity venue, venue_identity birth);
 
-/// Whether a journal ends where its manifest says that it must.
+/// Checks the end of a journal against its manifest.
 /// @error missing_segment, missing_end, stale_manifest, broken_chain.
 [[nodiscard]] std::expected<void, problem> check_end(const manifest& what, const journal_end& end,
                                                      const std::string& directory);
 
-/// A manifest of what is there: takes a journal as it is, whatever is missing. Under the directory's lock.
-/// @return  The journal's end. @error as a reader's.
+/// Writes a manifest for the existing files: accepts a journal as it is, whatever is missing. Under the directory's
+/// lock.
+/// @return  The journal's end. @error as the reader's.
 [[nodiscard]] io::task<std::expected<journal_end, problem>> adopt_journal(storage* files, std::string directory);
 
-/// The bytes of a torn tail that a start has cut off and kept, by the number of their segment.
+/// The name of the file with the torn bytes that a start has cut off a segment.
 [[nodiscard]] std::string torn_name(std::uint64_t number);
 [[nodiscard]] std::optional<std::uint64_t> torn_number(std::string_view name) noexcept;
 

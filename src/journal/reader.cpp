@@ -11,7 +11,7 @@
 namespace corro::journal {
 namespace {
 
-// Large enough that reading is sequential for the disk, small enough that a processor still has it when it checks.
+// Large enough for sequential reads of the disk, small enough to be in the cache when it is checked.
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 static_assert(buffer_bytes >= 2 * block_bytes(block_commands_max));
 
@@ -35,7 +35,7 @@ io::task<std::expected<std::unique_ptr<reader>, problem>> reader::open(storage* 
 }
 
 const journal_end& reader::end() const noexcept {
-    CORRO_ASSERT(at_end_ && !failed_, "the end is known when it was reached");
+    CORRO_ASSERT(at_end_ && !failed_, "the end is known only when it was reached");
     return end_;
 }
 
@@ -63,13 +63,13 @@ io::task<reader::outcome> reader::look_at(std::uint64_t number) {
     auto file = co_await files_->open(path, io::file_mode::read);
     if (!file) co_return system_error_text(file.error(), path, "cannot be opened");
     const auto size = (*file)->size();
-    if (!size) co_return system_error_text(size.error(), path, "its size cannot be found out");
+    if (!size) co_return system_error_text(size.error(), path, "its size cannot be read");
     std::array<std::byte, segment_header_bytes> bytes{};
     const io::io_result got = co_await (*file)->read_at(0, bytes);
     if (got.error == io::condition::end_of_stream) {
         co_return std::unexpected(
             problem(journal_errc::damaged,
-                    fmt::format("{}: the file ends at offset {}; expected a segment's header of {} bytes", path,
+                    fmt::format("{}: the file ends at offset {}; expected a segment header of {} bytes", path,
                                 got.bytes, segment_header_bytes),
                     path, got.bytes));
     }
@@ -82,16 +82,15 @@ io::task<reader::outcome> reader::look_at(std::uint64_t number) {
             path));
     }
     if (header->number != number) {
-        co_return std::unexpected(
-            problem(journal_errc::missing_segment,
-                    fmt::format("{}: offset 16: this is segment {}; expected segment {}", path, header->number, number),
-                    path, 16));
+        co_return std::unexpected(problem(
+            journal_errc::missing_segment,
+            fmt::format("{}: offset 16: segment {}; expected segment {}", path, header->number, number), path, 16));
     }
     if (options_.venue && header->venue != *options_.venue) {
-        co_return std::unexpected(problem(
-            journal_errc::foreign_venue,
-            fmt::format("{}: the journal of {}; expected {}", path, describe(header->venue), describe(*options_.venue)),
-            path, 48));
+        co_return std::unexpected(problem(journal_errc::foreign_venue,
+                                          fmt::format("{}: this journal belongs to {}; expected {}", path,
+                                                      describe(header->venue), describe(*options_.venue)),
+                                          path, 48));
     }
     segment_summary summary;
     summary.header = *header;
@@ -126,16 +125,16 @@ reader::outcome reader::check_neighbours() const {
         }
         if (b.version != 1 && b.previous_checksum != a.checksum) {
             return std::unexpected(problem(journal_errc::broken_chain,
-                                           fmt::format("{}: offset 128: it was not written behind {}; one of them is "
-                                                       "of another copy of the journal",
+                                           fmt::format("{}: offset 128: it does not follow {}; one of them is "
+                                                       "from another copy of the journal",
                                                        path, path_of(a.number)),
                                            path, 128));
         }
         if (b.venue != a.venue || (a.version != 1 && b.birth != a.birth)) {
-            return std::unexpected(problem(
-                journal_errc::foreign_venue,
-                fmt::format("{}: of {}; the segment before it is of {}", path, describe(b.venue), describe(a.venue)),
-                path, 48));
+            return std::unexpected(problem(journal_errc::foreign_venue,
+                                           fmt::format("{}: it belongs to {}; the segment before it to {}", path,
+                                                       describe(b.venue), describe(a.venue)),
+                                           path, 48));
         }
     }
     return {};
@@ -154,8 +153,8 @@ reader::outcome reader::skip_segments() {
     if (options_.from_sequence < all.front().header.first_sequence) {
         return std::unexpected(problem(
             journal_errc::out_of_reach,
-            fmt::format("{}: the journal begins with sequence number {}; expected {}, so earlier segments have been "
-                        "removed and a snapshot has to take their place",
+            fmt::format("{}: the journal begins with sequence number {}; expected {}. Earlier segments have been "
+                        "removed, so the start needs a snapshot",
                         directory_, all.front().header.first_sequence, options_.from_sequence),
             directory_));
     }

@@ -1,17 +1,16 @@
-// Reads a journal from any sequence number to its end, and checks every byte on the way.
+// Reads a journal from any sequence number to its end, and checks every byte.
 //
 //     auto journal = co_await reader::open(&files, "data/journal", options);
 //     if (!journal) ...                                   // journal.error().text
 //     for (;;) {
 //         auto commands = co_await (*journal)->next();
-//         if (!commands) ...                              // damage: do not go on
-//         if (commands->empty()) break;
-//         for (const domain::command& c : *commands) facility.apply(c);
+//         if (!commands) ...                              // damage: stop if (commands->empty()) break; for (const
+//         domain::command& c : *commands) facility.apply(c);
 //     }
 //     auto log = co_await writer::open(std::move(lock), (*journal)->end(), writer_options);
 //
-// A journal ends where the last write before a crash was torn; that is no error, and `end()` says so. Bytes that are
-// wrong although they had reached the disk are one: `next` refuses, and says file, offset and what was expected.
+// After a crash a journal may end with a torn write. That is not an error; `end()` reports it. Wrong bytes that had
+// been durable are an error: `next` fails with the file, the offset and the expected block.
 //
 // Layout:  journal/segment_format.hpp.
 // Limits:  block_commands_max commands at a time.
@@ -40,68 +39,68 @@
 namespace corro::journal {
 
 struct reader_options {
-    /// Whose journal it must be; nothing for anybody's, in tools.
+    /// The required owner of the journal; nothing to accept any, in tools.
     std::optional<identity> venue;
-    /// The first command to give; earlier ones are skipped, by whole segments where possible. From 1; 0 for the oldest
-    /// that is there.
+    /// The first command to return; earlier ones are skipped, by whole segments where possible. From 1; 0 for the
+    /// oldest existing one.
     std::uint64_t from_sequence = 1;
 };
 
-/// A segment as its header and its neighbour tell it.
+/// A segment's data from its header and from the next segment.
 struct segment_summary {
     segment_header header;
     std::uint64_t bytes = 0;          ///< of the file
-    std::uint64_t used_bytes = 0;     ///< up to the end of the last sound block, once it was read
-    std::uint64_t last_sequence = 0;  ///< once known; header.first_sequence - 1 if it holds nothing
-    std::uint64_t digest = 0;         ///< of its commands, once it was read
+    std::uint64_t used_bytes = 0;     ///< up to the end of the last valid block, known when it was read
+    std::uint64_t last_sequence = 0;  ///< when known; header.first_sequence - 1 if it is empty
+    std::uint64_t digest = 0;         ///< of its commands, known when it was read
 };
 
-/// How a journal ends.
+/// The state of a journal's end.
 enum class tail_state : std::uint8_t {
-    empty,   ///< no segment at all
+    empty,   ///< no segment
     sealed,  ///< it was closed in order
-    open,    ///< its writer did not close it; nothing is wrong
-    torn,    ///< its writer did not close it, and what it wrote last has not all arrived
+    open,    ///< its writer did not close it; all its bytes are valid
+    torn,    ///< its writer did not close it, and its last write is incomplete
 };
 
-/// Where and how a journal ends, and so where it goes on. A writer wants one from a reader that came to the end.
+/// The end of a journal, from a reader that reached it; a writer continues there.
 struct journal_end {
     tail_state tail = tail_state::empty;
     std::uint64_t next_sequence = 1;
     std::uint64_t torn_bytes = 0;  ///< of the tail that was torn: from the end of the last sound block to the last byte
                                    ///< that is not zero
     std::vector<segment_summary> segments;  ///< oldest first
-    /// The last mark of each other shard in what was read, packed; 0 for none. What those journals must hold.
+    /// The last mark of each other partition in the read blocks, packed; 0 for none. Those journals must have reached
+    /// it.
     std::array<std::uint64_t, shards_max> marks{};
 };
 
 class reader {
  public:
-    /// Looks at all segments' headers; they must be the venue's, without a gap.
+    /// Reads all segments' headers; they must belong to the venue and have no gap.
     /// @param files  Outlives the reader.
     /// @error foreign_venue, missing_segment, sequence_gap, broken_chain, damaged, foreign_file, unsupported_version,
-    /// out_of_reach if
-    ///        the journal begins after `from_sequence`; what the system reports.
+    /// out_of_reach if the journal begins after `from_sequence`; the system's errors.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<reader>, problem>> open(storage* files,
                                                                                         std::string directory,
                                                                                         reader_options options);
     reader(const reader&) = delete;
     reader& operator=(const reader&) = delete;
 
-    /// The next commands in their order, some at a time; none at the end of the journal.
+    /// The next commands in sequence, some at a time; none at the end of the journal.
     ///
     /// @return  Valid until the next call.
     /// @error   damaged, sequence_gap, broken_chain; out_of_reach if the journal ends before the command in front of
-    ///          `from_sequence`. After an error every call gives the same.
+    ///          `from_sequence`. After an error every call returns the same one.
     /// @suspend While the disk is read.
     [[nodiscard]] io::task<std::expected<std::span<const domain::command>, problem>> next();
 
-    /// @pre `next` has given nothing more (asserted).
+    /// @pre `next` has returned the end of the journal (asserted).
     [[nodiscard]] const journal_end& end() const noexcept;
 
-    /// All segments, oldest first; what is only known of one that was read is there once it was.
+    /// All segments, oldest first; some members are filled in only when the segment has been read.
     [[nodiscard]] const std::vector<segment_summary>& segments() const noexcept { return end_.segments; }
-    /// Bytes of the segments read and skipped so far, for whoever shows progress.
+    /// Bytes of the segments read and skipped so far, to show progress.
     [[nodiscard]] std::uint64_t bytes_done() const noexcept { return bytes_before_ + offset_; }
     [[nodiscard]] std::uint64_t bytes_total() const noexcept { return bytes_total_; }
 
@@ -145,17 +144,17 @@ class reader {
     reader_options options_;
     journal_end end_;
 
-    std::size_t current_ = 0;  // index of the segment that is being read
+    std::size_t current_ = 0;  // index of the current segment
     std::unique_ptr<stored_file> file_;
-    std::uint64_t offset_ = 0;    // in the file, of what comes next
-    std::uint64_t expected_ = 1;  // sequence number of what comes next
+    std::uint64_t offset_ = 0;    // in the file, of the next block
+    std::uint64_t expected_ = 1;  // sequence number of the next command
     std::uint64_t bytes_before_ = 0;
     std::uint64_t bytes_total_ = 0;
     bool at_end_ = false;
     std::optional<problem> failed_;
 
     base::large_array<std::byte> buffer_;
-    std::size_t begin_ = 0;  // of what was read and not yet looked at, in the buffer; stands for offset_
+    std::size_t begin_ = 0;  // of the unprocessed bytes in the buffer; corresponds to offset_
     std::size_t filled_ = 0;
     std::byte* given_ = nullptr;  // the commands for the caller
     std::size_t given_count_ = 0;

@@ -1,4 +1,4 @@
-// The reader inside a segment: block after block, and what follows from one that is not there.
+// The reader within a segment: its blocks, and the conclusions from a missing one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ io::task<std::expected<std::span<const domain::command>, problem>> reader::next(
     co_return std::span(reinterpret_cast<const domain::command*>(given_), given_count_);
 }
 
-/// Looks at one block, or at what stands instead of it.
+/// Reads one block, or the bytes in its place.
 io::task<reader::outcome> reader::advance() {
     if (end_.segments.empty()) {
         at_end_ = true;
@@ -44,26 +44,26 @@ io::task<reader::outcome> reader::advance() {
         done = co_await is_not_a_block("no block begins");
         co_return done;
     }
-    // The zeros after a block may be cut off; the block is whole without them.
+    // The zeros after a block may be cut off; the block is complete without them.
     enough = co_await load(padded(*claimed));
     if (!enough) co_return std::unexpected(std::move(enough.error()));
     std::size_t size = 0;
     const auto header = block_in_window(&size);
     if (!header) {
-        done = co_await is_not_a_block("the block is not as it was written");
+        done = co_await is_not_a_block("the block is damaged");
         co_return done;
     }
     done = co_await after_block(*header, size);
     co_return done;
 }
 
-/// A sound block is at the window's beginning: takes it.
+/// Takes a valid block from the window's beginning.
 io::task<reader::outcome> reader::after_block(block_header header, std::size_t size) {
     const bool is_seal = header.is_seal;
     if (!is_last() && header.next_sequence() > end_.segments[current_ + 1].header.first_sequence) {
         co_return damage(journal_errc::sequence_gap,
-                         fmt::format("it goes on to sequence number {}, with which the next segment begins or which it "
-                                     "holds as well",
+                         fmt::format("it continues to sequence number {}, which the next segment "
+                                     "has as well",
                                      header.next_sequence() - 1));
     }
     take(window().first(size), header);
@@ -77,8 +77,8 @@ io::task<reader::outcome> reader::after_block(block_header header, std::size_t s
     co_return done;
 }
 
-/// No sound block begins here. That is how a segment ends whose writer went away; whether it is, the next segment
-/// tells, or, in the last one, what else stands behind this place.
+/// No valid block begins here. A segment whose writer did not close it ends like that. Whether it is the end follows
+/// from the next segment, or, in the last segment, from the bytes behind this offset.
 io::task<reader::outcome> reader::is_not_a_block(std::string found) {
     outcome done;
     if (!is_last()) {
@@ -95,7 +95,7 @@ io::task<reader::outcome> reader::is_not_a_block(std::string found) {
         const auto follows = co_await durable_block_follows();
         if (!follows) co_return std::unexpected(follows.error());
         if (*follows) {
-            co_return damage(journal_errc::damaged, found + ", although it was on the disk when a later one was made");
+            co_return damage(journal_errc::damaged, found + ", although a later block records it as durable");
         }
     }
     const bool is_cut = current().bytes < current().header.segment_bytes;
@@ -105,7 +105,7 @@ io::task<reader::outcome> reader::is_not_a_block(std::string found) {
     co_return done;
 }
 
-/// Whether a block behind this place was made when what should stand here was on the disk.
+/// Whether a later block records that the block missing here was durable.
 io::task<reader::answer> reader::durable_block_follows() {
     const std::uint64_t here = offset_;
     answer found = false;
@@ -127,8 +127,8 @@ io::task<reader::answer> reader::durable_block_follows() {
     co_return found;
 }
 
-/// Where the last byte stands that is not zero, plus one, from `from` on; `from` if there is none. Ends at `offset_`,
-/// where it began.
+/// The offset behind the last byte from `from` on that is not zero; `from` if there is none. Leaves `offset_`
+/// unchanged.
 io::task<std::expected<std::uint64_t, problem>> reader::used_until(std::uint64_t from) {
     std::uint64_t used = from;
     for (;;) {
@@ -162,7 +162,7 @@ io::task<reader::outcome> reader::begin_segment() {
     co_return outcome();
 }
 
-/// Has at least so many bytes in the window. @return Whether the file has them.
+/// Reads until the window has at least `wanted` bytes. @return Whether the file has them.
 io::task<reader::answer> reader::load(std::size_t wanted) {
     if (filled_ - begin_ >= wanted) co_return true;
     const std::uint64_t known_until = offset_ + (filled_ - begin_);
@@ -183,7 +183,7 @@ io::task<reader::answer> reader::load(std::size_t wanted) {
     co_return filled_ - begin_ >= wanted;
 }
 
-/// The block at the window's beginning, if a sound one, the next in sequence, lies whole in it.
+/// The block at the window's beginning, if it is complete, valid and the next in sequence.
 std::optional<block_header> reader::block_in_window(std::size_t* size) const noexcept {
     const std::span<const std::byte> here = window();
     const std::size_t header_bytes = block_header_bytes_in(current().header);
@@ -198,7 +198,7 @@ std::optional<block_header> reader::block_in_window(std::size_t* size) const noe
     return header;
 }
 
-/// Takes the sound block at the window's beginning and goes on behind it.
+/// Takes the valid block at the window's beginning and moves behind it.
 void reader::take(std::span<const std::byte> block, const block_header& header) noexcept {
     give(block, header);
     take_marks(header.marks);
@@ -216,7 +216,7 @@ void reader::take_marks(std::span<const std::uint64_t> marks) noexcept {
     }
 }
 
-/// Takes the commands of a block that the caller wants, behind those that he has.
+/// Appends the commands of a block to those for the caller, from the requested sequence number on.
 void reader::give(std::span<const std::byte> block, const block_header& header) noexcept {
     const std::uint64_t skipped = std::min<std::uint64_t>(
         header.commands_count,
@@ -232,13 +232,13 @@ void reader::give(std::span<const std::byte> block, const block_header& header) 
     given_count_ += count;
 }
 
-/// Small blocks that have been read already are given together: at a low rate of orders each holds one command only.
+/// Returns small blocks that have been read already together: at a low rate of orders each has only one command.
 void reader::preallocate_more() noexcept {
     if (given_count_ == 0 || file_ == nullptr) return;
     for (;;) {
         std::size_t size = 0;
         const auto header = block_in_window(&size);
-        // Whatever is special is left to the next call.
+        // Special cases are left to the next call.
         if (!header || header->is_seal || window().size() < padded(size) ||
             given_count_ + header->commands_count > block_commands_max ||
             (!is_last() && header->next_sequence() > end_.segments[current_ + 1].header.first_sequence)) {
@@ -248,14 +248,14 @@ void reader::preallocate_more() noexcept {
     }
 }
 
-/// Goes on by a block of `bytes`, and what pads it.
+/// Moves behind a block of `bytes` and its padding.
 void reader::step(std::size_t bytes) noexcept {
     const std::size_t whole = std::min<std::size_t>(padded(bytes), filled_ - begin_);
     begin_ += whole;
     offset_ += whole;
 }
 
-/// Goes to another place of the segment.
+/// Moves to another offset of the segment.
 void reader::seek(std::uint64_t offset) noexcept {
     if (offset >= offset_ && offset - offset_ <= filled_ - begin_) {
         begin_ += offset - offset_;
@@ -278,8 +278,8 @@ reader::outcome reader::finish_segment() {
         const std::string path = path_of(next.number);
         if (next.first_sequence == expected_ && next.version != 1 && next.previous_digest != digest) {
             return std::unexpected(problem(journal_errc::broken_chain,
-                                           fmt::format("{}: offset 136: it was not written behind {} as that is now; "
-                                                       "one of them is of another copy of the journal",
+                                           fmt::format("{}: offset 136: it does not follow the present {}; "
+                                                       "one of them is from another copy of the journal",
                                                        path, path_of(next.number - 1)),
                                            path, 136));
         }

@@ -1,7 +1,7 @@
-// Whatever bytes stand behind a segment's header: the reader ends, stays inside them, and what it gives is in sequence.
+// With any bytes behind a segment's header the reader ends, stays inside them, and returns commands in sequence.
 //
-// The first byte of the input says whether checksums are put right first, so that the fuzzer comes past them, and which
-// version of the format it is.
+// The first byte of the input selects whether checksums are corrected first, so that the fuzzer gets past them, and the
+// version of the format.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -34,7 +34,7 @@ constexpr std::size_t block_marks_offset = 40;
 constexpr std::size_t used_block_header_bytes = 120;
 static_assert(block_marks_offset + block_marks_max * 8 == used_block_header_bytes);
 static_assert(header_marks_offset + std::size_t{shards_max} * 8 == used_header_bytes);
-// The sectors of a block are as many with a header of one size as of the other.
+// A block has the same number of sectors with either size of header.
 static_assert((block_header_bytes_v1 + 3 * command_bytes) % sector_bytes != 0 &&
               padded(block_header_bytes + 3 * command_bytes) == padded(block_header_bytes_v1 + 3 * command_bytes));
 constexpr unsigned mark_shard_bit = 56;
@@ -75,7 +75,7 @@ void encode_block_header(const segment_header& segment, std::uint32_t kind, cons
     store_le<std::uint32_t>(block.data() + 4, base::crc32c(block.subspan(8), segment.checksum));
 }
 
-/// What a block is, by its first bytes, in a segment of any version.
+/// The kind of a block by its first bytes, in a segment of any version.
 struct block_kind {
     bool has_commands = false;
     bool is_seal = false;
@@ -163,7 +163,8 @@ std::expected<segment_header, journal_errc> decode_segment_header(std::span<cons
         load_marks(header.marks, from.data() + header_marks_offset);
     }
     const std::size_t used = header.version == 1 ? used_header_bytes_v1 : used_header_bytes;
-    // The checksum is right, so whoever wrote it meant it; still nothing is taken that this program cannot handle.
+    // The checksum is right, so the values were written deliberately; values that this program cannot handle are
+    // refused nevertheless.
     if (load_le<std::uint32_t>(from.data() + 60) != command_bytes || header.number == 0 || header.first_sequence == 0 ||
         header.segment_bytes < segment_bytes_min || header.segment_bytes > segment_bytes_max ||
         !all_zero(from.subspan(used)) || load_le<std::uint32_t>(from.data() + 132) != 0) {
@@ -176,7 +177,7 @@ void encode_block(const segment_header& segment, std::uint64_t first_sequence, s
                   std::span<std::byte> block, packed_marks marks) noexcept {
     const std::size_t count = (block.size() - block_header_bytes_in(segment)) / command_bytes;
     CORRO_ASSERT(count <= block_commands_max && marks.size() <= block_marks_max);
-    CORRO_ASSERT(count != 0 || segment.version != 1, "version 1 has no blocks of marks alone");
+    CORRO_ASSERT(count != 0 || segment.version != 1, "version 1 has no blocks with only marks");
     block_header header;
     header.first_sequence = first_sequence;
     header.durable_sequence = durable_sequence;
@@ -242,7 +243,7 @@ std::span<const domain::command> commands_of(const block_header& header, std::sp
 }
 
 bool all_zero(std::span<const std::byte> bytes) noexcept {
-    // Equal to itself one byte further on, and zero at its beginning.
+    // All bytes are zero if the first one is, and each equals its successor.
     return bytes.empty() ||
            (bytes[0] == std::byte{} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }

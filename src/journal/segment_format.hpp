@@ -1,9 +1,9 @@
 // The bytes of a journal's segments.
 //
 // A journal is a directory of segments, numbered from 1: 0000000001.segment, 0000000002.segment, ... A segment is a
-// header of one sector, then blocks, each beginning on a sector's border, then zeros up to the length for which room
-// was made on the disk. A block holds commands as they lie in memory (domain/command.hpp). A segment that was finished
-// in order ends with a seal, a block without commands. docs/spec/journal.md says what a reader concludes from damage.
+// header of one sector, then blocks, each beginning on a sector's border, then zeros up to the preallocated length. A
+// block holds commands in their memory layout (domain/command.hpp). A segment that was closed in order ends with a
+// seal, a block without commands. docs/spec/journal.md has the rules for damage.
 //
 // Layout: all numbers little endian.
 //
@@ -74,44 +74,44 @@
 
 namespace corro::journal {
 
-static_assert(std::endian::native == std::endian::little, "commands are journaled as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "commands are journaled in their memory layout");
 
 inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::size_t segment_header_bytes = sector_bytes;
-/// Of the current version. No block takes up more sectors than with the 64 bytes of version 1.
+/// In the current version. No block has more sectors than with the 64 bytes of version 1.
 inline constexpr std::size_t block_header_bytes = 128;
 inline constexpr std::size_t block_header_bytes_v1 = 64;
 inline constexpr std::size_t command_bytes = sizeof(domain::command);
 
-/// The next sector's border.
+/// The next multiple of a sector.
 [[nodiscard]] constexpr std::uint64_t padded(std::uint64_t bytes) noexcept {
     return (bytes + sector_bytes - 1) / sector_bytes * sector_bytes;
 }
 
-/// What a block of so many commands takes up in its segment, in any version.
+/// The bytes of a block in its segment, in any version.
 [[nodiscard]] constexpr std::uint64_t block_bytes(std::uint64_t commands_count) noexcept {
     return padded(block_header_bytes + commands_count * command_bytes);
 }
 
 inline constexpr std::uint64_t seal_bytes = block_bytes(0);
 
-/// What a journal knew of that of another shard of the same venue.
+/// The recorded progress of another partition's journal.
 struct shard_mark {
     std::uint32_t shard = 0;
-    bool has_begun = false;      ///< that shard has a journal, which may have no command yet
-    std::uint64_t sequence = 0;  ///< the last command of that journal that was on the disk
+    bool has_begun = false;      ///< that partition has a journal, which may have no command yet
+    std::uint64_t sequence = 0;  ///< the last durable command of that journal
 
     friend bool operator==(const shard_mark&, const shard_mark&) = default;
 };
 
-/// A mark in its 8 bytes. @pre The shard is less than shards_max, the sequence number less than 2^56 (asserted).
+/// A mark as its 8 bytes. @pre The partition is below shards_max, the sequence number below 2^56 (asserted).
 [[nodiscard]] std::uint64_t pack(const shard_mark& mark) noexcept;
 [[nodiscard]] shard_mark unpack_mark(std::uint64_t bytes) noexcept;
 
-/// Random numbers that are made with the first journal of a venue, and stay.
+/// Random numbers that are made with the first journal of a venue and never change.
 struct venue_identity {
     std::array<std::byte, 16> id{};        ///< zeros in a journal of version 1
-    std::array<std::byte, 16> hash_key{};  ///< for hashes over what clients choose
+    std::array<std::byte, 16> hash_key{};  ///< for hashes of values that clients choose
 
     friend bool operator==(const venue_identity&, const venue_identity&) = default;
 };
@@ -153,7 +153,7 @@ struct block_header {
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return first_sequence + commands_count; }
 };
 
-/// How many bytes the header of a block has in this segment.
+/// The size of a block's header in this segment.
 [[nodiscard]] constexpr std::size_t block_header_bytes_in(const segment_header& segment) noexcept {
     return segment.version == 1 ? block_header_bytes_v1 : block_header_bytes;
 }
@@ -161,9 +161,9 @@ struct block_header {
 /// The marks of a block, packed; at most block_marks_max.
 using packed_marks = std::span<const std::uint64_t>;
 
-/// Writes the header of a block in front of its commands, which are there already.
+/// Writes the header of a block in front of its commands, which are already in place.
 /// @param block  block_header_bytes_in(segment), then exactly the commands. Without commands it is a block of marks
-///               alone.
+///               only.
 void encode_block(const segment_header& segment, std::uint64_t first_sequence, std::uint64_t durable_sequence,
                   std::span<std::byte> block, packed_marks marks = {}) noexcept;
 
@@ -172,18 +172,18 @@ void encode_block(const segment_header& segment, std::uint64_t first_sequence, s
 void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std::uint64_t durable_sequence,
                  std::span<std::byte> into, packed_marks marks = {}) noexcept;
 
-/// How many bytes, header and commands, the block that begins with these claims to have; nothing if they begin none.
+/// The size of a block, header and commands, according to its header; nothing if no block begins here.
 /// @param from  block_header_bytes_in(segment), unchecked.
 [[nodiscard]] std::optional<std::size_t> claimed_bytes(const segment_header& segment,
                                                        std::span<const std::byte> from) noexcept;
 
-/// Checks a block: checksum, epoch, sequence numbers of its commands. What stands in the padding is the caller's.
-/// @param block  As many bytes as `claimed_bytes` said.
+/// Checks a block: checksum, epoch, sequence numbers of its commands. The caller checks the padding.
+/// @param block  As many bytes as `claimed_bytes` returned.
 /// @return       Nothing if anything is wrong.
 [[nodiscard]] std::optional<block_header> decode_block(const segment_header& segment,
                                                        std::span<const std::byte> block) noexcept;
 
-/// The digest of a segment up to and with this block, if it was `before`; 0 before the first block.
+/// The digest of a segment including this block, from the digest `before` it; 0 before the first block.
 [[nodiscard]] std::uint64_t digest_after(std::uint64_t before, const block_header& block) noexcept;
 
 /// The commands of a block that `decode_block` accepted. @pre The block is aligned as commands are (asserted).
@@ -197,7 +197,7 @@ void encode_seal(const segment_header& segment, std::uint64_t next_sequence, std
 /// The number in a segment's file name; nothing for other names.
 [[nodiscard]] std::optional<std::uint64_t> segment_number(std::string_view name) noexcept;
 
-/// What a new segment is made of, until it has its header and its name.
+/// The name of the preallocated file that becomes the next segment.
 inline constexpr std::string_view spare_name = "spare";
 
 }  // namespace corro::journal

@@ -53,7 +53,7 @@ TEST(segment_format, a_header_is_read_as_it_was_written) {
     EXPECT_EQ(read->previous_checksum, 0x1234'5678U);
     EXPECT_EQ(read->previous_digest, 99U);
     EXPECT_EQ(read->marks, written.marks);
-    // The table of the header file, by its offsets.
+    // The table in the header file, by offsets.
     EXPECT_EQ(std::memcmp(bytes.data(), "CORROJNL\x02\0\0\0", 12), 0);
     EXPECT_EQ(std::to_integer<int>(bytes[16]), 7);
     EXPECT_EQ(std::to_integer<int>(bytes[60]), 128);
@@ -134,7 +134,7 @@ TEST(segment_format, a_mark_of_a_shard_is_read_as_it_was_written) {
     segment_header segment = a_header();
     std::array<std::byte, segment_header_bytes> unused;
     encode(segment, unused);
-    // A block of marks alone, and one with commands.
+    // A block with only marks, and one with commands.
     for (const std::size_t count : {0U, 2U}) {
         std::vector<std::byte> block = a_block(segment, 1000, 2);
         block.resize(block_header_bytes + count * command_bytes);

@@ -1,8 +1,8 @@
-// What the journals of a venue's shards have on the disk, for each other: every journal records in its blocks how far
-// those of the other shards were, so that a start notices when one of them has been replaced by an older copy.
+// The durable progress of each partition's journal, shared between them. Every journal records the progress of the
+// others in its blocks, so that a start notices when one of them has been replaced by an older copy.
 //
-// Threads: any. Every shard writes its own place only.
-// Cost:    one atomic store per sync, and one atomic load per other shard and block.
+// Threads: any. Every partition writes only its own entry.
+// Cost:    one atomic store per sync, and one atomic load per other partition and block.
 // Limits:  shards_max.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace corro::journal {
 
 class shard_board {
  public:
-    /// The journal of that shard has begun, and has everything up to `sequence` on the disk.
+    /// The journal of that partition has begun, and is durable up to `sequence`.
     void note(std::uint32_t shard, std::uint64_t sequence) noexcept {
         shard_mark mark;
         mark.shard = shard;
@@ -25,7 +25,7 @@ class shard_board {
         mark.sequence = sequence;
         marks_[shard].store(pack(mark), std::memory_order_release);
     }
-    /// The last that was noted, packed; 0 for nothing.
+    /// The last noted progress, packed; 0 for none.
     [[nodiscard]] std::uint64_t packed(std::uint32_t shard) const noexcept {
         return marks_[shard].load(std::memory_order_acquire);
     }

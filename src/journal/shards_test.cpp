@@ -1,4 +1,4 @@
-// What the journals of a venue's shards record of each other.
+// The marks that the journals of a venue's partitions record of each other.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -44,7 +44,7 @@ class shard_journals : public testing::Test {
     test_disk disk;
 };
 
-/// Two shards, the first with commands before and after those of the second; both are then left as by a crash.
+/// Two partitions, the first with commands before and after those of the second; both are then left as after a crash.
 io::task<> write_in_turns(storage* files) {
     const auto shards = std::make_shared<shard_board>();
     auto first = co_await open_shard(files, "a", 0, shards);
@@ -73,8 +73,8 @@ TEST_F(shard_journals, record_what_the_others_have_on_the_disk) {
     EXPECT_EQ(end.segments.back().header.birth.hash_key[15], std::byte{9});
 }
 
-/// The first shard's journal goes on alone, knowing only by what it read how far the second one's is; then that one has
-/// more, and it records that without a command.
+/// The first partition's journal continues alone, and has the second one's progress only from its own blocks; then the
+/// second one has more, and the first records that without a command.
 io::task<> go_on_alone(storage* files, bool other_has_more) {
     const auto shards = std::make_shared<shard_board>();
     auto first = co_await open_shard(files, "a", 0, shards);
@@ -99,8 +99,8 @@ TEST_F(shard_journals, keep_what_was_recorded_in_the_next_life_and_add_marks_wit
     EXPECT_EQ(end_of("a").next_sequence, 5U);
 }
 
-/// The first shard's journal gets commands while nothing is appended to the second one's, until that one has recorded
-/// it or a time is over that is far longer than it needs.
+/// The first partition's journal gets commands while the second one is idle, until the second has recorded that or a
+/// generous time limit is over.
 io::task<> trade_beside_an_idle_shard(storage* files, std::uint64_t count, std::uint64_t* marks_written_count,
                                       std::uint64_t* marks_written_max) {
     const auto shards = std::make_shared<shard_board>();
@@ -148,7 +148,7 @@ TEST_F(shard_journals, D8_record_that_a_shard_without_a_command_has_a_journal) {
 
 // --- The chain ------------------------------------------------------------------------------------------------------
 
-/// One life of a journal with `count` commands more, in one segment.
+/// One run of a journal with `count` more commands, in one segment.
 io::task<> one_life(storage* files, std::string directory, std::uint64_t count, std::int64_t (*clock)()) {
     writer_options options = small_options(durability::group);
     options.wall_clock_ns = clock;
@@ -168,8 +168,8 @@ std::int64_t another_clock() {
     return 1'700'000'000'000'000'001;
 }
 
-// A copy of a journal goes on by itself. Its segments have the same numbers and the same sequence numbers, and yet they
-// do not go between those of the other.
+// A copy of a journal continues by itself. Its segments have the same numbers and the same sequence numbers, but do not
+// fit between those of the original.
 TEST_F(shard_journals, a_segment_of_another_copy_does_not_fit) {
     io::block_on(ctx, one_life(&disk, "a", 10, one_clock));
     for (const std::string& name : {segment_name(1), std::string(manifest_name)}) {

@@ -29,7 +29,7 @@ constexpr std::string_view unfinished_name = "snapshot.unfinished";
 constexpr std::size_t venue_name_offset = 72;
 constexpr std::size_t used_header_bytes = 96;
 
-/// What a header says, beyond what callers want to know.
+/// All fields of a header, including those that callers do not need.
 struct whole_header {
     snapshot_header about;
     identity venue;
@@ -91,7 +91,7 @@ problem damage(const std::string& path, std::uint64_t offset, std::string_view f
     return {journal_errc::damaged, fmt::format("{}: offset {}: {}", path, offset, found), path, offset};
 }
 
-/// What may be passed over for an older snapshot. Anything else is somebody's decision.
+/// Errors after which an older snapshot is tried. Other errors need an operator's decision.
 bool is_damaged(const problem& p) noexcept {
     return p.code == journal_errc::damaged || p.code == journal_errc::foreign_file ||
            p.code == journal_errc::unsupported_version;
@@ -117,12 +117,12 @@ std::string snapshot_store::path_of(std::uint64_t sequence) const {
 }
 
 io::task<std::expected<void, problem>> snapshot_store::save(snapshot_header about, std::span<const std::byte> bytes) {
-    CORRO_ASSERT(venue_.has_value(), "who writes a snapshot says whose");
+    CORRO_ASSERT(venue_.has_value(), "writing a snapshot needs the venue's identity");
     if (bytes.size() > snapshot_bytes_max) {
         const std::error_code code = std::make_error_code(std::errc::file_too_large);
         co_return std::unexpected(
-            problem(code, fmt::format("{}: the state has {} bytes, and a snapshot at most {}: it is not written, and "
-                                      "without one a start replays the journal",
+            problem(code, fmt::format("{}: the state has {} bytes, but a snapshot at most {}: no snapshot was written. "
+                                      "Without one a start replays the journal",
                                       path_of(about.sequence), bytes.size(), snapshot_bytes_max)));
     }
     whole_header header;
@@ -145,7 +145,7 @@ io::task<std::expected<void, problem>> snapshot_store::save(snapshot_header abou
     if (!error) error = co_await files_->rename(unfinished, path);
     if (!error) error = co_await files_->sync_directory(directory_);
     if (!error) co_return std::expected<void, problem>();
-    // Whatever it holds, on a full disk its room is worth more.
+    // Removed even on a full disk, where its space is needed.
     static_cast<void>(co_await files_->remove(unfinished));
     co_return std::unexpected(system_error_text(error, path, "the snapshot cannot be written"));
 }
@@ -182,20 +182,20 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
             code, fmt::format("{}: offset 0: {}; expected the header of a snapshot", path, code.message()), path));
     }
     if (venue_ && header->venue != *venue_) {
-        co_return std::unexpected(
-            problem(journal_errc::foreign_venue,
-                    fmt::format("{}: a snapshot of {}; expected {}", path, describe(header->venue), describe(*venue_)),
-                    path, 40));
+        co_return std::unexpected(problem(journal_errc::foreign_venue,
+                                          fmt::format("{}: this snapshot belongs to {}; expected {}", path,
+                                                      describe(header->venue), describe(*venue_)),
+                                          path, 40));
     }
     const auto size = (*file)->size();
-    if (!size) co_return std::unexpected(system_error_text(size.error(), path, "its size cannot be found out"));
+    if (!size) co_return std::unexpected(system_error_text(size.error(), path, "its size cannot be read"));
     if (header->about.sequence != sequence) {
-        co_return std::unexpected(damage(path, 16, "the snapshot has another name than its sequence number says"));
+        co_return std::unexpected(damage(path, 16, "the snapshot's name does not match its sequence number"));
     }
     if (header->bytes > snapshot_bytes_max || *size != snapshot_header_bytes + header->bytes) {
         co_return std::unexpected(
             damage(path, std::min(*size, snapshot_header_bytes + header->bytes),
-                   fmt::format("the file has {} bytes; expected {} and the header", *size, header->bytes)));
+                   fmt::format("the file has {} bytes; expected {} after the header", *size, header->bytes)));
     }
     stored_snapshot found;
     found.about = header->about;
@@ -205,7 +205,7 @@ io::task<std::expected<stored_snapshot, problem>> snapshot_store::load(std::uint
         if (!got) co_return std::unexpected(system_error_text(got.error, path, "cannot be read"));
     }
     if (base::crc32c(found.bytes) != header->checksum) {
-        co_return std::unexpected(damage(path, snapshot_header_bytes, "the state is not as it was written"));
+        co_return std::unexpected(damage(path, snapshot_header_bytes, "the state is damaged"));
     }
     co_return found;
 }
@@ -216,7 +216,7 @@ io::task<std::expected<std::vector<std::byte>, problem>> snapshot_store::load_en
     auto file = co_await files_->open(path, io::file_mode::read);
     if (!file) co_return std::unexpected(system_error_text(file.error(), path, "cannot be opened"));
     const auto size = (*file)->size();
-    if (!size) co_return std::unexpected(system_error_text(size.error(), path, "its size cannot be found out"));
+    if (!size) co_return std::unexpected(system_error_text(size.error(), path, "its size cannot be read"));
     const std::uint64_t state_bytes = *size - std::min<std::uint64_t>(*size, snapshot_header_bytes);
     std::vector<std::byte> end(std::min<std::uint64_t>(state_bytes, count));
     if (end.empty()) co_return end;

@@ -6,10 +6,10 @@
 //     ...
 //     auto newest = co_await snapshots.load_newest();            // then the journal from newest->sequence + 1
 //
-// A snapshot is written under another name, synced, renamed, and its name synced: one that has its name is whole. A
-// damaged one is passed over for the next older, and reported; one of another venue is refused, because it means that
-// the directory is the wrong one. Write one only of a state whose last command is durable, so that no snapshot is ever
-// ahead of the journal; and only under the journal's lock.
+// A snapshot is written under another name, synced, renamed, and its name synced, so that a file with its final name
+// is complete. A damaged snapshot is skipped and reported, and the next older one is used. A snapshot of another venue
+// is refused, because the directory must be the wrong one. Write a snapshot only of a state whose last command is
+// durable, so that no snapshot is ever ahead of the journal; and only under the journal's lock.
 //
 // Layout: all numbers little endian; 00000000000000001234.snapshot is the state after command 1234.
 //
@@ -54,7 +54,7 @@ namespace corro::journal {
 
 inline constexpr std::size_t snapshot_header_bytes = 128;
 
-/// What stands in front of a state.
+/// The header in front of a state.
 struct snapshot_header {
     std::uint64_t sequence = 0;
     std::uint64_t epoch = 0;
@@ -67,7 +67,7 @@ struct stored_snapshot {
     std::vector<std::byte> bytes;
 };
 
-/// What `load_newest` found.
+/// The result of `load_newest`.
 struct newest_snapshot {
     std::optional<stored_snapshot> snapshot;
     std::vector<problem> passed_over;  ///< damaged ones, newest first
@@ -76,38 +76,37 @@ struct newest_snapshot {
 class snapshot_store {
  public:
     /// @param files  Outlives the store.
-    /// @param venue  Whose snapshots they are; nothing for anybody's, in tools, which only read.
+    /// @param venue  The owner of the snapshots; nothing to accept any, in tools, which only read.
     snapshot_store(storage* files, std::string directory, std::optional<identity> venue)
         : files_(files), directory_(std::move(directory)), venue_(std::move(venue)) {}
 
-    /// Writes a snapshot; when it returns without error, it is on the disk under its name.
+    /// Writes a snapshot; when it returns without error, the snapshot is durable under its name.
     /// @param bytes  Valid until the await returns.
-    /// @error file_too_large beyond snapshot_bytes_max; what the system reports. Those that were there are untouched.
+    /// @error file_too_large beyond snapshot_bytes_max; the system's errors. Existing snapshots are untouched.
     [[nodiscard]] io::task<std::expected<void, problem>> save(snapshot_header about, std::span<const std::byte> bytes);
 
-    /// The sequence numbers of the snapshots that are there, oldest first; whether they are sound is not looked at.
+    /// The sequence numbers of the existing snapshots, oldest first. Does not check their contents.
     [[nodiscard]] std::expected<std::vector<std::uint64_t>, problem> list() const;
 
     /// The snapshot of that sequence number.
-    /// @error out_of_reach if there is none, damaged, foreign_file, unsupported_version, foreign_venue; what the system
-    ///        reports.
+    /// @error out_of_reach if there is none, damaged, foreign_file, unsupported_version, foreign_venue; the system's
+    ///        errors.
     [[nodiscard]] io::task<std::expected<stored_snapshot, problem>> load(std::uint64_t sequence);
 
-    /// The last `count` bytes of the state of that sequence number, as they are there: nothing is checked. Fewer when
-    /// the file has no more.
-    /// @error what the system reports.
+    /// The last `count` bytes of the state of that sequence number, unchecked. Fewer when the file is shorter.
+    /// @error the system's.
     [[nodiscard]] io::task<std::expected<std::vector<std::byte>, problem>> load_end(std::uint64_t sequence,
                                                                                     std::size_t count);
 
-    /// The newest sound one that is not after `sequence`; none if there is none.
-    /// @error foreign_venue; what the system reports.
+    /// The newest valid snapshot that is not after `sequence`; none if there is none.
+    /// @error foreign_venue; the system's.
     [[nodiscard]] io::task<std::expected<newest_snapshot, problem>> load_newest(
         std::uint64_t sequence = std::numeric_limits<std::uint64_t>::max());
 
-    /// Removes one; it is there.
+    /// Removes a snapshot, which must exist.
     [[nodiscard]] io::task<std::expected<void, problem>> remove(std::uint64_t sequence);
 
-    /// Removes the oldest, so that `count` stay.
+    /// Removes the oldest ones, so that `count` stay.
     [[nodiscard]] io::task<std::expected<void, problem>> keep(std::size_t count);
 
  private:

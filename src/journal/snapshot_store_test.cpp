@@ -80,7 +80,7 @@ TEST_F(snapshots, an_empty_state_is_one) {
 
 TEST_F(snapshots, a_state_beyond_the_limit_is_refused_and_nothing_is_written) {
     const std::byte first{};
-    // Nobody looks at bytes that are too many.
+    // Too many bytes are refused without reading them.
     const std::span<const std::byte> too_many(&first, snapshot_bytes_max + 1);
     const auto saved = io::block_on(ctx, store.save(about(1), too_many));
     ASSERT_FALSE(saved.has_value());

@@ -9,7 +9,7 @@
 namespace corro::journal {
 namespace {
 
-/// Room that is made by zeros is synced in parts: a sync of all of it could take as long as a disk that hangs.
+/// Written zeros are synced in parts: a sync of all of them could take so long that the disk seems to hang.
 constexpr std::uint64_t zeros_synced_at_once = 16U << 20U;
 
 class disk_file final : public stored_file {
@@ -34,7 +34,7 @@ class disk_file final : public stored_file {
     io::task<std::error_code> preallocate(std::uint64_t bytes) override {
         std::error_code error = co_await preallocate_at_once(bytes);
         if (error == std::errc::operation_not_supported) {
-            // A file system that cannot promise room gets the zeros themselves.
+            // On a file system that cannot preallocate, zeros are written.
             const std::vector<std::byte> zeros(std::min<std::uint64_t>(bytes, 1U << 20U));
             error.clear();
             for (std::uint64_t at = 0; at < bytes && !error;) {
@@ -124,7 +124,7 @@ namespace {
 
 using opened_lock = std::expected<std::unique_ptr<stored_file>, problem>;
 
-/// What is above a path; empty for nothing.
+/// The parent of a path; empty for none.
 std::string above(std::string path) {
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     const std::size_t slash = path.rfind('/');
@@ -132,8 +132,8 @@ std::string above(std::string path) {
     return path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
-/// Makes a directory and those above it that are not there. Each new name is on the disk when it returns: otherwise a
-/// power cut could take the directory, with a journal in it whose every file was synced.
+/// Makes a directory and its missing parents. Each new name is durable when it returns: otherwise a power cut could
+/// remove the directory with a journal whose files were all synced.
 io::task<std::error_code> make_lasting_directory(storage* files, std::string path) {
     std::vector<std::string> parents;  // of the names that are new
     for (std::string at = path; at != "/";) {
@@ -150,7 +150,7 @@ io::task<std::error_code> make_lasting_directory(storage* files, std::string pat
 
 problem in_use_by_another(const std::string& path) {
     return {journal_errc::in_use,
-            fmt::format("{}: another process uses this journal; stop it, or name another directory", path), path};
+            fmt::format("{}: another process uses this journal; stop it, or choose another directory", path), path};
 }
 
 /// Opens a file or directory and locks it.
@@ -159,7 +159,7 @@ io::task<opened_lock> open_locked(storage* files, std::string name, io::file_mod
     if (!file) {
         co_return std::unexpected(problem(file.error(),
                                           fmt::format("{}: cannot be opened for writing: {}. The journal needs a "
-                                                      "directory that this user may write to",
+                                                      "directory with write permission for this user",
                                                       name, file.error().message()),
                                           name));
     }

@@ -1,7 +1,7 @@
-// The seam between the journal and the disk: what it does with files and names, and nothing more.
+// The interface between the journal and the disk: the operations on files and names that it needs.
 //
-// `disk_storage` is the real one, on io::file. Tests put others behind the seam: one that fails at the N-th call, one
-// that loses at a power cut what was not synced.
+// `disk_storage` is the real implementation, on io::file. Tests use others: one that fails at the N-th call, one that
+// loses unsynced bytes at a power cut.
 //
 // Threads: one context.
 // Cost:    a recycled coroutine frame per operation.
@@ -38,11 +38,11 @@ class stored_file {
     virtual io::task<io::io_result> read_at(std::uint64_t offset, std::span<std::byte> into) = 0;
     /// Writes all of `from`.
     virtual io::task<io::io_result> write_at(std::uint64_t offset, std::span<const std::byte> from) = 0;
-    /// Returns when everything written so far, and the file's length, is on the disk.
+    /// Returns when everything written so far, and the file's length, is durable.
     virtual io::task<std::error_code> sync_data() = 0;
-    /// Makes the file `bytes` long with room for all of it on the disk; reads as zeros.
+    /// Sets the file's length to `bytes` and reserves its disk space; the new part reads as zeros.
     virtual io::task<std::error_code> preallocate(std::uint64_t bytes) = 0;
-    /// Cuts the file off, or lengthens it with zeros.
+    /// Cuts the file off, or extends it with zeros.
     virtual io::task<std::error_code> truncate(std::uint64_t bytes) = 0;
     [[nodiscard]] virtual std::expected<std::uint64_t, std::error_code> size() const = 0;
     /// As io::file::try_lock.
@@ -51,7 +51,7 @@ class stored_file {
     [[nodiscard]] virtual bool is_at(const std::string& path) const = 0;
 };
 
-/// Where files are found by their names.
+/// Opens, renames, lists and removes files by their names.
 class storage {
  public:
     using opened = std::expected<std::unique_ptr<stored_file>, std::error_code>;
@@ -68,23 +68,23 @@ class storage {
     virtual io::task<std::error_code> rename_new(std::string from, std::string to) = 0;
     virtual io::task<std::error_code> remove(std::string path) = 0;
     virtual io::task<std::error_code> sync_directory(std::string path) = 0;
-    /// The names in a directory, in no particular order. At once.
+    /// The names in a directory, in no particular order. Does not suspend.
     [[nodiscard]] virtual std::expected<std::vector<std::string>, std::error_code> list(const std::string& path) = 0;
-    /// Makes a directory; no error if it is there. At once.
+    /// Makes a directory; no error if it exists. Does not suspend.
     [[nodiscard]] virtual std::error_code make_directory(const std::string& path) = 0;
 };
 
-/// The calls of one `disk_storage` that are under way, for a thread that looks for one that does not return.
+/// The calls of one `disk_storage` in progress, for a thread that watches for one that does not return.
 ///
-/// A place counts the begins and the ends of calls: odd while one is under way, and another number for the next one.
-/// Calls beyond `places` at a time are not seen; a journal has at most four.
+/// A place counts the starts and the ends of calls: its count is odd while a call is in progress, and different for
+/// each call. Calls beyond `places` at a time are not recorded; a journal has at most four.
 ///
 /// Threads: written by the storage's context; read by any thread. Cost: two relaxed stores per call.
 class disk_calls {
  public:
     static constexpr std::size_t places = 8;
 
-    /// Marks a call for as long as it lives.
+    /// Marks a call as in progress for the lifetime of this object.
     class call {
      public:
         explicit call(disk_calls& on) noexcept {
@@ -135,20 +135,20 @@ class disk_storage final : public storage {
     disk_calls calls_;
 };
 
-/// Holds a journal's directory for one process: a writer has one, and it ends with the process.
+/// Locks a journal's directory for one process: a writer has one, and it ends with the process.
 ///
-/// Two locks are taken. That on the directory itself cannot be lost while the directory is in use; that on the file
-/// `lock` in it also stops versions of Corro which know no other. A file system that cannot lock directories (NFS)
-/// leaves the file's.
+/// There are two locks. The lock on the directory itself cannot be lost while the directory is in use. The lock on
+/// the file `lock` in it stops older versions of Corro, which use no other. On a file system that cannot lock
+/// directories (NFS) only the file is locked.
 class directory_lock {
  public:
-    /// Makes the directory if it is not there, on the disk, and takes it. `files` outlives the lock.
-    /// @error in_use; what the system reports, in a sentence that names the directory.
+    /// Makes the directory durably if it does not exist, and locks it. `files` outlives the lock.
+    /// @error in_use; the system's errors, in a sentence that names the directory.
     [[nodiscard]] static io::task<std::expected<directory_lock, problem>> take(storage* files, std::string path);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] storage& files() const noexcept { return *files_; }
-    /// Whether the directory that is locked is still the one with this path, and not one that was put in its place.
+    /// Whether the path still names the locked directory.
     [[nodiscard]] bool is_in_place() const { return directory_->is_at(path_); }
 
  private:

@@ -1,9 +1,8 @@
-// Test support: a disk in memory that keeps what is on it apart from what was only written.
+// Test support: a disk in memory that distinguishes durable bytes from written ones.
 //
-// It fails at the N-th call, is full from so many bytes on, and can lose its power. As a kernel does it, a sync that
-// fails forgets what it was to write: a later one succeeds without it. When the power goes, every sector that was
-// written and not synced is there or is not, as the seed says, and of the changes to names that were not synced the
-// first few.
+// It can fail at the N-th call, be full beyond a number of bytes, and lose its power. As in a kernel, a sync that
+// fails drops its bytes, and a later sync succeeds without them. After a power cut the seed decides for each
+// unsynced sector whether it was written, and how many of the unsynced changes of names were.
 #pragma once
 
 #include <algorithm>
@@ -27,19 +26,19 @@ class test_disk final : public storage {
  public:
     using contents = std::vector<std::byte>;
 
-    // What goes wrong, and when.
+    // The faults and when they happen.
     std::uint64_t fails_at = 0;         ///< the call, from 1, that ends with `failure`; 0 for none
     int failure = EIO;                  ///< an errno number
-    bool fails_on = false;              ///< whether all later calls fail as well: the power is off
-    bool tears_failing_write = false;   ///< the write that fails leaves its first half behind
+    bool fails_on = false;              ///< whether all later calls fail as well, as without power
+    bool tears_failing_write = false;   ///< the write that fails writes its first half
     bool ignores_syncs = false;         ///< a control: a disk that lies
-    bool retries_syncs = false;         ///< a control: a sync that fails is tried again, and then succeeds
-    bool drops_what_is_beyond = false;  ///< a control: a full disk says that it has taken what it has not
-    bool holds_room_back = false;       ///< room for files takes as long as this is so
-    base::prng* slowness = nullptr;     ///< when there is one, a sync takes as long as it says
+    bool retries_syncs = false;         ///< a control: a sync that fails is retried, and then succeeds
+    bool drops_what_is_beyond = false;  ///< a control: a full disk reports success for bytes that it drops
+    bool holds_room_back = false;       ///< preallocation waits while this is true
+    base::prng* slowness = nullptr;     ///< if set, it determines how long a sync takes
     std::uint64_t capacity_bytes = ~std::uint64_t{0};
 
-    // What happened.
+    // The calls so far.
     std::uint64_t calls_count = 0;
     std::uint64_t syncs_count = 0;
     std::uint64_t calls_after_failure_count = 0;  ///< writes and syncs of data that came after the failing call
@@ -105,7 +104,7 @@ class test_disk final : public storage {
         return {};
     }
 
-    /// The power fails and comes back. Files that were open are gone.
+    /// Cuts the power and restores it. Open files are closed.
     void lose_power(std::uint64_t seed) {
         base::prng random(seed);
         std::map<std::string, std::shared_ptr<node>> names = durable_names_;
@@ -120,7 +119,7 @@ class test_disk final : public storage {
         }
         for (auto& [name, file] : names) {
             contents after = random.below(2) == 0 ? file->now : file->durable;
-            // The length is one or the other; in the sectors that both have, each for itself.
+            // The length is the old or the new one; the common sectors are decided one by one.
             const std::size_t common = std::min(file->now.size(), file->durable.size());
             for (std::size_t at = 0; at < common; at += sector_bytes) {
                 const contents& from = random.below(2) == 0 ? file->now : file->durable;
@@ -132,8 +131,8 @@ class test_disk final : public storage {
         }
         restart(names);
     }
-    /// The process is killed. What it wrote is there, and what it did not sync is still not on the disk: a power cut
-    /// that comes later, in another life, can take it.
+    /// Kills the process. Its written bytes remain, but unsynced ones are not durable: a power cut in a later run of
+    /// the process can remove them.
     void lose_process() noexcept {
         calls_count = fails_at = 0;
         calls_after_failure_count = 0;
@@ -155,8 +154,7 @@ class test_disk final : public storage {
     struct node {
         contents now;
         contents durable;
-        std::vector<bool>
-            forgotten{};  // by sector: a sync that failed was to write it, and nothing has written it since
+        std::vector<bool> forgotten{};  // by sector: dropped by a failed sync, and not written since
         const void* locked_by = nullptr;
     };
     struct change {
@@ -199,7 +197,7 @@ class test_disk final : public storage {
             co_return io::io_result(error, count);
         }
         io::task<std::error_code> sync_data() override {
-            // A slow disk: others come in between, before and after.
+            // A slow disk: other tasks run before and after.
             co_await io::yield();
             const contents then = file_->now;
             for (std::uint64_t turns = disk_->slowness == nullptr ? 1 : disk_->slowness->below(40); turns != 0;
@@ -224,7 +222,7 @@ class test_disk final : public storage {
             if (bytes <= file_->now.size()) co_return std::error_code();
             if (!disk_->has_room_for(bytes - file_->now.size())) {
                 if (disk_->drops_what_is_beyond) co_return std::error_code();
-                // As some file systems do it: what there is has been taken.
+                // As on some file systems: the remaining space has been used up.
                 file_->now.resize(file_->now.size() + disk_->room());
                 co_return code(ENOSPC);
             }

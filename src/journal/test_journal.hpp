@@ -21,7 +21,7 @@ namespace corro::journal {
 
 inline const identity test_venue("TEST", 0x1234'5678'9ABC'DEF0, 3);
 
-/// The command of that sequence number: every field that matters here depends on it.
+/// The command of that sequence number: every field that tests compare depends on it.
 inline domain::command command_at(std::uint64_t sequence) {
     domain::command c;
     c.sequence = domain::sequence_number{sequence};
@@ -37,7 +37,7 @@ inline bool is_command_at(const domain::command& found, std::uint64_t sequence) 
     return std::memcmp(&found, &expected, sizeof expected) == 0;
 }
 
-/// Small segments, so that a test sees many.
+/// Small segments, so that a test uses many.
 inline writer_options small_options(durability mode, std::uint64_t segment_bytes = 32 * 1024) {
     writer_options options;
     options.venue = test_venue;
@@ -55,16 +55,16 @@ inline reader_options from(std::uint64_t sequence) {
     return options;
 }
 
-/// What a reader made of a journal.
+/// The result of reading a journal.
 struct reading {
     std::uint64_t first = 0;  ///< 0 for none
     std::uint64_t last = 0;
-    std::uint64_t mistaken_count = 0;  ///< commands that are not what was written: the worst that can happen
-    problem error;                     ///< no code: it came to the end
+    std::uint64_t mistaken_count = 0;  ///< commands that differ from the written ones: the worst error
+    problem error;                     ///< no code when the end was reached
     journal_end end;
 };
 
-/// Reads everything from `sequence` on; every command must be the one of its number.
+/// Reads everything from `sequence` on; compares every command with the expected one.
 inline io::task<reading> read_all(storage* files, std::string directory, std::uint64_t sequence,
                                   bool mistakes_are_expected = false, identity venue = test_venue) {
     reading result;
@@ -96,7 +96,7 @@ inline io::task<reading> read_all(storage* files, std::string directory, std::ui
     co_return result;
 }
 
-/// Opens a writer behind what is there, as a venue does.
+/// Opens a writer at the journal's end, as a venue does.
 inline io::task<std::expected<std::unique_ptr<writer>, problem>> open_writer(storage* files, std::string directory,
                                                                              writer_options options,
                                                                              std::uint64_t from_sequence = 1) {
@@ -108,7 +108,7 @@ inline io::task<std::expected<std::unique_ptr<writer>, problem>> open_writer(sto
     co_return opened;
 }
 
-/// Appends the next `count` commands, waiting when there is no room; ends early when the writer has failed.
+/// Appends the next `count` commands, waiting while the buffer is full; ends early when the writer has failed.
 inline io::task<> append_commands(writer* log, std::uint64_t count) {
     while (count != 0 && !log->failed()) {
         if (log->append(command_at(log->next_sequence()))) {

@@ -44,21 +44,21 @@ writer::writer(directory_lock lock, journal_end end, writer_options options)
       durable_(end.next_sequence - 1) {
     CORRO_ASSERT(options_.segment_bytes >= segment_bytes_min && options_.segment_bytes <= segment_bytes_max &&
                      options_.segment_bytes % sector_bytes == 0,
-                 "a segment is within its bounds");
-    // Otherwise orders would wait for room that does not come, with the disk far from full.
+                 "the size of a segment must be within its bounds");
+    // Otherwise orders would wait forever for space, on a disk that is not full.
     CORRO_ASSERT(options_.reserve_bytes + bytes_needed(1) + segment_header_bytes + seal_bytes < options_.segment_bytes,
-                 "a segment has room for the reserve and an order");
+                 "a segment must have space for the reserve and an order");
     CORRO_ASSERT(options_.buffer_commands >= block_commands_max, "the buffer holds a block");
-    CORRO_ASSERT(options_.shards == nullptr || options_.venue.shard < shards_max, "a shard has its mark");
+    CORRO_ASSERT(options_.shards == nullptr || options_.venue.shard < shards_max, "a partition has a mark");
     header_.marks = end.marks;
 }
 
 writer::~writer() {
-    CORRO_ASSERT(!running_, "a writer goes after its run has ended");
+    CORRO_ASSERT(!running_, "`run` must have ended before the writer is destroyed");
 }
 
 bool writer::append(const domain::command& command) noexcept {
-    CORRO_ASSERT(command.sequence.value == next_sequence_, "commands are journaled in their sequence");
+    CORRO_ASSERT(command.sequence.value == next_sequence_, "commands must be journaled in sequence");
     buffer& into = buffers_[filling_];
     if (into.count == options_.buffer_commands || closing_ || room() == journal_room::none) return false;
     std::memcpy(into.bytes.data() + block_header_bytes + std::size_t{into.count} * command_bytes, &command,
@@ -81,14 +81,14 @@ void writer::close() noexcept {
 }
 
 io::task<void> writer::run() {
-    CORRO_ASSERT(!started_, "a writer runs once");
+    CORRO_ASSERT(!started_, "`run` can be called only once");
     started_ = running_ = true;
     io::task_scope helpers(co_await io::this_context());
     helpers.spawn(maintain_segments());
     if (options_.mode == durability::async) helpers.spawn(sync_in_background());
     if (options_.shards != nullptr) helpers.spawn(maintain_progress());
     co_await work();
-    // Whatever they are at, it is not about commands that anybody waits for.
+    // No command waits for their work.
     helpers.request_stop();
     co_await helpers.join();
     if (!failed_) co_await seal_and_close();
@@ -106,7 +106,7 @@ io::task<void> writer::work() {
             filling_ ^= 1U;
             co_await write_out(&ready);
             ready.count = 0;
-            // In the other modes there was something to acknowledge.
+            // In the other modes `synced` sets it.
             if (options_.mode == durability::none) progressed_.set();
             continue;
         }
@@ -121,7 +121,7 @@ io::task<void> writer::work() {
     }
 }
 
-/// All commands of a buffer, in as many blocks as it takes.
+/// Writes all commands of a buffer, in as many blocks as necessary.
 io::task<void> writer::write_out(buffer* from) {
     const bool one_by_one = options_.mode == durability::each;
     std::uint32_t index = 0;
@@ -152,7 +152,7 @@ io::task<void> writer::write_out(buffer* from) {
 }
 
 io::task<bool> writer::write_block(buffer* from, std::uint32_t index, std::uint32_t count) {
-    // The header goes over the end of the command in front, which has been written by now.
+    // The header overwrites the end of the command before it, which has been written already.
     const std::span<std::byte> block(from->bytes.data() + std::size_t{index} * command_bytes,
                                      block_header_bytes + std::size_t{count} * command_bytes);
     encode_block(header_, written_sequence() + 1, synced_sequence_, block, current_progress());
@@ -175,11 +175,11 @@ io::task<bool> writer::write_block(buffer* from, std::uint32_t index, std::uint3
     co_return true;
 }
 
-/// A block without commands, for what the other shards have on the disk.
+/// Writes a block without commands, with the progress of the other partitions.
 io::task<bool> writer::write_marks_alone() {
     const std::uint64_t ticket = marks_wanted_;
     if (room_in_segment() < block_bytes(0)) {
-        // The next segment's header has the marks.
+        // The next segment's header will have the marks.
         const bool begun = co_await next_segment();
         if (begun) marks_on_disk_ = ticket;
         co_return begun;
@@ -197,7 +197,7 @@ io::task<bool> writer::write_marks_alone() {
     co_return is_synced;
 }
 
-/// What is known of the other shards, for a block's header: of as many as fit, in turns.
+/// The progress of the other partitions for a block's header: as many as fit, in turns.
 packed_marks writer::current_progress() noexcept {
     if (options_.shards == nullptr) return {};
     std::size_t count = 0;
@@ -221,8 +221,8 @@ bool writer::marks_are_behind() const noexcept {
     return false;
 }
 
-/// Beside the writing: records what the others have on the disk, also while nothing is appended here. On a disk that is
-/// short of room it leaves the rest to commands.
+/// Records the progress of the other partitions, also while no command is appended here. On a disk that is almost full
+/// it leaves the space to commands.
 io::task<void> writer::maintain_progress() {
     while (!failed_) {
         const std::error_code stopped = co_await io::sleep_for(marks_interval);
@@ -231,14 +231,14 @@ io::task<void> writer::maintain_progress() {
     }
 }
 
-/// The disk has everything up to `sequence`.
+/// Everything up to `sequence` is durable.
 void writer::synced(std::uint64_t sequence) noexcept {
     if (sequence <= synced_sequence_) return;
     synced_sequence_ = sequence;
     if (options_.shards != nullptr) options_.shards->note(options_.venue.shard, sequence);
 }
 
-/// Waits until the disk has what was written before.
+/// Syncs the earlier writes.
 io::task<bool> writer::sync() {
     const std::uint64_t until = written_sequence();
     io::context& on = co_await io::this_context();
@@ -255,7 +255,7 @@ io::task<bool> writer::sync() {
     co_return true;
 }
 
-/// In mode async: a sync after writes, not too often.
+/// In mode async: syncs after writes, at most once per interval.
 io::task<void> writer::sync_in_background() {
     while (!failed_) {
         std::error_code stopped = co_await written_.wait();
@@ -282,9 +282,9 @@ io::task<void> writer::sync_in_background() {
     }
 }
 
-/// The last words: a seal, so that whoever reads knows that nothing is missing, and no room taken any more.
+/// Closes the journal: writes a seal, which marks the end for readers, and releases unused space.
 io::task<void> writer::seal_and_close() {
-    // The seal vouches for all in front of it, so that has to be on the disk first.
+    // The seal promises that everything before it is durable, so that is synced first.
     const bool synced = co_await sync();
     if (!synced) co_return;
     acknowledge(synced_sequence_);
@@ -309,7 +309,7 @@ io::task<void> writer::seal_and_close() {
         fail(std::move(recorded.error()));
         co_return;
     }
-    // If it stays, the next writer removes it.
+    // If this fails, the next writer removes the file.
     error = co_await files_->remove(path_of(spare_name));
 }
 
@@ -326,7 +326,8 @@ void writer::acknowledge(std::uint64_t sequence) noexcept {
     progressed_.set();
 }
 
-/// After every write and sync: what the disk did behind the verdict is not taken back, and not acknowledged either.
+/// Called after every write and sync. When the disk has been given up, a late success is neither undone nor
+/// acknowledged.
 bool writer::still_good() {
     if (given_up_.load(std::memory_order_acquire)) [[unlikely]]
         apply_write_result();
@@ -335,15 +336,16 @@ bool writer::still_good() {
 
 void writer::apply_write_result() {
     if (!given_up_.load(std::memory_order_acquire)) return;
-    fail(std::make_error_code(std::errc::timed_out), "the disk does not answer", lock_.path());
+    fail(std::make_error_code(std::errc::timed_out), "the disk does not respond", lock_.path());
 }
 
 void writer::fail(std::error_code code, std::string_view what, std::string path) {
-    // Before the path is given away: the arguments of one call have no order.
+    // Before `path` is moved: the order of evaluation of arguments is unspecified.
     std::string text = fmt::format(
-        "{}: offset {}: {}: {}. Nothing is accepted any more; the journal holds everything up to sequence number {} "
+        "{}: offset {}: {}: {}. The venue accepts no more requests; the journal has all commands up to sequence number "
+        "{} "
         "and "
-        "goes on there after a restart",
+        "continues there after a restart",
         path, offset_, what, code.message(), durable_sequence());
     fail(problem(code, std::move(text), std::move(path), offset_));
 }

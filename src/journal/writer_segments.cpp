@@ -1,4 +1,4 @@
-// The writer's segments: room for them ahead of need, the step from one to the next, and the removal of old ones.
+// The writer's segments: preallocation, the change from one to the next, and the removal of old ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool is_disk_full(std::error_code error) noexcept {
            error == journal_errc::disk_full;
 }
 
-/// The process has too many files open: some connection will end, and nothing has been written or synced.
+/// The process has too many open files. That is temporary, and nothing has been written or synced.
 bool is_temporary(std::error_code error) noexcept {
     return error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system;
 }
@@ -30,8 +30,8 @@ problem system_error_text(std::error_code error, const std::string& path, const 
     return {error, fmt::format("{}: {}: {}", path, what, error.message()), path};
 }
 
-/// Writes the first `count` bytes of a file once more, as they are: after a sync that failed the system may take them
-/// for written although the disk does not have them, and a later sync would succeed without them.
+/// Writes the first `count` bytes of a file again: after a failed sync the system may regard them as written although
+/// the disk does not have them, and a later sync would succeed without them.
 io::task<std::error_code> write_again(stored_file* file, std::uint64_t count) {
     std::vector<std::byte> part(static_cast<std::size_t>(std::min<std::uint64_t>(count, 1U << 20U)));
     std::error_code error;
@@ -52,10 +52,11 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     const std::uint64_t last_epoch = end.segments.empty() ? 0 : end.segments.back().header.epoch;
     if (options.epoch == 0) options.epoch = last_epoch + 1;
     if (options.epoch <= last_epoch) {
-        co_return std::unexpected(problem(journal_errc::stale_epoch,
-                                          fmt::format("{}: epoch {} has written here; epoch {} may not any more",
-                                                      lock.path(), last_epoch, options.epoch),
-                                          lock.path()));
+        co_return std::unexpected(
+            problem(journal_errc::stale_epoch,
+                    fmt::format("{}: epoch {} has already written this journal; epoch {} is stale", lock.path(),
+                                last_epoch, options.epoch),
+                    lock.path()));
     }
     const std::uint64_t torn_bytes = end.torn_bytes;
     const bool is_sealed = end.tail == tail_state::sealed;
@@ -64,12 +65,13 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     if (done) done = co_await made->tidy_up(torn_bytes, is_sealed);
     if (done) done = co_await made->make_first_spare();
     if (done) done = co_await made->begin_segment();
-    // Only now: what was there may have been written and not synced, and a journal has begun when it has a segment.
+    // Only now, because the existing bytes may not have been synced, and a journal has begun only when it has a
+    // segment.
     if (done && made->options_.shards != nullptr) {
         made->options_.shards->note(made->options_.venue.shard, made->synced_sequence_);
     }
     if (done) {
-        // The second one is a comfort: without it the journal runs, and soon says that room is short.
+        // The spare is optional: without it the journal works, and soon reports that space is short.
         done = co_await made->make_spare();
         if (!done && (is_disk_full(done.error().code) || is_temporary(done.error().code))) done = outcome();
     }
@@ -77,9 +79,9 @@ io::task<std::expected<std::unique_ptr<writer>, problem>> writer::open(directory
     co_return made;
 }
 
-/// Gives back what the last writer held when it went away: the room behind its last block, and its spare. Makes sure
-/// that the last segment is on the disk: its writer may have been killed between a write and its sync, or its sync may
-/// have failed, and what the reader found there is the ground on which everything from now on stands.
+/// Releases the last writer's space behind its last block, and its spare. Syncs the last segment again: its writer may
+/// have been killed between a write and its sync, or its sync may have failed, and everything from now on depends on
+/// what the reader found there.
 io::task<writer::outcome> writer::tidy_up(std::uint64_t torn_bytes, bool is_sealed) {
     std::error_code error = co_await files_->remove(path_of(spare_name));
     if (error && error != std::errc::no_such_file_or_directory) {
@@ -93,32 +95,33 @@ io::task<writer::outcome> writer::tidy_up(std::uint64_t torn_bytes, bool is_seal
     bool is_kept = torn_bytes == 0;
     if (is_kept && last.bytes < last.header.segment_bytes && last.used_bytes == last.bytes && !is_sealed) {
         notices_.push_back(
-            fmt::format("{}: the file has {} bytes, and room for {} was made: it was cut off behind sequence number "
+            fmt::format("{}: the file has {} bytes, but {} were preallocated: it was cut off after sequence number "
                         "{}, either by a "
-                        "start that did not come to its end or by somebody else",
+                        "start that did not finish or by another program",
                         path, last.bytes, last.header.segment_bytes, last.last_sequence));
     }
     if (!error && !is_kept) {
         error = co_await keep_torn_bytes(file->get(), torn_bytes);
         is_kept = !error;
-        // Without room for a copy they stay where they are: nothing reads them, and nothing is written over them.
+        // Without space for a copy they stay in place: nothing reads them, and nothing overwrites them.
         if (is_disk_full(error)) error.clear();
-        notices_.push_back(fmt::format(
-            "{}: offset {}: {} bytes behind sequence number {} are no whole block; {}. In the modes `group` and `each` "
-            "none of them was acknowledged, unless the disk has damaged what it had confirmed",
-            path, last.used_bytes, torn_bytes, last.last_sequence,
-            is_kept ? "they are kept in " + path_of(torn_name(last.header.number)) : "they stay where they are"));
+        notices_.push_back(
+            fmt::format("{}: offset {}: {} bytes after sequence number {} are not a complete block; {}. In the modes "
+                        "`group` and `each` "
+                        "none of them was acknowledged, unless the disk has damaged confirmed bytes",
+                        path, last.used_bytes, torn_bytes, last.last_sequence,
+                        is_kept ? "they are kept in " + path_of(torn_name(last.header.number)) : "they stay in place"));
     }
     if (!error && is_kept && last.used_bytes < last.bytes) error = co_await (*file)->truncate(last.used_bytes);
-    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be cut off behind its last command"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be cut off after its last command"));
     if (!manifest_.is_closed) error = co_await write_again(file->get(), last.used_bytes);
     if (!error) error = co_await (*file)->sync_data();
-    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be written once more and synced"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "cannot be rewritten and synced"));
     if (is_kept) last.bytes = std::min(last.bytes, last.used_bytes);
     co_return outcome();
 }
 
-/// Copies what stands behind the last whole block to a file of its own.
+/// Copies the bytes behind the last complete block to a file of their own.
 io::task<std::error_code> writer::keep_torn_bytes(stored_file* from, std::uint64_t count) {
     const segment_summary& last = segments_.back();
     std::vector<std::byte> part(static_cast<std::size_t>(std::min<std::uint64_t>(count, 1U << 20U)));
@@ -140,10 +143,10 @@ io::task<std::error_code> writer::keep_torn_bytes(stored_file* from, std::uint64
     co_return error;
 }
 
-/// Compares what was read with the manifest, and writes it for what is there. The start before this one may have been
-/// killed between the name of its segment and the manifest, or between a write of the manifest and its sync; nothing
-/// may stand on that before the disk has it. The names come first: the manifest names no file that a power cut can
-/// take.
+/// Compares the journal's end with the manifest, and writes the manifest again. The start before this one may have
+/// been killed before it wrote the manifest for its segment, or before it synced the manifest, so both are made
+/// durable first. The names of files are synced before the manifest, so that the manifest never names a file that a
+/// power cut can remove.
 io::task<writer::outcome> writer::take_manifest(journal_end end) {
     auto found = co_await find_manifest(files_, lock_.path(), options_.venue, options_.birth);
     if (!found) co_return std::unexpected(std::move(found.error()));
@@ -164,12 +167,12 @@ io::task<writer::outcome> writer::take_manifest(journal_end end) {
         if (!has_manifest) manifest_.oldest_segment = end.segments.front().header.number;
     }
     const std::error_code error = co_await sync_names();
-    if (error) co_return std::unexpected(system_error_text(error, lock_.path(), "its names cannot be synced"));
+    if (error) co_return std::unexpected(system_error_text(error, lock_.path(), "the directory cannot be synced"));
     done = co_await write_manifest(files_, lock_.path(), &manifest_);
     co_return done;
 }
 
-/// Writes the manifest. It needs a descriptor for a moment, and waits for one.
+/// Writes the manifest. Waits for a free file descriptor if necessary.
 io::task<writer::outcome> writer::save_manifest() {
     outcome done = co_await write_manifest(files_, lock_.path(), &manifest_);
     while (!done && is_temporary(done.error().code)) {
@@ -180,7 +183,7 @@ io::task<writer::outcome> writer::save_manifest() {
     co_return done;
 }
 
-/// The current segment is the newest. Before any command is written to it.
+/// Records the current segment as the newest, before any command is written to it.
 io::task<writer::outcome> writer::record_newest() {
     const auto guard = co_await manifest_lock_.scoped_lock();
     if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
@@ -193,7 +196,7 @@ io::task<writer::outcome> writer::record_newest() {
     co_return done;
 }
 
-/// The journal is closed in order.
+/// Records that the journal is closed in order.
 io::task<writer::outcome> writer::record_end() {
     const auto guard = co_await manifest_lock_.scoped_lock();
     if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
@@ -203,7 +206,7 @@ io::task<writer::outcome> writer::record_end() {
     co_return done;
 }
 
-/// Segments before this one go.
+/// Records that segments before this one are removed.
 io::task<writer::outcome> writer::record_oldest(std::uint64_t number) {
     const auto guard = co_await manifest_lock_.scoped_lock();
     if (!guard) co_return std::unexpected(system_error_text(guard.error(), lock_.path(), "was stopped"));
@@ -212,14 +215,14 @@ io::task<writer::outcome> writer::record_oldest(std::uint64_t number) {
     co_return done;
 }
 
-/// Room for a segment, on the disk.
+/// Preallocates the next segment.
 io::task<writer::outcome> writer::make_spare() {
     outcome done = co_await make_spare_of(options_.segment_bytes);
     co_return done;
 }
 
-/// Room for the first segment of this life. On a full disk, as after a crash on one, it is as small as it has to be:
-/// with what is left operators close orders, and the journal goes on from there when there is room again.
+/// Preallocates the first segment of this run. On a full disk it is smaller: operators can close orders with the
+/// remaining space, and the journal continues when there is space again.
 io::task<writer::outcome> writer::make_first_spare() {
     std::uint64_t bytes = options_.segment_bytes;
     outcome done = co_await make_spare_of(bytes);
@@ -230,8 +233,8 @@ io::task<writer::outcome> writer::make_first_spare() {
     if (!done || bytes == options_.segment_bytes) co_return done;
     disk_is_full_ = true;
     notices_.push_back(
-        fmt::format("{}: the disk is full: the journal begins with a segment of {} bytes instead of {}. Orders are "
-                    "refused when all but the reserve is used up; make room, the venue goes on by itself",
+        fmt::format("{}: the disk is full: the journal starts with a segment of {} bytes instead of {}. Orders are "
+                    "rejected when only the reserve is left; free some space, and the venue continues by itself",
                     lock_.path(), bytes, options_.segment_bytes));
     co_return done;
 }
@@ -244,24 +247,24 @@ io::task<writer::outcome> writer::make_spare_of(std::uint64_t bytes) {
     if (!error) error = co_await (*file)->sync_data();
     disk_is_full_ = is_disk_full(error);
     if (disk_is_full_) {
-        // A part of the room may have been given; nobody has any use for it.
+        // A part of the space may have been reserved: release it.
         if (file) file->reset();
         error = co_await files_->remove(path);
-        co_return std::unexpected(
-            problem(journal_errc::disk_full,
-                    fmt::format("{}: the disk has no room for a segment, not even for one of {} bytes; make room, then "
-                                "start again",
-                                lock_.path(), bytes),
-                    path));
+        co_return std::unexpected(problem(
+            journal_errc::disk_full,
+            fmt::format("{}: the disk has no space for a segment of {} bytes, the smallest; free some space, then "
+                        "start again",
+                        lock_.path(), bytes),
+            path));
     }
-    if (error) co_return std::unexpected(system_error_text(error, path, "no room can be made for a segment"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "the space for a segment cannot be reserved"));
     spare_ = std::move(*file);
     spare_bytes_ = bytes;
     co_return outcome();
 }
 
-/// Makes the spare the current segment. Its name appears when its header is on the disk, and its first command is
-/// written when its name is.
+/// Makes the spare the current segment. It is renamed when its header is durable, and its first command is written when
+/// its name is durable.
 io::task<writer::outcome> writer::begin_segment() {
     CORRO_ASSERT(spare_ != nullptr);
     segment_header next;
@@ -293,11 +296,10 @@ io::task<writer::outcome> writer::begin_segment() {
     encode(next, bytes);
     const std::string path = path_of(segment_name(next.number));
     if (!lock_.is_in_place()) {
-        co_return std::unexpected(
-            problem(journal_errc::in_use,
-                    fmt::format("{}: another directory was put in the place of the one that this process has locked",
-                                lock_.path()),
-                    lock_.path()));
+        co_return std::unexpected(problem(
+            journal_errc::in_use,
+            fmt::format("{}: the directory that this process has locked was replaced by another one", lock_.path()),
+            lock_.path()));
     }
     const io::io_result written = co_await spare_->write_at(0, bytes);
     std::error_code error = written.error;
@@ -306,14 +308,15 @@ io::task<writer::outcome> writer::begin_segment() {
     if (error == std::errc::file_exists) {
         co_return std::unexpected(problem(
             journal_errc::in_use,
-            fmt::format("{}: another process has made this file; it is left as it is, and nothing is accepted any more",
-                        path),
+            fmt::format(
+                "{}: another process has made this file; it is left unchanged, and the venue accepts no more requests",
+                path),
             path));
     }
     if (!error) error = co_await sync_names();
-    // A sync in the background may have begun meanwhile; the file stays open for it.
+    // A background sync may have begun; the file stays open for it.
     while (sync_under_way_ && !error) error = co_await sync_ended_.wait();
-    if (error) co_return std::unexpected(system_error_text(error, path, "the segment cannot be begun"));
+    if (error) co_return std::unexpected(system_error_text(error, path, "the segment cannot be started"));
     header_ = next;
     file_ = std::move(spare_);
     offset_ = segment_header_bytes;
@@ -323,7 +326,7 @@ io::task<writer::outcome> writer::begin_segment() {
     co_return recorded;
 }
 
-/// Waits until the disk has the names of the files. It needs a descriptor for a moment, and waits for one.
+/// Syncs the names of the files. Waits for a free file descriptor if necessary.
 io::task<std::error_code> writer::sync_names() {
     std::error_code error = co_await files_->sync_directory(lock_.path());
     while (is_temporary(error)) {
@@ -334,11 +337,11 @@ io::task<std::error_code> writer::sync_names() {
     co_return error;
 }
 
-/// From a segment that is full to the next.
+/// Changes from a full segment to the next.
 io::task<bool> writer::next_segment() {
     const std::string path = path_of(segment_name(header_.number));
     std::array<std::byte, block_header_bytes> seal;
-    // It may reach the disk before what was written last; the next segment's header will not.
+    // The seal may reach the disk before the last commands; the next segment's header cannot.
     encode_seal(header_, written_sequence() + 1, synced_sequence_, seal, current_progress());
     const io::io_result written = co_await file_->write_at(offset_, seal);
     if (!written) {
@@ -370,13 +373,13 @@ io::task<bool> writer::next_segment() {
     co_return true;
 }
 
-/// Beside the writing: has a spare made when there is none, again and again on a full disk, and removes old segments.
+/// Runs beside the writing: makes a spare when there is none, with retries on a full disk, and removes old segments.
 io::task<void> writer::maintain_segments() {
     while (!failed_) {
         co_await remove_old_segments();
         if (spare_ == nullptr && !failed_) {
             outcome done = co_await make_spare();
-            // There is room, or the disk is full: who waits for the one shall hear of the other too.
+            // There is space, or the disk is full: both end the wait for space.
             progressed_.set();
             if (done) {
                 spare_made_.set();
@@ -405,7 +408,7 @@ bool writer::may_remove_oldest() const noexcept {
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;
     for (const segment_summary& each : segments_) {
-        // The newest one that the manifest names stays, also when it is full: its successor may have no name yet.
+        // The newest segment in the manifest stays, also when it is full: the next one may have no name yet.
         if (each.last_sequence > snapshot_sequence_ || each.header.number >= manifest_.newest_segment) break;
         ++count;
         bytes += each.bytes;
@@ -415,7 +418,7 @@ bool writer::may_remove_oldest() const noexcept {
 
 io::task<void> writer::remove_old_segments() {
     while (may_remove_oldest() && !failed_) {
-        // Oldest first, each on the disk before the next: a crash in between leaves no gap.
+        // Oldest first, and each removal is durable before the next, so that a crash leaves no gap.
         const std::uint64_t number = segments_.front().header.number;
         const std::string path = path_of(segment_name(number));
         outcome recorded = co_await record_oldest(number + 1);
@@ -442,10 +445,10 @@ std::uint64_t writer::room_in_segment() const noexcept {
     return offset_ < until ? until - offset_ : 0;
 }
 
-/// What so many commands take up at most, with what is lost at the border between two segments.
+/// The most bytes for this many commands, including the loss at the boundary of two segments.
 std::uint64_t writer::bytes_needed(std::uint64_t commands_count) const noexcept {
     if (options_.mode == durability::each) return (commands_count + 1) * block_bytes(1);
-    // Two buffers, each in full blocks and a rest, and one block that a border divides.
+    // Two buffers, each in full blocks and a rest, and one block that a segment boundary divides.
     const std::uint64_t blocks = commands_count / block_commands_max + 4;
     return commands_count * command_bytes + blocks * (block_header_bytes + sector_bytes);
 }

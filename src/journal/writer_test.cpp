@@ -27,7 +27,7 @@ class journals : public io::on_backend {
 TEST_P(journals, what_is_appended_is_read_again_in_every_mode) {
     for (const durability mode : modes) {
         const std::string path = folder.path() + "/" + std::string(name_of(mode));
-        // A sync for each takes its time.
+        // A sync for each command is slow.
         const std::uint64_t count = mode == durability::each ? 250 : 2'000;
         io::block_on(ctx, write_journal(&disk, path, small_options(mode), count));
         const reading found = io::block_on(ctx, read_all(&disk, path, 1));
@@ -86,7 +86,7 @@ TEST_P(journals, a_second_writer_is_refused_while_the_first_lives) {
         CORRO_REQUIRE(!second.has_value());
         EXPECT_EQ(second.error().code, journal_errc::in_use);
         EXPECT_EQ(second.error().text,
-                  path + ": another process uses this journal; stop it, or name another directory");
+                  path + ": another process uses this journal; stop it, or choose another directory");
         first->reset();
         second = co_await open_writer(files, path, small_options(durability::group));
         EXPECT_TRUE(second.has_value());
@@ -94,7 +94,7 @@ TEST_P(journals, a_second_writer_is_refused_while_the_first_lives) {
     io::block_on(ctx, body(&disk, folder.path()));
 }
 
-// D8: the lock is on the directory, which cannot go while a journal is in it.
+// D8: the lock is on the directory, which cannot be removed while a journal is in it.
 TEST_P(journals, a_second_writer_is_refused_although_the_lock_file_was_removed) {
     const auto body = [](storage* files, std::string path) -> io::task<> {
         auto first = co_await open_writer(files, path, small_options(durability::group));
@@ -104,7 +104,7 @@ TEST_P(journals, a_second_writer_is_refused_although_the_lock_file_was_removed) 
         auto second = co_await open_writer(files, path, small_options(durability::group));
         CORRO_REQUIRE(!second.has_value());
         EXPECT_EQ(second.error().code, journal_errc::in_use);
-        // Also where somebody has put another file in its place.
+        // Also when another file has replaced the lock file.
         second = co_await open_writer(files, path, small_options(durability::group));
         CORRO_REQUIRE(!second.has_value());
         EXPECT_EQ(second.error().code, journal_errc::in_use);
@@ -112,7 +112,7 @@ TEST_P(journals, a_second_writer_is_refused_although_the_lock_file_was_removed) 
     io::block_on(ctx, body(&disk, folder.path()));
 }
 
-/// A journal that writes until it has failed.
+/// Writes until the journal has failed.
 io::task<> write_until_failed(writer* log) {
     io::task_scope scope(co_await io::this_context());
     scope.spawn(log->run());
@@ -177,7 +177,8 @@ TEST_P(journals, another_venue_another_shard_and_other_instruments_are_refused) 
         const auto opened = io::block_on(ctx, reader::open(&disk, folder.path(), options));
         ASSERT_FALSE(opened.has_value());
         EXPECT_EQ(opened.error().code, journal_errc::foreign_venue);
-        EXPECT_NE(opened.error().text.find("venue \"TEST\", shard 3, instruments 123456789abcdef0"), std::string::npos)
+        EXPECT_NE(opened.error().text.find("venue \"TEST\", partition 3, instruments 123456789abcdef0"),
+                  std::string::npos)
             << opened.error().text;
     }
     reader_options anybody = from(1);
@@ -191,7 +192,7 @@ TEST_P(journals, a_full_buffer_says_not_now_and_loses_nothing) {
         options.buffer_commands = block_commands_max;
         auto log = co_await open_writer(files, path, options);
         CORRO_REQUIRE(log.has_value());
-        // Nobody writes yet.
+        // `run` has not been started yet.
         for (std::uint64_t i = 1; i <= block_commands_max; ++i) EXPECT_TRUE((*log)->append(command_at(i)));
         EXPECT_FALSE((*log)->append(command_at(block_commands_max + 1)));
         EXPECT_EQ((*log)->next_sequence(), block_commands_max + 1);

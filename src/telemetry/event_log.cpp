@@ -12,9 +12,9 @@
 #include "telemetry/text.hpp"
 
 namespace corro::telemetry {
-// What the log's thread owns. Only the counters, the error and the list of producers are seen by others.
+// The state of the log's thread. Other threads use only the counters, the error and the list of producers.
 class event_log::writer {
-    /// Events that are given back to their producer together.
+    /// Ring entries that are released to their producer together.
     static constexpr std::size_t at_once = 64;
 
  public:
@@ -37,7 +37,7 @@ class event_log::writer {
 
     producer& add_producer() {
         const std::lock_guard guard(producers_mutex_);
-        // One producer's capacity of log records is small; the events' is the configuration's.
+        // The capacity for log records is small; the one for events is configured.
         producers_.push_back(std::make_unique<producer>(options_.events_waiting_max, log_records_waiting_max));
         return *producers_.back();
     }
@@ -75,7 +75,7 @@ class event_log::writer {
         }
     }
 
-    /// Everything that stands in the rings now, and what was lost behind it.
+    /// Writes everything in the rings, and what was lost after it.
     io::task<void> write_waiting() {
         std::size_t count = 0;
         {
@@ -94,7 +94,7 @@ class event_log::writer {
     }
 
     io::task<void> write_events(producer* from) {
-        // No more than a ring holds, so that one busy producer does not keep the others waiting.
+        // At most the capacity of a ring, so that one busy producer does not delay the others.
         std::size_t left = options_.events_waiting_max;
         while (left != 0) {
             char* end = lines_.data();

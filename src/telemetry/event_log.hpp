@@ -1,12 +1,12 @@
-// The event log: what every component did, for people and tools, written by a thread of its own.
+// The event log: the events and log records of all components, for people and tools, written by a thread of its own.
 //
-// A producer copies an event into a ring and goes on: it takes no lock, wakes nobody and never waits. When the ring is
-// full the event is counted as lost, and the log says so where it happened. The writer looks every few milliseconds.
+// A producer copies an event into a ring: it takes no lock, wakes no thread and never waits. When the ring is full the
+// event is counted as lost, and the log records the loss at that position. The writer polls every few milliseconds.
 //
 // Layout:  two series of files in one directory. `events.N.csv` has a line per event of the facility, private and
 // public,
-//          with a heading; `records.N.jsonl` a JSON object per line for what components say about themselves. N
-//          counts from 1; old files go when there are more than files_max. docs/spec/event_log.md.
+//          with a heading; `records.N.jsonl` has a JSON object per line for each log record. N counts from 1; the
+//          oldest files are removed when there are more than files_max. docs/spec/event_log.md.
 // Limits:  telemetry/limits.hpp.
 // Threads: each `producer` belongs to one thread; the log writes on its own.
 // Cost:    a producer pays a copy of 64 bytes per event and one release store per call. No allocation after
@@ -37,7 +37,7 @@ class producer {
     producer(std::size_t events_capacity, std::size_t log_records_capacity)
         : events_(events_capacity), log_records_(log_records_capacity) {}
 
-    /// Notes the events of a batch, in their order. What does not fit is lost and counted.
+    /// Records the events of a batch, in order. Events that do not fit are lost and counted.
     void note(std::span<const domain::event> events) noexcept {
         const std::size_t taken = events_.try_push(events);
         if (taken != events.size()) [[unlikely]]
@@ -50,7 +50,7 @@ class producer {
             ++log_records_added_;
     }
 
-    /// Whether a log record that was noted is not in the file yet. The producer's thread.
+    /// Whether a log record is not in the file yet. The producer's thread.
     [[nodiscard]] bool log_records_waiting() const noexcept {
         return log_records_written_.load(std::memory_order_acquire) != log_records_added_;
     }
@@ -92,19 +92,19 @@ struct event_log_statistics {
 
 class event_log {
  public:
-    /// Makes the directory, continues the numbering of the files in it, and starts the writer.
+    /// Makes the directory, continues the numbers of its files, and starts the writer.
     /// @param instruments  For names and decimal prices; copied.
     /// @throws std::system_error when the directory or the first files cannot be made.
     event_log(const event_log_options& options, std::span<const domain::instrument> instruments);
-    /// Writes what is waiting and ends. Producers are silent by now.
+    /// Writes the waiting records and ends. Producers must not record any more.
     ~event_log();
     event_log(const event_log&) = delete;
     event_log& operator=(const event_log&) = delete;
 
-    /// A new end for one thread; lives as long as the log. Before that thread starts to use it.
+    /// A new producer for one thread, valid as long as the log. To be called before that thread starts.
     [[nodiscard]] producer& add_producer();
 
-    /// For set-up, before any producer notes its first event: one more instrument.
+    /// Adds an instrument. For set-up, before any producer records its first event.
     void list(const domain::instrument& i);
 
     /// Any thread.

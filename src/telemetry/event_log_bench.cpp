@@ -1,10 +1,10 @@
-// What a line of the event log costs its writer, in processor time.
+// The writer's processor time for a line of the event log.
 //
 //     corro_event_log_bench [--smoke] [--commands N]
 //
 // The events of a venue with ten markets: of ten commands five enter an order, three cancel one, one amends one, one
 // trades.
-// --smoke: a few commands, to prove that the row runs.
+// --smoke: a few commands, to check that the row runs.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace {
 using domain::event_kind;
 
 constexpr std::uint32_t markets_count = 10;
-constexpr std::uint64_t commands_different = 4096;  // in memory; they come again and again
+constexpr std::uint64_t commands_different = 4096;  // in memory, and used repeatedly
 
 std::vector<domain::instrument> instruments() {
     std::vector<domain::instrument> made(markets_count);
@@ -117,7 +117,7 @@ int run(std::uint64_t commands) {
         bytes += static_cast<std::uint64_t>(end - lines.data());
         end = lines.data();
     };
-    // Processor time, so that others on the machine do not count.
+    // Processor time, so that other load on the machine does not count.
     const std::clock_t start = std::clock();
     for (std::uint64_t done = 0; done < commands; done += commands_different) {
         for (const domain::event& e : all) {

@@ -108,7 +108,7 @@ TEST_F(event_log_test, writes_a_log_record_as_an_object) {
 
 TEST_F(event_log_test, counts_what_it_loses_and_says_so_in_the_log) {
     options_.events_waiting_max = 64;
-    options_.look_interval = std::chrono::hours(1);  // the writer looks only at the end
+    options_.look_interval = std::chrono::hours(1);  // the writer polls only at the end
     {
         event_log log(options_, {&instrument_, 1});
         producer& mine = log.add_producer();
@@ -135,7 +135,7 @@ TEST_F(event_log_test, begins_a_new_file_when_one_is_full_and_keeps_the_newest) 
         for (std::uint64_t i = 1; i <= events_count; ++i) {
             const domain::event e = entered(i);
             mine.note({&e, 1});
-            // A batch at a time reaches the disk, as it would over hours.
+            // One batch at a time reaches the disk, as over hours in reality.
             if (i % 1000 == 0) {
                 while (log.statistics().events < i) std::this_thread::yield();
             }

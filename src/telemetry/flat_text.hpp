@@ -1,8 +1,8 @@
 // Numbers and prepared words, written into a flat buffer.
 //
-// Not part of the log's interface. Nothing here looks for the end of the buffer: the caller has made sure of the room,
-// of which a word takes its whole capacity, and a number eight bytes too many, however short they are.
-// Cost: no allocation, no call, hardly a branch that depends on how long a number is.
+// Not part of the log's interface. Nothing here checks the end of the buffer: the caller ensures the space. A word
+// needs its whole capacity, and a number up to eight bytes more than its digits.
+// Cost: no allocation, no call, almost no branch that depends on the length of a number.
 #pragma once
 
 #include <array>
@@ -37,14 +37,14 @@ template <std::size_t Capacity>
     return to + text.size;
 }
 
-/// Of a number of 64 bits. put_number overwrites no more than number_bytes_max bytes.
+/// The most digits of a 64-bit number. put_number overwrites no more than number_bytes_max bytes.
 inline constexpr std::size_t digits_max = 20;
 inline constexpr std::size_t number_bytes_max = 32;
 
 static_assert(std::endian::native == std::endian::little, "the first digit is the lowest byte");
 
 /// The values of eight digits, the first in the lowest byte. All are computed at once, in lanes that halve from step to
-/// step, because a loop over the digits of a number ends where no processor can foresee it.
+/// step, because the end of a loop over digits is mispredicted.
 /// @param n  Below 100'000'000.
 [[nodiscard]] constexpr std::uint64_t eight_digits(std::uint32_t n) noexcept {
     const std::uint64_t fours = n / 10'000 | std::uint64_t{n % 10'000} << 32U;
@@ -83,7 +83,7 @@ inline void store_digits(std::uint64_t digits, char* to) noexcept {
     return to + 8;
 }
 
-/// A number and the comma behind it; nothing but the comma for 0.
+/// A number and a comma; for 0 only the comma.
 [[nodiscard]] inline char* put_column(std::uint64_t n, char* to) noexcept {
     if (n != 0) to = put_number(n, to);
     *to = ',';
@@ -96,10 +96,10 @@ inline void put_nine_digits(std::uint32_t n, char* to) noexcept {
     store_digits(eight_digits(n % 100'000'000), to + 1);
 }
 
-/// Of a decimal of 64 bits; put_decimal overwrites no more than number_bytes_max bytes.
+/// The longest 64-bit decimal; put_decimal overwrites no more than number_bytes_max bytes.
 inline constexpr std::size_t decimal_bytes_max = 24;
 
-/// What domain::format_decimal makes of billionths.
+/// The same text as domain::format_decimal.
 [[nodiscard]] inline char* put_decimal(std::int64_t nano, char* to) noexcept {
     constexpr std::uint64_t nano_per_unit = 1'000'000'000;
     std::uint64_t magnitude = static_cast<std::uint64_t>(nano);
@@ -112,7 +112,7 @@ inline constexpr std::size_t decimal_bytes_max = 24;
     if (fraction == 0) return to;
     *to = '.';
     put_nine_digits(fraction, to + 1);
-    // The first digit stays, whatever the eight behind it are.
+    // The first digit is always written.
     const auto zeros = static_cast<unsigned>(std::countl_zero(eight_digits(fraction % 100'000'000))) / 8;
     return to + 2 + (8 - zeros);
 }

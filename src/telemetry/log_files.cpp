@@ -56,7 +56,7 @@ io::task<std::error_code> log_files::begin_file() {
     numbers_.push_back(number);
     offset_ = 0;
     while (numbers_.size() > files_max_) {
-        // Somebody may have taken the file away already.
+        // The file may have been removed already.
         const std::error_code removed = co_await disk_.remove(path_of(numbers_.front()));
         if (removed && removed != std::errc::no_such_file_or_directory) co_return removed;
         numbers_.pop_front();

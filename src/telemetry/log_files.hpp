@@ -1,6 +1,6 @@
-// One series of log files: appended to, begun anew when large, the oldest taken away.
+// One series of log files: a new file begins when the current one is large, and the oldest one is removed.
 //
-// Not part of the log's interface. `BASE.N.SUFFIX`, N counting from 1, on from what stands in the directory.
+// Not part of the log's interface. `BASE.N.SUFFIX`, with N from 1, continuing after the existing files.
 // Threads: one context.
 #pragma once
 
@@ -20,11 +20,11 @@ class log_files {
     log_files(io::context& context, std::string directory, std::string base, std::string suffix, std::string heading,
               std::uint64_t bytes_max, std::uint32_t files_max);
 
-    /// Begins the first file. @error What the system says.
+    /// Begins the first file. @error The system's.
     [[nodiscard]] io::task<std::error_code> open();
 
     /// Writes whole lines; begins a new file afterwards when this one is full. `lines` stays valid until the await
-    /// returns. @error What the system says.
+    /// returns. @error The system's.
     [[nodiscard]] io::task<std::error_code> append(std::string_view lines);
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
@@ -41,7 +41,7 @@ class log_files {
     std::uint64_t bytes_max_;
     std::uint32_t files_max_;
     io::file file_;
-    std::deque<std::uint64_t> numbers_;  ///< of the files that are there, oldest first
+    std::deque<std::uint64_t> numbers_;  ///< of the existing files, oldest first
     std::uint64_t offset_ = 0;
     std::uint64_t bytes_ = 0;
 };

@@ -1,5 +1,4 @@
-// Happenings: what components say about themselves, beside the events that they handle: who came, who was cut off, what
-// failed.
+// Log records: what components report beside the events that they handle, such as logons, evictions and failures.
 //
 // Units: nanoseconds since the epoch.
 #pragma once
@@ -18,23 +17,23 @@ enum class component : std::uint8_t { venue, gateway, feed };
 
 enum class severity : std::uint8_t { info, warning };
 
-/// One word per thing that can happen. `number` means what stands here.
+/// The kinds of log records, each with the meaning of `number`.
 enum class log_record_kind : std::uint8_t {
     started,             ///< number: commands that were recovered
     stopped,             ///< number: commands sequenced
-    connection_refused,  ///< too many; number: connections now
+    connection_refused,  ///< at the limit; number: current connections
     logged_on,           ///< number: the session's next answer
-    logon_refused,       ///< number: the reason, as on the wire
-    left,                ///< number: why, as on the wire
+    logon_refused,       ///< number: the reason's value on the wire
+    left,                ///< number: the reason's value on the wire
     subscribed,          ///< number: the first message asked for
-    subscriber_left,     ///< number: subscribers now
+    subscriber_left,     ///< number: current subscribers
     subscriber_cut,      ///< too slow; number: bytes behind
-    events_lost,         ///< the log could not keep up; number: how many
-    snapshot_made,       ///< while the venue runs; number: commands in it, of all segments
-    snapshot_failed,     ///< number: commands that it was to hold
-    journal_failed,      ///< nothing is accepted any more; number: the last command that is durable
-    journal_stalled,     ///< the disk does not answer; number: seconds so far
-    journal_resumed,     ///< it does again; number: seconds that it did not
+    events_lost,         ///< the log's ring was full; number: events lost
+    snapshot_made,       ///< while the venue runs; number: commands in it, of all partitions
+    snapshot_failed,     ///< number: commands that it was to include
+    journal_failed,      ///< the venue accepts no more requests; number: the last durable command
+    journal_stalled,     ///< the disk does not respond; number: seconds so far
+    journal_resumed,     ///< it responds again; number: seconds without a response
 };
 
 struct log_record {
@@ -46,7 +45,7 @@ struct log_record {
     telemetry::component component = telemetry::component::venue;
     telemetry::severity severity = telemetry::severity::info;
     std::array<char, 56>
-        address{};  ///< of the peer, and its port, or a journal's folder; ends with a zero; empty: none
+        address{};  ///< the peer's address and port, or a journal's folder; ends with a zero; empty for none
 
     void set_address(std::string_view text) noexcept { text.copy(address.data(), address.size() - 1); }
 

@@ -100,7 +100,7 @@ struct metrics_server::visitor final : io::admission::guest {
     }
 
     io::tcp_stream stream;
-    io::task_scope* scope = nullptr;  ///< that it is served in
+    io::task_scope* scope = nullptr;  ///< the scope of its task
     bool evicted = false;
 };
 
@@ -110,11 +110,11 @@ io::admission_options door_of(const metrics_server_options& options) {
     io::admission_options door;
     door.guests_max = options.connections_max;
     door.per_address_max = options.connections_per_address_max;
-    door.reserved_for_proven = 0;  // nobody has a key here
+    door.reserved_for_proven = 0;  // there is no authentication here
     return door;
 }
 
-/// How long a page that is being sent may take when the server closes.
+/// The time limit for sending the last page when the server closes.
 constexpr std::chrono::milliseconds last_page_timeout{1'000};
 
 }  // namespace
@@ -159,7 +159,7 @@ io::task<void> metrics_server::converse(std::unique_ptr<visitor> v) {
     v->scope = nullptr;
 }
 
-// Of this moment, unless as many were made in this window as may be.
+// A new page, or the last one when this window's limit is reached.
 const std::string& metrics_server::page() {
     const io::steady_time now = context_.now();
     if (now - window_begin_ >= options_.pages_window) {
@@ -169,7 +169,7 @@ const std::string& metrics_server::page() {
     if (pages_made_ < options_.pages_made_max) {
         ++pages_made_;
         latest_ = metrics_page();
-        latest_.gauge("corro_build_info", "1; the label has the version.", 1, {{"version", CORRO_VERSION}});
+        latest_.gauge("corro_build_info", "Always 1; the label has the version.", 1, {{"version", CORRO_VERSION}});
         collect_(latest_);
     }
     return latest_.text();
@@ -179,14 +179,14 @@ io::task<void> metrics_server::answer(http::exchange* on) {
     const bool is_read = on->request().method == http::method::get || on->request().method == http::method::head;
     const std::string_view path = on->request().path;
     if (path != "/metrics" && path != "/ready" && path != "/health") {
-        on->respond(404, "text/plain", "The metrics are at /metrics; there are /ready and /health too.\n");
+        on->respond(404, "text/plain", "The metrics are at /metrics; see also /ready and /health.\n");
     } else if (!is_read) {
         on->respond(405, "text/plain", "Use GET.\n");
     } else if (path == "/health") {
         on->respond(200, "text/plain", "The process runs.\n");
     } else if (path == "/ready") {
         const std::string why = hindered_ ? hindered_() : std::string();
-        on->respond(why.empty() ? 200 : 503, "text/plain", why.empty() ? "The process serves.\n" : why + "\n");
+        on->respond(why.empty() ? 200 : 503, "text/plain", why.empty() ? "The process is ready.\n" : why + "\n");
     } else {
         on->respond(200, "text/plain; version=0.0.4; charset=utf-8", page());
     }

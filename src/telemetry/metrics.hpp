@@ -1,11 +1,11 @@
-// Metrics: the Prometheus text format, and the HTTP server that hands it out.
+// Metrics: the Prometheus text format, and its HTTP server.
 //
-// Nothing is registered and nothing is counted here: the components keep plain counters, and whoever knows them all
-// puts a page together when somebody asks for it.
+// Nothing is registered or counted here: the components have plain counters, and their owner writes a page from
+// them on request.
 //
 // Units:   base units, as the format wants them: seconds, bytes.
 // Threads: one context.
-// Limits:  telemetry/limits.hpp. Of too many connections the oldest is closed.
+// Limits:  telemetry/limits.hpp. Beyond the limit of connections the oldest is closed.
 // Cost:    per page, not per event.
 // Source:  Prometheus text exposition format 0.0.4.
 #pragma once
@@ -33,7 +33,7 @@ namespace corro::telemetry {
 /// A label of a sample: its name and its value, which may be any text.
 using label = std::pair<std::string_view, std::string_view>;
 
-/// Puts one page together. The samples of one metric follow each other.
+/// Builds one page. The samples of one metric must be consecutive.
 class metrics_page {
  public:
     /// A number that only grows while the process runs. The name ends in `_total`.
@@ -59,7 +59,7 @@ class metrics_page {
                 std::string_view extra_label, std::string_view value);
 
     std::string text_;
-    std::string described_;  ///< the metric whose samples are being written
+    std::string described_;  ///< the current metric
 };
 
 struct metrics_server_options {
@@ -72,11 +72,11 @@ struct metrics_server_options {
 };
 
 /// Answers GET /metrics with a page; GET /health with 200 as long as its context runs; GET /ready with 200, or with 503
-/// and a sentence; and everything else with 404 or 405.
+/// and a reason; and all other requests with 404 or 405.
 class metrics_server {
  public:
     /// @param collect  Fills a page; called on the context, once per request up to a bound.
-    /// @param hindered Returns why the process does not serve now, as a sentence; empty when it does. Likewise.
+    /// @param hindered Returns why the process is not ready, as a sentence; empty when it is. Called like `collect`.
     metrics_server(io::context& context, std::function<void(metrics_page&)> collect,
                    std::function<std::string()> hindered = {},
                    const metrics_server_options& options = metrics_server_options());
@@ -103,7 +103,7 @@ class metrics_server {
     io::tcp_acceptor* acceptor_ = nullptr;
     metrics_page latest_;
     io::steady_time window_begin_{};
-    std::uint32_t pages_made_ = 0;  ///< since then
+    std::uint32_t pages_made_ = 0;  ///< since the beginning of the window
     bool closing_ = false;
 };
 

@@ -95,7 +95,7 @@ TEST(metrics_server, O3_hands_out_a_page_that_is_made_when_it_is_asked_for_and_w
     io::block_on(context, ask_twice(&context));
 }
 
-/// Asks so many times; how many pages were made for that.
+/// Requests the page `times` times. Returns the number of pages that were made.
 io::task<int> ask_often(io::context* context, int times) {
     auto acceptor = io::tcp_acceptor::open(*context, *io::endpoint::parse("127.0.0.1:0"));
     EXPECT_TRUE(acceptor.has_value());
@@ -125,7 +125,7 @@ TEST(metrics_server, N6_makes_no_more_pages_in_a_window_however_often_it_is_aske
     }
 }
 
-/// So many connections that say nothing, and then somebody who asks; there is room for so many of these connections.
+/// Opens idle connections up to the limit, then requests a page on a further one.
 io::task<void> crowd_the_port(io::context* context, const metrics_server_options* options, std::size_t idle,
                               std::size_t room) {
     auto acceptor = io::tcp_acceptor::open(*context, *io::endpoint::parse("127.0.0.1:0"));

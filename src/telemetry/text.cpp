@@ -25,8 +25,8 @@ static_assert(64 + 32 + 32 + 8 + reason_bytes_max + 1 + 4 + 3 * 11 + 3 * 21 + 2 
               line_bytes_max);
 static_assert(domain::symbol_size_max + 1 <= sizeof(event_text::listed::name.characters));
 
-/// What the kinds of events have in common, as columns; 0 and no_price are left empty. Made where they are written, so
-/// that the compiler sees which columns of a kind are always empty.
+/// The columns that kinds of events share; 0 and no_price are left empty. The functions are inlined, so that the
+/// compiler knows which columns of a kind are always empty.
 struct columns {
     std::uint32_t account = 0;
     std::uint32_t session = 0;
@@ -76,7 +76,7 @@ struct columns {
     return c;
 }
 
-/// Without its price, which need not be one of the leg's ticks.
+/// Without its price, which may not be a multiple of the leg's tick.
 [[gnu::always_inline]] inline columns of(const domain::leg_fill& e) noexcept {
     columns c;
     c.account = e.account.value;
@@ -139,7 +139,7 @@ struct columns {
     return c;
 }
 
-/// What has no more than a price, a quantity or both.
+/// For events with only a price, a quantity or both.
 [[gnu::always_inline]] inline columns of(domain::price_ticks price, std::uint64_t quantity) noexcept {
     columns c;
     c.price = price;
@@ -198,7 +198,7 @@ char* put_payload(const domain::event& e, const event_text::listed& i, char* to)
         case event_kind::auction_ended: return put_columns(of(e.auction.price, e.auction.volume.value), i, to);
         case event_kind::instrument_settled:
             return put_columns(of(e.settlement.price, e.settlement.open_interest.value), i, to);
-        default: return put_columns(columns(), i, to);  // the columns that every event has say what there is to say
+        default: return put_columns(columns(), i, to);  // only the columns that every event has
     }
 }
 
@@ -214,11 +214,11 @@ bool has_side(domain::event_kind kind) noexcept {
 
 std::string_view name_of(domain::event_kind kind) noexcept {
     if (kind == domain::event_kind::session_numbers_reset) return "session_numbers_reset";
-    // The numbers of the messages are those of the events, 32 higher.
+    // The template ids of the messages are the numbers of the events plus 32.
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));
 }
 
-/// What depends on nothing but a byte of the event, with the comma behind it.
+/// Text that depends on only one byte of the event, with its comma.
 struct prepared {
     std::array<word<32>, 256> kinds{};
     std::array<std::array<word<8>, 2>, 256> sides{};  ///< by kind and side

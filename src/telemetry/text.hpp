@@ -1,8 +1,8 @@
-// How the event log writes: a line of CSV per event, a JSON object per log record.
+// The text of the event log: a line of CSV per event, a JSON object per log record.
 //
-// Not part of the log's interface. The columns are docs/spec/event_log.md.
-// Cost: a line of CSV takes some tens of nanoseconds: names are prepared, and what a command's events begin with is
-//       written once for all of them.
+// Not part of the log's interface. The columns are in docs/spec/event_log.md.
+// Cost: a line of CSV takes some tens of nanoseconds: names are prepared, and the common beginning of a command's
+//       events is formatted once.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace corro::telemetry {
 
-/// Room for one line of the CSV and for the surplus of the words in it; text.cpp adds up that it is enough.
+/// Enough for one line of the CSV and the surplus of its words; text.cpp checks the sum.
 inline constexpr std::size_t line_bytes_max = 512;
 
 class event_text {
@@ -37,14 +37,14 @@ class event_text {
     [[nodiscard]] char* write(const domain::event& event, char* to);
     void append(const log_record& what, std::string& to);
 
-    /// What a line says of an instrument.
+    /// The text of an instrument.
     struct listed {
         word<32> name{{}, ","};  ///< with its comma
         std::int64_t tick_nano = 0;
         bool is_known = false;  ///< if not, its prices are left out
     };
 
-    /// From now on lines about the instrument say its name and prices.
+    /// Adds an instrument's name and tick size for later lines.
     void list(domain::instrument_id id, const domain::symbol& name, std::int64_t tick_nano);
 
  private:
@@ -52,9 +52,9 @@ class event_text {
     /// @param to  time_bytes bytes.
     void write_time(domain::time_ns time, char* to);
 
-    /// By id; whatever is not known is as number 0.
+    /// By id; unknown instruments are as number 0.
     std::vector<listed> instruments_;
-    std::array<char, 64> command_text_{};  ///< "SEQUENCE,TIME," of the command below
+    std::array<char, 64> command_text_{};  ///< "SEQUENCE,TIME," of the current command
     std::size_t command_text_size_ = 0;    ///< 0: of none
     domain::sequence_number command_{};
     domain::time_ns command_time_{};

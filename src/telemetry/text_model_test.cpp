@@ -21,7 +21,7 @@
 namespace corro::telemetry {
 namespace {
 
-/// What the kinds of events have in common, as columns; 0 and no_price are left empty.
+/// The columns that kinds of events share; 0 and no_price are left empty.
 struct columns {
     std::uint32_t account = 0;
     std::uint32_t session = 0;
@@ -72,7 +72,7 @@ columns columns_of(const domain::event& e) noexcept {
             c.quantity = e.capture.quantity.value;
             break;
         case event_kind::leg_capture:
-        case event_kind::leg_trade:  // its price need not be one of the leg's ticks
+        case event_kind::leg_trade:  // its price may not be a multiple of the leg's tick
             c.account = e.leg_fill.account.value;
             c.session = e.leg_fill.session.value;
             c.order = e.leg_fill.order.value;
@@ -131,7 +131,7 @@ columns columns_of(const domain::event& e) noexcept {
             c.price = e.settlement.price;
             c.quantity = e.settlement.open_interest.value;
             break;
-        default: break;  // the columns that every event has say what there is to say in a line
+        default: break;  // only the columns that every event has
     }
     return c;
 }
@@ -149,7 +149,7 @@ bool has_side(domain::event_kind kind) noexcept {
 
 std::string_view name_of(domain::event_kind kind) noexcept {
     if (kind == domain::event_kind::session_numbers_reset) return "session_numbers_reset";
-    // The numbers of the messages are those of the events, 32 higher.
+    // The template ids of the messages are the numbers of the events plus 32.
     return wire::to_string(static_cast<wire::template_id>(static_cast<unsigned>(kind) + 32));
 }
 
@@ -198,7 +198,7 @@ std::string naive_line(const domain::event& e, std::span<const domain::instrumen
     return fmt::format("{}\n", fmt::join(all, ","));
 }
 
-/// Of every magnitude alike, with 0 among them.
+/// Every magnitude is equally likely, including 0.
 std::uint64_t any_magnitude(base::prng& by, unsigned bits_max) {
     const auto bits = static_cast<unsigned>(by.below(bits_max + 1));
     return bits == 0 ? 0 : by() >> (64 - bits);
@@ -217,8 +217,8 @@ domain::event any_event(base::prng& by, const domain::event& before) {
     e.side = by.below(2) == 0 ? domain::side::buy : domain::side::sell;
     if (by.below(4) == 0) e.reason = static_cast<domain::reject_reason>(by.below(256));
     e.flags = static_cast<std::uint8_t>(any_magnitude(by, 8));
-    // The first three words of a payload are names, quantities of 64 bits and prices, whose product with a tick has to
-    // fit 64 bits; the others are numbers of 32 bits.
+    // The first three words of a payload are ids, 64-bit quantities and prices, whose product with a tick must fit 64
+    // bits; the others are 32-bit numbers.
     std::int64_t words[3];
     for (std::int64_t& w : words) {
         w = static_cast<std::int64_t>(any_magnitude(by, 33)) * (by.below(2) == 0 ? 1 : -1);
@@ -261,7 +261,7 @@ TEST(event_text_model, writes_every_event_as_the_naive_version_does) {
             std::erase_if(all, [&](const domain::instrument& other) { return other.id == made.id; });
             all.push_back(made);
         } else if (e.kind == domain::event_kind::instrument_defined) {
-            continue;  // with a name and a model of chance
+            continue;  // with a random name and model
         }
         const std::string_view written(line, fast.write(e, line));
         ASSERT_EQ(written, naive_line(e, all)) << "event " << i;
@@ -283,7 +283,7 @@ TEST(event_text_model, has_room_for_the_longest_line) {
         std::memset(line, '?', sizeof(line));
         const std::string_view written(line, fast.write(e, line));
         ASSERT_EQ(written, naive_line(e, all));
-        // What is behind the room is untouched.
+        // The bytes behind the buffer are untouched.
         ASSERT_EQ(std::string_view(line + line_bytes_max, 64), std::string(64, '?'));
     }
 }

@@ -95,7 +95,7 @@ class FullDisk(unittest.TestCase):
         fill(f"{self.disk}/more_ballast")
         refused = run("serve", "--config", f"{self.folder}/corro.toml")
         self.assertEqual(refused.returncode, 1, refused.stdout)
-        self.assertIn("not even for one of 8192 bytes; make room, then start again", refused.stderr)
+        self.assertIn("for a segment of 8192 bytes, the smallest; free some space, then start again", refused.stderr)
 
 
 if __name__ == "__main__":
