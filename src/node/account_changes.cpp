@@ -40,7 +40,7 @@ command limits_command(domain::account_id account, const domain::account_limits&
     return c;
 }
 
-/// An account that a journal has: known, or added without keys.
+/// Takes over an account from a journal: an account of the configuration, or an added one without keys.
 void adopt(account_directory& accounts, const domain::defined_account& a, std::span<host_journal* const> journals) {
     const account* known = accounts.find(a.account);
     if (known == nullptr) {
@@ -52,20 +52,20 @@ void adopt(account_directory& accounts, const domain::defined_account& a, std::s
         if (accounts.sessions_count() + 1 == a.first_session.value && accounts.add(keyless).empty()) {
             if (journals.empty()) return;
             journals.front()->note(fmt::format(
-                "account {} was added while the venue ran, and the configuration does not have it: it keeps "
-                "its sessions, and nobody can log on to it",
+                "account {} was added while the venue ran, but the configuration does not have it: it keeps "
+                "its sessions, but cannot log on",
                 a.account.value));
             return;
         }
     }
-    // The last account may have got more sessions since.
+    // The last account may have more sessions now.
     known = accounts.find(a.account);
     if (known != nullptr && known->first_session == a.first_session && known->sessions_count >= a.sessions_count)
         return;
-    throw recovery_error(
-        fmt::format("account {} was added while the venue ran, with sessions {} to {}; by the configuration these are "
-                    "not its own, or there is no room for them (venue.sessions_reserved)",
-                    a.account.value, a.first_session.value, a.first_session.value + a.sessions_count - 1));
+    throw recovery_error(fmt::format(
+        "account {} was added while the venue ran, with sessions {} to {}; in the configuration these belong "
+        "to another account, or exceed venue.sessions_reserved",
+        a.account.value, a.first_session.value, a.first_session.value + a.sessions_count - 1));
 }
 
 }  // namespace
@@ -77,9 +77,10 @@ reread_outcome look_at(const account_directory& accounts, const configuration& c
     for (const account& a : changed.accounts) {
         const std::uint32_t firm = a.limits ? a.limits->firm : 0;
         if (std::max(a.id.value, firm) < accounts_max) continue;
-        outcome.problems.push_back(fmt::format(
-            "account {} or its firm has a number that is not below {} (venue.accounts_max, at the next start)",
-            a.id.value, accounts_max));
+        outcome.problems.push_back(
+            fmt::format("account {} or its firm has a number of {} or more (raise venue.accounts_max; takes effect at "
+                        "the next start)",
+                        a.id.value, accounts_max));
     }
     const auto says_otherwise = [](const auto& one, const auto& other) {
         std::vector<std::string> names;
@@ -95,7 +96,7 @@ reread_outcome look_at(const account_directory& accounts, const configuration& c
     names.erase(std::unique(names.begin(), names.end()), names.end());
     for (const std::string& name : names) {
         outcome.waiting.push_back(
-            fmt::format("[{}] is not what it was at the start; that waits for the next one", name));
+            fmt::format("[{}] has changed since the start; the change takes effect at the next start", name));
     }
     return outcome;
 }
@@ -137,7 +138,7 @@ std::vector<command> adopt_accounts(account_directory& accounts, std::span<host_
     for (const facility::facility* state : states) {
         for (const domain::defined_account& a : state->defined_accounts()) adopt(accounts, a, journals);
     }
-    // A crash may have kept a definition from the journals of some segments.
+    // After a crash the journals of some partitions may lack a definition.
     for (const account& a : accounts.accounts()) {
         const auto has_it = [&](const facility::facility* state) {
             return std::ranges::any_of(state->defined_accounts(), [&](const auto& d) { return d.account == a.id; });
@@ -158,10 +159,11 @@ std::vector<command> adopt_accounts(account_directory& accounts, std::span<host_
         if (there == *a.limits) continue;
         accounts.set_limits(a.id, there);
         if (journals.empty()) continue;
-        journals.front()->note(fmt::format(
-            "account {} has other limits in the journal than in the configuration; those of the journal hold until the "
-            "configuration is read again (SIGHUP)",
-            a.id.value));
+        journals.front()->note(
+            fmt::format("account {} has other limits in the journal than in the configuration; the journal's limits "
+                        "apply until the "
+                        "configuration is read again (SIGHUP)",
+                        a.id.value));
     }
     return commands;
 }

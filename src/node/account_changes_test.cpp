@@ -84,10 +84,11 @@ TEST_F(account_changes, that_cannot_be_made_are_named_one_by_one) {
               std::vector<std::string>{
                   "account 3 is new and names a gateway that no other account names, which only a start can take"});
     EXPECT_EQ(problems(first + account(2, "firm = 1024\n")),
-              std::vector<std::string>{"account 2 or its firm has a number that is not below 1024 "
-                                       "(venue.accounts_max, at the next start)"});
-    EXPECT_EQ(look(configured(first + account(2), "sessions_reserved = 4\n")).waiting,
-              std::vector<std::string>{"[venue] is not what it was at the start; that waits for the next one"});
+              std::vector<std::string>{"account 2 or its firm has a number of 1024 or more (raise venue.accounts_max; "
+                                       "takes effect at the next start)"});
+    EXPECT_EQ(
+        look(configured(first + account(2), "sessions_reserved = 4\n")).waiting,
+        std::vector<std::string>{"[venue] has changed since the start; the change takes effect at the next start"});
 }
 
 TEST_F(account_changes, of_the_journal_win_over_the_configuration) {
@@ -98,12 +99,12 @@ TEST_F(account_changes, of_the_journal_win_over_the_configuration) {
     const configuration added = configured(account(1, "sessions = 2\n") + account(2) + account(7, "firm = 3\n"));
     for (const domain::command& c : commands_for(accounts, added.accounts)) state.apply(c);
     const facility::facility* const states[] = {&state};
-    // The old file: the account is there without keys.
+    // The old file: the account exists without keys.
     EXPECT_TRUE(adopt_accounts(accounts, {}, states).empty());
     ASSERT_NE(accounts.find(domain::account_id{7}), nullptr);
     EXPECT_TRUE(accounts.find(domain::account_id{7})->is_other_gateway);
     EXPECT_TRUE(look(start).problems.empty()) << "it may stay away";
-    // And comes back with the new one, in no need of a command but for limits that are known only there.
+    // With the new file it returns, and needs no command except for limits that only the file has.
     EXPECT_TRUE(look(added).problems.empty());
     accounts.take(added.accounts);
     EXPECT_FALSE(accounts.find(domain::account_id{7})->is_other_gateway);
@@ -116,7 +117,7 @@ TEST_F(account_changes, of_the_journal_win_over_the_configuration) {
     gateway::account_directory more =
         account_directory_of(configured(account(1, "sessions = 2\n") + account(2) + account(9)));
     EXPECT_THROW(static_cast<void>(adopt_accounts(more, {}, states)), recovery_error);
-    // Limits of the file that no journal knows are commands of the start; known ones are not.
+    // Limits of the file that no journal has become commands of the start; others do not.
     gateway::account_directory limited = account_directory_of(
         configured(account(1, "sessions = 2\nopen_orders_max = 4\n") + account(2) + account(7, "firm = 5\n")));
     const auto commands = adopt_accounts(limited, {}, states);

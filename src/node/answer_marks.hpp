@@ -1,9 +1,11 @@
-// Which commands of a source are answered, told from how many of the host's events have left.
+// Computes how many commands of a source are answered from the number of the host's released events.
 //
-// Events leave in order and a command's events are emitted before the next command's. So when everything has left that
-// had been emitted after the N-th command of a source, its first N commands are answered. One mark per batch suffices.
+// Events leave in order and a command's events are emitted before the next command's. So when all events have left
+// that had been emitted by the end of the N-th command of a source, its first N commands are answered. One mark per
+// batch suffices.
 //
-// Threads: one. Limits: `capacity` marks; beyond that neighbours are joined, which answers later but never wrongly.
+// Threads: one. Limits: `capacity` marks; beyond that neighbours are joined, which delays the answer but never
+// makes it wrong.
 #pragma once
 
 #include <array>
@@ -16,13 +18,13 @@ class answer_marks {
  public:
     static constexpr std::size_t capacity = 256;
 
-    /// The source's first `taken` commands have caused events up to number `emitted` of the host.
+    /// Records that the source's first `taken` commands have caused the host's events up to number `emitted`.
     void note(std::uint64_t taken, std::uint64_t emitted) noexcept {
         if (end_ - begin_ == capacity) --end_;
         marks_[end_++ % capacity] = {taken, emitted};
     }
 
-    /// How many commands of the source are answered when `released` events have left.
+    /// The number of the source's commands that are answered when `released` events have left.
     [[nodiscard]] std::uint64_t answered(std::uint64_t released) noexcept {
         while (begin_ != end_ && marks_[begin_ % capacity].emitted <= released)
             answered_ = marks_[begin_++ % capacity].taken;

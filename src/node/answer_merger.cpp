@@ -8,7 +8,7 @@
 namespace corro::node {
 namespace {
 
-/// Events for which a segment's place is made at first.
+/// The initial capacity for a partition's events.
 constexpr std::size_t waiting_at_first = 1U << 10U;
 
 bool completes(const domain::event& e, domain::session_id session) noexcept {
@@ -19,7 +19,7 @@ bool is_refusal(const domain::event& e) noexcept {
     return e.kind == domain::event_kind::order_rejected;
 }
 
-/// Says nothing but that the request is done.
+/// Whether the event only completes the request.
 bool only_completes(const domain::event& e) noexcept {
     return e.kind == domain::event_kind::request_done || e.kind == domain::event_kind::protection_changed ||
            e.kind == domain::event_kind::session_numbers_reset;
@@ -32,7 +32,7 @@ answer_merger::lane::lane() : held(waiting_at_first) {}
 void answer_merger::lane::pop_front() noexcept {
     if (!front()->refused) answered_sequence = front()->sequence;
     ++done_begin;
-    // What is done is forgotten in pieces, so that nothing is moved per command.
+    // Finished entries are removed in blocks, so that nothing is moved per command.
     if (done_begin == done.size()) {
         done.clear();
         done_begin = 0;
@@ -68,7 +68,7 @@ void answer_merger::advance() {
     if (any && first_counted_ != 0 && next_ > first_counted_) outlet_.answered(next_ - first_counted_);
 }
 
-// The command whose turn it is, if all its events are here.
+// Delivers the next command, if all its events have arrived.
 bool answer_merger::deliver_next() {
     const auto turn = std::find_if(lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l); });
     if (turn == lanes_.end()) return false;
@@ -77,7 +77,7 @@ bool answer_merger::deliver_next() {
         deliver_one(*turn);
     } else {
         for (const lane& l : lanes_) {
-            // Live, every segment has its copy on the way; in a recovery the journal of one may end before it.
+            // Live, every partition will execute its copy; in a recovery a journal may end before it.
             if (has_turn(l) ? !is_complete(l) : first_counted_ != 0) return false;
         }
         deliver_group();
@@ -110,13 +110,14 @@ void answer_merger::take_events(lane& l, std::vector<domain::event>& into) {
     }
 }
 
-// One answer out of all: the last segment that did something completes it; if none did, one refusal is enough.
+// Combines the answers of all partitions: the last one that did something completes it; if none did, one reject is
+// delivered.
 void answer_merger::deliver_group() {
     const auto turn = std::find_if(lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l); });
     const executed_command what = *turn->front();
     const bool is_refused_somewhere =
         std::any_of(lanes_.begin(), lanes_.end(), [this](const lane& l) { return has_turn(l) && l.front()->refused; });
-    // In a recovery a journal may end before it.
+    // In a recovery a journal may end before the command.
     const auto executed_count =
         static_cast<std::size_t>(std::ranges::count_if(lanes_, [this](const lane& l) { return has_turn(l); }));
     for (std::size_t k = 0; k < lanes_.size(); ++k) take_events(lanes_[k], group_[k]);
@@ -144,7 +145,7 @@ void answer_merger::deliver_group() {
             outlet_.deliver(e);
         }
     }
-    // It has not happened everywhere, and whoever asked must know.
+    // Not all partitions have executed it, and the client must be told.
     if (is_refused_somewhere) outlet_.reject_overloaded(request_of(what));
 }
 

@@ -1,18 +1,18 @@
-// Puts the answers of several segments into one order: that in which the gateways passed their requests on.
+// Merges the answers of several partitions into one order: that in which the gateways submitted the requests.
 //
-// Every session has one sequence of answers, and after a crash it must be the same sequence again. The segments run at
-// their own pace, so neither the order in which their events arrive nor any clock will do. But every command carries
-// its arrival, in the journals too. So answers wait here until all commands that arrived earlier are answered, by
-// whatever segment, and a recovery that merges the journals by arrival tells the sessions the same under the same
-// numbers. Nothing is passed over: what waits for a journal that has failed may be in its file or not, and answers
-// behind it would have other numbers after a restart.
+// Every session has one sequence of answers, and after a crash it must be the same sequence again. The partitions run
+// at their own speed, so neither the order of their events nor any clock gives that order. But every command has its
+// arrival, in the journals too. So answers wait here until all commands that arrived earlier are answered, in any
+// partition. A recovery that merges the journals by arrival then gives the sessions the same answers under the same
+// numbers. No answer is skipped: a command that waits for a failed journal may or may not be in its file, and later
+// answers could get other numbers after a restart.
 //
-// A request that concerned every segment has one answer: what the segments have to say, one after the other, and its
-// completion once. A segment that refuses it counts only if all do. A reset of a session's numbers is marked as partial
-// when a segment has not executed it.
+// A request to every partition has one answer: the events of the partitions, one after the other, and its completion
+// once. A reject counts only if all partitions reject. A reset of a session's numbers is marked as partial when a
+// partition has not executed it.
 //
-// Threads: that of the sessions. Limits: `has_room` of each segment.
-// Cost: a copy of 64 bytes in and one out per private event; allocates when what waits grows beyond what ever waited.
+// Threads: that of the sessions. Limits: `has_room` of each partition.
+// Cost: a copy of 64 bytes in and one out per private event; allocates when more events wait than ever before.
 // Source: docs/spec/segments.md.
 #pragma once
 
@@ -34,25 +34,25 @@ class answer_merger {
     /// `outlet` outlives the merger.
     answer_merger(std::size_t segments_count, answer_outlet& outlet);
 
-    /// The next events of a segment, public ones among them: those are only counted.
+    /// The next events of a partition. Public ones are only counted.
     void accept(std::size_t segment, std::span<const domain::event> events);
-    /// The next command of a segment. Its events may come before or after this.
+    /// The next executed command of a partition. Its events may come before or after this call.
     void executed(std::size_t segment, const executed_command& what);
-    /// Whether more events of the segment may be taken. Always true of the one whose turn it is.
+    /// Whether the partition may pass more events. Always true for the one whose turn it is.
     [[nodiscard]] bool has_room(std::size_t segment) const noexcept;
 
-    /// Delivers everything whose turn has come, and tells the outlet how far the commands are answered.
+    /// Delivers all answers that are next in order, and reports the number of answered commands to the outlet.
     void advance();
 
-    /// For recovery: what arrived before `arrival` is answered, or was lost and never will be. Until `begin_counting`
-    /// a segment that has nothing of this arrival is not waited for.
+    /// For recovery: commands that arrived before `arrival` are answered or lost. Until `begin_counting` the merger
+    /// does not wait for a partition without a command of the current arrival.
     void skip_to(std::uint64_t arrival) noexcept { next_ = arrival; }
-    /// From now on every arrival comes, and those before `first` are not the outlet's.
+    /// From now on every arrival will come; the outlet does not count those before `first`.
     void begin_counting(std::uint64_t first) noexcept { first_counted_ = first; }
     /// The arrival whose turn it is.
     [[nodiscard]] std::uint64_t next_arrival() const noexcept { return next_; }
 
-    /// The last command of the segment that is answered here; 0 for none.
+    /// The partition's last answered command; 0 for none.
     [[nodiscard]] std::uint64_t answered_sequence(std::size_t segment) const noexcept {
         return lanes_[segment].answered_sequence;
     }

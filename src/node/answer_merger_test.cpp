@@ -30,7 +30,7 @@ class answer_merger_ : public ::testing::Test {
  protected:
     answer_merger_() { merger.begin_counting(1); }
 
-    /// A command of a segment that is done, and the events that it has caused.
+    /// An executed command of a partition with its events.
     void done(std::size_t segment, std::uint64_t arrival, std::vector<domain::event> events, std::uint8_t copies = 0,
               bool refused = false) {
         say(segment, arrival, copies, static_cast<std::uint32_t>(events.size()), refused);
@@ -76,7 +76,7 @@ class answer_merger_ : public ::testing::Test {
         return e;
     }
 
-    /// The client order of each answer in its order; negative where it completes a request.
+    /// The client order id of each answer, in order; negative where it completes a request.
     std::vector<std::int64_t> told() {
         merger.advance();
         std::vector<std::int64_t> all;
@@ -183,7 +183,7 @@ TEST_F(answer_merger_, lets_numbers_begin_again_once_when_all_segments_have) {
 TEST_F(answer_merger_, does_not_let_numbers_begin_again_that_a_segment_goes_on_with) {
     done(0, 1, {answer(event_kind::order_entered, 10)});
     done(0, 2, {numbers_reset()}, 2);
-    done(1, 2, {}, 2, true);  // its journal has not taken the command
+    done(1, 2, {}, 2, true);  // its journal has not accepted the command
     EXPECT_EQ(told(), names{-10});
     EXPECT_TRUE(orders.answers().is_partly_reset(session));
     done(0, 3, {numbers_reset()}, 2);

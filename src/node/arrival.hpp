@@ -1,15 +1,15 @@
-// The arrival of a command in a venue of several segments: its place among everything that the gateways passed on.
+// The arrival of a command in a venue of several partitions: its number among all submitted commands.
 //
-// It travels with the command, through rings and into the journal, so that answers can be put into the order of
-// arrivals live and after a crash. It lies in the command's reserved bytes, which are zero in a venue of one segment:
+// It is part of the command, in rings and in the journal, so that answers can be merged by arrival both live and
+// after a crash. It is stored in the command's reserved bytes, which are zero in a venue of one partition:
 //
 // | offset | size | meaning |
 // |--------|------|---------|
-// | 112    | 8    | the arrival, from 1; 0 in a venue of one segment |
-// | 120    | 1    | not 0: as many segments got this command, because it concerns all of them |
+// | 112    | 8 | the arrival, from 1; 0 in a venue of one partition |
+// | 120    | 1 | number of partitions that got the command, when it is for all; else 0 |
 // | 121    | 1    | zero |
-// | 122    | 2    | which one of the commands of its request it is, from 0 |
-// | 124    | 4    | the request before it that its session had passed on, plus 1; 0: not recorded |
+// | 122    | 2 | index of the command among those of its request, from 0 |
+// | 124    | 4 | the session's previous submitted request, plus 1; 0: not recorded |
 //
 // Units: counts, little-endian. Cost: constant.
 #pragma once
@@ -28,12 +28,12 @@ static_assert(offsetof(domain::command, reserved) == 112 && sizeof(domain::comma
     return base::load_le<std::uint64_t>(c.reserved.data());
 }
 
-/// 0 for a command to one segment.
+/// 0 for a command to one partition.
 [[nodiscard]] inline std::uint8_t copies_of(const domain::command& c) noexcept {
     return static_cast<std::uint8_t>(c.reserved[8]);
 }
 
-/// The place of a command among those of its request, and the request before that one.
+/// The index of a command among those of its request, and the request before that one.
 struct request_place {
     std::uint16_t leg = 0;
     std::uint32_t previous = 0;  ///< 0 for none
@@ -51,8 +51,7 @@ struct request_place {
     return place;
 }
 
-/// @param previous  The last request of the session that was passed on; the command's own if this is a further one of
-///                  the same request.
+/// @param previous  The session's last submitted request; the command's own for a further command of the same request.
 inline void set_request_place(domain::command& c, std::uint16_t leg, std::uint32_t previous) noexcept {
     base::store_le<std::uint16_t>(c.reserved.data() + 10, leg);
     base::store_le<std::uint32_t>(c.reserved.data() + 12, previous + 1);

@@ -1,4 +1,4 @@
-// The look at the wall clock that venue time needs now and then.
+// The periodic reading of the wall clock for venue time.
 //
 // Threads: the host's context.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace corro::node {
 
-/// Shows `host` the wall clock of its context again and again, until it is stopped.
+/// Passes the wall clock of its context to `host` at intervals, until it is stopped.
 [[nodiscard]] inline io::task<void> watch_clock(matching_host* host) {
     io::context& context = co_await io::this_context();
     while (true) {

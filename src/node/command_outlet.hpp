@@ -1,8 +1,7 @@
-// An outlet that also hears, in their order, what became of the commands: whether the journal took them, and how many
-// events the host had caused when each was done. So whoever passed them on to a host on another thread can tell whose
-// command is answered.
+// An outlet that also receives the outcome of each command, in order: whether the journal accepted it, and the number
+// of the host's events after it. So the submitter of commands to a host on another thread knows which are answered.
 //
-// Threads: that of whoever passed the commands on.
+// Threads: that of the submitter.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace corro::node {
 
-/// What became of a command in its facility.
+/// The outcome of a command in its facility.
 struct executed_command {
     executed_command() noexcept {}
     executed_command(const domain::command& c, std::uint64_t emitted_count, bool was_refused) noexcept
@@ -27,14 +26,14 @@ struct executed_command {
 
     std::uint64_t arrival = 0;
     std::uint64_t sequence = 0;  ///< in its facility
-    std::uint64_t emitted = 0;   ///< events that the facility had caused when it was done
+    std::uint64_t emitted = 0;   ///< the facility's events up to the end of this command
     domain::session_id session{};
     std::uint32_t request = 0;
     std::uint8_t copies = 0;
-    bool refused = false;  ///< the facility's journal did not take it
+    bool refused = false;  ///< the facility's journal did not accept it
 };
 
-/// As much of the command as its session's side asks for.
+/// The fields of the command that order entry needs.
 [[nodiscard]] inline domain::command request_of(const executed_command& what) noexcept {
     domain::command c;
     c.session = what.session;
@@ -43,12 +42,12 @@ struct executed_command {
 }
 
 struct command_outlet : event_outlet {
-    /// The next command. Its events may come before or after this.
+    /// The next executed command. Its events may come before or after this call.
     virtual void executed(const executed_command& what) = 0;
     /// Whether more events may come.
     [[nodiscard]] virtual bool has_room() const noexcept = 0;
-    /// The journal has failed: events that are not here by now never come. May be said again.
-    /// @return  Whether this is news, so that there may be something to tell.
+    /// The journal has failed: no more events will come. May be called again.
+    /// @return  Whether this was the first call.
     virtual bool give_up() noexcept = 0;
 
  protected:

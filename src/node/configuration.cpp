@@ -70,7 +70,7 @@ void read_facility(table_reader& r, configuration& c) {
         r.number("busy_poll_us", static_cast<std::uint64_t>(c.busy_poll.count()), 0, 1'000'000'000)};
 }
 
-/// "17:00" since midnight; nothing when it is no time of day.
+/// The time since midnight of a text such as "17:00"; nothing when it is not a time of day.
 std::optional<std::chrono::seconds> time_of_day(const std::string& text) {
     constexpr std::string_view pattern = "dd:dd";
     const auto fits = [](char letter, char wanted) {
@@ -92,8 +92,8 @@ void read_order_entry(table_reader& r, configuration& c) {
     c.order_entry_certificate = r.text("certificate", "");
     c.order_entry_private_key = r.text("private_key", "");
     const bool is_encrypted = !c.order_entry_tls_listen.empty() || !c.order_entry_secure_websocket_listen.empty();
-    if (is_encrypted && c.order_entry_certificate.empty()) r.fail("certificate", "needed for encryption");
-    if (is_encrypted && c.order_entry_private_key.empty()) r.fail("private_key", "needed for encryption");
+    if (is_encrypted && c.order_entry_certificate.empty()) r.fail("certificate", "is required for TLS");
+    if (is_encrypted && c.order_entry_private_key.empty()) r.fail("private_key", "is required for TLS");
     c.output_buffer_bytes = r.number("output_buffer_bytes", c.output_buffer_bytes, 4'096, 1U << 30U);
     c.answers_kept = r.number("answers_kept", c.answers_kept, 1, 1U << 30U);
     c.session_answers_kept =
@@ -135,11 +135,11 @@ void read_market_data(table_reader& r, bool has_segments, configuration& c) {
     c.conflation_interval = std::chrono::milliseconds{
         r.number("conflation_interval_ms", static_cast<std::uint64_t>(c.conflation_interval.count()), 1, 60'000)};
     if (c.lines.empty() && !c.retransmission_listen.empty()) {
-        r.fail("retransmission_listen", "there are no lines whose packets could be lost");
+        r.fail("retransmission_listen", "needs market_data.lines");
     }
     if (!has_segments) return;
     for (const char* key : {"feed_listen", "snapshot_listen", "depth_listen", "lines", "retransmission_listen"}) {
-        if (r.has(key)) r.fail(key, "every [[segment]] has its own feed; the address belongs there");
+        if (r.has(key)) r.fail(key, "every [[segment]] has its own feed; set the address there");
     }
 }
 
@@ -165,9 +165,10 @@ void check_reserved(const toml::table& root, const std::string& file, const conf
         throw configuration_error(fmt::format("{}:{}: venue.instruments_reserved: {}", file, line, what));
     };
     if (c.instruments_reserved == 0) return;
-    if (!c.segments.empty()) fail("a venue of several segments defines no instruments while it runs");
+    if (!c.segments.empty()) fail("a venue of several segments cannot define instruments while it runs");
     if (c.instruments.size() + c.instruments_reserved > domain::instruments_max) {
-        fail(fmt::format("with those of the file, more than the {} that a venue can have", domain::instruments_max));
+        fail(fmt::format("together with the file's instruments more than {}, the limit of a venue",
+                         domain::instruments_max));
     }
 }
 
@@ -213,9 +214,9 @@ configuration parse_configuration(std::string_view text, const std::string& file
 
 configuration load_configuration(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw configuration_error(path + ":0: the file cannot be opened; give one with --config FILE");
+    if (!in) throw configuration_error(path + ":0: cannot open the file; name one with --config FILE");
     if (std::filesystem::is_directory(path)) {
-        throw configuration_error(path + ":0: is a directory; name the file in it with --config FILE");
+        throw configuration_error(path + ":0: is a directory; name a file with --config FILE");
     }
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     return parse_configuration(text, path);

@@ -22,11 +22,11 @@ namespace {
 wire::api_key key_of(table_reader& r, std::string_view name, std::string_view text) {
     const auto key = wire::parse_api_key(text);
     if (!key) r.fail(name, "expected 64 hexadecimal digits");
-    if (*key == wire::api_key{}) r.fail(name, "64 zeros are no key; openssl rand -hex 32 makes one");
+    if (*key == wire::api_key{}) r.fail(name, "64 zeros are not a key; make one with openssl rand -hex 32");
     return *key;
 }
 
-/// Accounts that are named together, by the group's name.
+/// Groups of accounts, by name.
 using account_groups = std::map<std::string, std::vector<domain::account_id>>;
 
 std::vector<domain::account_id> read_account_ids(table_reader& r, std::string_view key) {
@@ -57,7 +57,7 @@ void read_keys(table_reader& r, gateway::account& a) {
         a.key = read_key(r, "key");
         return;
     }
-    if (r.has("key")) r.fail("keys", "an account has either key or keys");
+    if (r.has("key")) r.fail("keys", "expected either key or keys, not both");
     const std::vector<std::string> texts = r.texts("keys", gateway::account_keys_max);
     if (texts.empty()) r.fail("keys", fmt::format("expected 1 to {} keys", gateway::account_keys_max));
     for (const std::string& text : texts) a.more_keys.push_back(key_of(r, "keys", text));
@@ -65,7 +65,7 @@ void read_keys(table_reader& r, gateway::account& a) {
     a.more_keys.erase(a.more_keys.begin());
 }
 
-/// Nothing when the file has none of them: then operators' limits hold.
+/// Nothing when the file has no limits: operators' limits then apply.
 std::optional<domain::account_limits> read_limits(table_reader& r) {
     constexpr std::array names{"order_quantity_max", "notional_max", "position_max", "open_orders_max", "firm"};
     const bool any = std::any_of(names.begin(), names.end(), [&](const char* name) { return r.has(name); });
@@ -117,7 +117,7 @@ wire::api_key read_key(table_reader& r, std::string_view name) {
 std::string read_gateway_name(table_reader& r) {
     std::string name = r.text("gateway", "");
     if (name.size() > gateway_name_max) {
-        r.fail("gateway", fmt::format("a gateway's name has at most {} characters", gateway_name_max));
+        r.fail("gateway", fmt::format("expected at most {} characters in a gateway's name", gateway_name_max));
     }
     return name;
 }
@@ -138,12 +138,13 @@ void read_accounts(const toml::table& root, const std::string& file, configurati
             r.fail(added.more_keys.empty() ? "key" : "keys", "is used twice; each account needs keys of its own");
         }
         gateways.insert(added.gateway);
-        if (gateways.size() > gateways_max) r.fail("gateway", fmt::format("there may be {} gateways", gateways_max));
+        if (gateways.size() > gateways_max)
+            r.fail("gateway", fmt::format("expected at most {} gateways", gateways_max));
     });
     read_array(root, "account_group", file, [&](table_reader& r) {
         for (const domain::account_id member : read_account_ids(r, "members")) {
             if (directory.find(member) != nullptr) continue;
-            r.fail("members", fmt::format("{} is no [[account]] of the venue", member.value));
+            r.fail("members", fmt::format("there is no [[account]] {}", member.value));
         }
     });
 }

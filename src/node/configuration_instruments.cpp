@@ -41,7 +41,7 @@ domain::allocation_policy read_allocation(table_reader& r) {
     return p;
 }
 
-/// What an instrument is beside how it trades: an option's terms, a strategy's legs.
+/// Reads an option's terms and a strategy's legs.
 void read_terms(table_reader& r, domain::instrument& i) {
     static constexpr std::array<std::string_view, 3> rights{"", "call", "put"};
     const auto* right = std::find(rights.begin(), rights.end(), r.text("right", ""));
@@ -92,12 +92,12 @@ domain::instrument read_instrument(table_reader& r) {
         }
         return ticks.value;
     };
-    // Without a band: as far as both the venue's ticks and 64 bits of billionths reach.
+    // Without a band: the largest price that both the venue's ticks and 64 bits of billionths can hold.
     const std::int64_t reach = std::min(domain::price_ticks_max, (INT64_MAX - 1) / i.tick_size.value);
     i.price_low = band("price_low", domain::price_ticks{-reach});
     i.price_high = band("price_high", domain::price_ticks{reach});
     read_terms(r, i);
-    // Without a limit: as much as one order may be, in the strategy and in each of its legs.
+    // Without a limit: the largest order in the strategy and in each of its legs.
     std::uint32_t lots_max = domain::order_quantity_lots_max;
     for (const domain::leg& l : i.legs_used()) lots_max = std::min(lots_max, domain::order_quantity_lots_max / l.ratio);
     i.order_quantity_max = domain::quantity_lots{

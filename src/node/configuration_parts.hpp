@@ -1,4 +1,4 @@
-// The parts of a configuration file that have a source of their own.
+// The parts of a configuration file that are read in their own source files.
 #pragma once
 
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace corro::node {
 
-/// Every [[instrument]], with its legs.
+/// Reads every [[instrument]], with its legs.
 void read_instruments(const toml::table& root, const std::string& file, configuration& c);
-/// Every [[segment]]. After the instruments, each of which belongs to one.
+/// Reads every [[segment]]. To be called after the instruments, each of which belongs to one.
 void read_segments(const toml::table& root, const std::string& file, configuration& c);
-/// Every [[account]] and [[account_group]].
+/// Reads every [[account]] and [[account_group]].
 void read_accounts(const toml::table& root, const std::string& file, configuration& c);
 
-/// Whether a name can stand in files, messages and terminals: ASCII characters without control characters, quotation
+/// Whether a name is safe in files, messages and terminals: ASCII characters without control characters, quotation
 /// marks and backslashes.
 [[nodiscard]] bool is_printable(std::string_view name) noexcept;
 inline constexpr const char* printable_expected =
     "expected printable ASCII characters without quotation marks and backslashes";
 
-/// 64 hexadecimal digits, not all of them zeros.
+/// Reads a key: 64 hexadecimal digits, not all of them zeros.
 [[nodiscard]] wire::api_key read_key(table_reader& r, std::string_view name);
 
-/// Of a gateway among several; empty is the name of the only one.
+/// Reads the name of a gateway; empty for a gateway without a name.
 [[nodiscard]] std::string read_gateway_name(table_reader& r);
 
 }  // namespace corro::node

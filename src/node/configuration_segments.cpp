@@ -32,13 +32,13 @@ segment_configuration read_segment(table_reader& r, std::uint32_t venue_orders_m
     s.lines = r.texts("lines", market_data::lines_max);
     s.retransmission_listen = r.text("retransmission_listen", "");
     if (s.lines.empty() && !s.retransmission_listen.empty()) {
-        r.fail("retransmission_listen", "there are no lines whose packets could be lost");
+        r.fail("retransmission_listen", "needs lines in this segment");
     }
     r.finish();
     return s;
 }
 
-/// Every instrument belongs to one segment, and a strategy to that of its legs.
+/// Checks that every instrument belongs to one partition, and a strategy to the one of its legs.
 void check_segments(const toml::table& root, const std::string& file, const configuration& c) {
     if (c.segments.empty()) return;
     std::size_t index = 0;
@@ -51,12 +51,12 @@ void check_segments(const toml::table& root, const std::string& file, const conf
         };
         for (const domain::product_id id : s.products) {
             if (is_other_gateway(&segment_configuration::products, id)) {
-                r.fail("products", fmt::format("product {} is in another segment as well", id.value));
+                r.fail("products", fmt::format("product {} is already in another segment", id.value));
             }
         }
         for (const domain::instrument_id id : s.instruments) {
             if (is_other_gateway(&segment_configuration::instruments, id)) {
-                r.fail("instruments", fmt::format("instrument {} is in another segment as well", id.value));
+                r.fail("instruments", fmt::format("instrument {} is already in another segment", id.value));
             }
             const auto is_that = [&](const domain::instrument& i) { return i.id == id; };
             if (std::none_of(c.instruments.begin(), c.instruments.end(), is_that)) {
@@ -77,8 +77,8 @@ void check_segments(const toml::table& root, const std::string& file, const conf
             const auto leg = std::find_if(c.instruments.begin(), c.instruments.end(),
                                           [&](const domain::instrument& each) { return each.id == l.instrument; });
             if (segment_of(c, *leg) != segment) {
-                r.fail("legs",
-                       fmt::format("{} is in another segment: a strategy trades where its legs do", leg->name.view()));
+                r.fail("legs", fmt::format("{} is in another segment; a strategy and its legs must be in the same one",
+                                           leg->name.view()));
             }
         }
     });
@@ -91,7 +91,7 @@ void read_segments(const toml::table& root, const std::string& file, configurati
     read_array(root, "segment", file, [&](table_reader& r) {
         c.segments.push_back(read_segment(r, c.orders_max));
         if (!segment_names.insert(c.segments.back().name).second) r.fail("name", "is used twice");
-        if (c.segments.size() > segments_max) r.fail("name", fmt::format("there may be {} segments", segments_max));
+        if (c.segments.size() > segments_max) r.fail("name", fmt::format("expected at most {} segments", segments_max));
     });
     check_segments(root, file, c);
 }

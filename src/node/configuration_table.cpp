@@ -96,7 +96,7 @@ void table_reader::finish() const {
         if (known_.contains(std::string(key.str()))) continue;
         std::string names;
         for (const std::string& name : known_) names += (names.empty() ? "" : ", ") + name;
-        fail(key.str(), "is not a key of this table; known are: " + names);
+        fail(key.str(), "is not a key of this table; known keys: " + names);
     }
 }
 

@@ -1,4 +1,4 @@
-// A table of a configuration file while it is read: hands out its keys, and says where and what is wrong.
+// Reads a table of a configuration file: returns its keys, and reports errors with their position.
 //
 // Threads: none of its own.
 // Source: TOML 1.0.
@@ -17,12 +17,12 @@
 #include "domain/types.hpp"
 #include "node/configuration.hpp"
 
-#define TOML_HEADER_ONLY 0  // its sources are compiled once: configuration_table.cpp
+#define TOML_HEADER_ONLY 0  // compiled once, in configuration_table.cpp
 #include <toml++/toml.h>
 
 namespace corro::node {
 
-/// One table being read: hands out its keys, remembers which were asked for, complains with place and name.
+/// The reader of one table. It records which keys were read, and reports errors with file, line and key.
 class table_reader {
  public:
     table_reader(const toml::table& table, std::string file, std::string name)
@@ -44,7 +44,7 @@ class table_reader {
 
     bool flag(std::string_view key, bool otherwise);
 
-    /// A point in time such as 2026-12-18T14:30:00Z; 0 when there is none.
+    /// A point in time such as 2026-12-18T14:30:00Z; 0 when the key is missing.
     domain::time_ns time(std::string_view key);
 
     std::vector<std::string> texts(std::string_view key, std::size_t count_max);
@@ -84,7 +84,7 @@ class table_reader {
     bool has(std::string_view key) const { return table_.contains(key); }
     void allow(std::string_view key) { known_.emplace(key); }
 
-    /// Every key that nobody asked for is an error.
+    /// Reports every key that was not read as an error.
     void finish() const;
 
  private:
@@ -119,7 +119,7 @@ void read_array(const toml::table& root, std::string_view key, const std::string
     }
 }
 
-/// Calls `read(table_reader&)` for the table headed [key], if there is one. A key that it does not ask for is an error.
+/// Calls `read(table_reader&)` for the table headed [key], if there is one. A key that it does not read is an error.
 template <class Read>
 void read_table(const toml::table& root, std::string_view key, const std::string& file, Read&& read) {
     const toml::node* node = root.get(key);

@@ -82,7 +82,7 @@ TEST(configuration, names_the_key_and_the_line_of_what_is_wrong) {
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "orders_max = \"many\"")),
               "corro.toml:4: venue.orders_max: expected a whole number");
     EXPECT_EQ(error_of(with(sound, "orders_max", "order_max")),
-              "corro.toml:4: venue.order_max: is not a key of this table; known are: "
+              "corro.toml:4: venue.order_max: is not a key of this table; known keys: "
               "account_open_orders_max, accounts_max, clock_ahead_max_s, clock_slew_ppm, instruments_reserved, keys, "
               "name, orders_max, sessions_reserved, timing_sample_every");
     EXPECT_EQ(error_of(with(sound, "\"0.25\"", "0.25")),
@@ -140,7 +140,7 @@ TEST(configuration, reads_what_protects_an_instrument) {
     EXPECT_EQ(error_of(with(protected_file, "60000", "-1")),
               "corro.toml:18: instrument.breaker_window_ms: expected a number from 0 to 1099511627776, found -1");
     EXPECT_EQ(error_of(with(protected_file, "breaker_halt_ms", "breaker_halt")),
-              "corro.toml:19: instrument.breaker_halt: is not a key of this table; known are: breaker_halt_ms, "
+              "corro.toml:19: instrument.breaker_halt: is not a key of this table; known keys: breaker_halt_ms, "
               "breaker_move, breaker_window_ms, dynamic_band, expiry, id, implied, kind, legs, lot_size, matching, "
               "order_quantity_max, "
               "price_high, price_low, product, right, strike, symbol, tick_size, "
@@ -256,7 +256,7 @@ TEST(configuration, gives_an_account_one_key_or_several_of_its_own) {
     const auto fails = [&](const std::string& keys) { return error_of(with(sound, one, keys)); };
     EXPECT_EQ(fails(list("")), "corro.toml:19: account.keys: expected 1 to 4 keys");
     EXPECT_EQ(fails(list("\"abc\"")), "corro.toml:19: account.keys: expected 64 hexadecimal digits");
-    EXPECT_EQ(fails(one + list(quoted(1))), "corro.toml:20: account.keys: an account has either key or keys");
+    EXPECT_EQ(fails(one + list(quoted(1))), "corro.toml:20: account.keys: expected either key or keys, not both");
     EXPECT_EQ(fails(list(quoted(1) + ", " + quoted(1))),
               "corro.toml:19: account.keys: is used twice; each account needs keys of its own");
     EXPECT_TRUE(fails(list(quoted(1) + ", " + quoted(2) + ", " + quoted(3) + ", " + quoted(4) + ", " + quoted(5)))
@@ -265,7 +265,7 @@ TEST(configuration, gives_an_account_one_key_or_several_of_its_own) {
     EXPECT_EQ(error_of(sound + another + one),
               "corro.toml:23: account.key: is used twice; each account needs keys of its own");
     EXPECT_EQ(fails("key = \"" + std::string(64, '0') + "\"\n"),
-              "corro.toml:19: account.key: 64 zeros are no key; openssl rand -hex 32 makes one");
+              "corro.toml:19: account.key: 64 zeros are not a key; make one with openssl rand -hex 32");
     EXPECT_FALSE(c.keys_are_public);
     EXPECT_TRUE(parse_configuration(with(sound, "orders_max = 1000", "keys = \"public\""), "c").keys_are_public);
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "keys = \"known\"")),
@@ -308,13 +308,13 @@ TEST(configuration, divides_accounts_among_gateways_by_name) {
     EXPECT_EQ(c.accounts[0].gateway, "north");
     EXPECT_EQ(c.link_gateway, "south");
     EXPECT_EQ(error_of(sound + "gateway = \"" + std::string(gateway_name_max + 1, 'n') + "\"\n"),
-              "corro.toml:21: account.gateway: a gateway's name has at most 31 characters");
+              "corro.toml:21: account.gateway: expected at most 31 characters in a gateway's name");
     std::string many = sound;
     for (int id = 100; id < 165; ++id) {
         many += "[[account]]\nid = " + std::to_string(id) + "\nkey = \"" + key_of(id) + "\"\ngateway = \"" +
                 std::to_string(id) + "\"\n";
     }
-    EXPECT_TRUE(error_of(many).ends_with("account.gateway: there may be 64 gateways")) << error_of(many);
+    EXPECT_TRUE(error_of(many).ends_with("account.gateway: expected at most 64 gateways")) << error_of(many);
 }
 
 TEST(configuration, gives_an_account_the_copies_of_a_named_group) {
@@ -335,8 +335,8 @@ TEST(configuration, gives_an_account_the_copies_of_a_named_group) {
     ends(desk + group + group, "account_group.name: is used twice");
     ends(desk + with(group, "[7, 8]", "[]"), "account_group.members: a group needs at least one account");
     ends(desk + with(group, "[7, 8]", "[7, 7]"), "account_group.members: account 7 is named twice");
-    ends(desk + with(group, "[7, 8]", "[7, 6]"), "account_group.members: 6 is no [[account]] of the venue");
-    ends(desk + group + "colour = 1\n", "account_group.colour: is not a key of this table; known are: members, name");
+    ends(desk + with(group, "[7, 8]", "[7, 6]"), "account_group.members: there is no [[account]] 6");
+    ends(desk + group + "colour = 1\n", "account_group.colour: is not a key of this table; known keys: members, name");
     ends(with(desk, "copies_of = \"desk\"", "copies_of = \"desk\"\noperator = true") + group,
          "account.copies_of: an operator's account cannot be a drop copy");
 }
@@ -423,7 +423,7 @@ private_key = "key.pem"
     EXPECT_TRUE(error_of(with(text, "requests_end = 200", "requests_end = 99"))
                     .ends_with("order_entry.requests_end: expected at least requests_max"));
     EXPECT_TRUE(error_of(with(text, "certificate = \"chain.pem\"\n", ""))
-                    .ends_with("order_entry.certificate: needed for encryption"));
+                    .ends_with("order_entry.certificate: is required for TLS"));
     EXPECT_TRUE(error_of(with(text, "private_key = \"key.pem\"\n", ""))
                     .ends_with("order_entry.private_key: needed for encryption"));
 }
@@ -490,9 +490,9 @@ secret = "0011223344556677889900112233445566778899001122334455667788990011"
     EXPECT_TRUE(error_of(with(said, "secret = \"0", "secret = \"") + sound)
                     .ends_with("link.secret: expected 64 hexadecimal digits"));
     EXPECT_TRUE(error_of(sound + "[link]\nsecret = \"" + std::string(64, '0') + "\"\n")
-                    .ends_with("link.secret: 64 zeros are no key; openssl rand -hex 32 makes one"));
+                    .ends_with("link.secret: 64 zeros are not a key; make one with openssl rand -hex 32"));
     EXPECT_TRUE(error_of(with(said, "lines = [\"239.1.1.1:6\", \"239.1.1.2:6\"]\n", "") + sound)
-                    .ends_with("retransmission_listen: there are no lines whose packets could be lost"));
+                    .ends_with("retransmission_listen: needs market_data.lines"));
     EXPECT_TRUE(error_of(with(said, "directory = \"log\"\n", "") + sound).ends_with("event_log.directory: is missing"));
 }
 

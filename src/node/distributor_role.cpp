@@ -20,7 +20,7 @@ distributor_role::distributor_role(io::context& context, const configuration& c,
       feed_(context, c, events_log_),
       metrics_(
           context, [this](telemetry::metrics_page& page) { collect(page); },
-          [this] { return std::string(upstream_ == nullptr ? "The venue's feed has not been found." : ""); }),
+          [this] { return std::string(upstream_ == nullptr ? "The venue's feed is not connected yet." : ""); }),
       defines_(c.instruments_reserved != 0) {
     feed_.open(c);
     if (c.metrics_listen.empty()) return;
@@ -30,9 +30,8 @@ distributor_role::distributor_role(io::context& context, const configuration& c,
 
 void distributor_role::collect(telemetry::metrics_page& page) const {
     add_metrics(feed_, page);
-    page.gauge("corro_upstream_joined", "Whether the venue's feed has been found.", upstream_ != nullptr ? 1 : 0);
-    page.counter("corro_upstream_resumed_total", "Times that the venue's feed was lost and found again.",
-                 resumed_count_);
+    page.gauge("corro_upstream_joined", "1 when the venue's feed has been joined.", upstream_ != nullptr ? 1 : 0);
+    page.counter("corro_upstream_resumed_total", "Reconnects to the venue's feed.", resumed_count_);
 }
 
 io::task<void> distributor_role::run() {
@@ -41,7 +40,7 @@ io::task<void> distributor_role::run() {
     following.spawn(follow());
     io::task_scope measuring(context_);
     if (metrics_endpoint_) measuring.spawn(metrics_.serve(std::move(metrics_port_)));
-    // Nobody is served before there is something to serve; who connects until then waits.
+    // Subscribers that connect before the feed has been joined wait.
     const std::error_code stopped = co_await joined_.wait();
     if (!stopped && !closing_) co_await feed_.run();
     following_ = nullptr;
@@ -73,13 +72,14 @@ io::task<void> distributor_role::follow() {
             error = co_await upstream_->resume(venue_feed_);
             if (!error) ++resumed_count_;
             if (error == client::session_errc::session_not_available)
-                failure_ = "the venue's feed does not go on with message " + std::to_string(upstream_->next_sequence());
+                failure_ =
+                    "the venue's feed does not continue with message " + std::to_string(upstream_->next_sequence());
         }
         if (!failure_.empty()) co_return close();
     }
 }
 
-// The first snapshot decides where this feed begins.
+// The first snapshot determines the beginning of this feed.
 io::task<void> distributor_role::join() {
     while (!closing_) {
         auto joined = co_await client::feed_session::join(venue_feed_, venue_snapshots_);
@@ -95,7 +95,7 @@ io::task<void> distributor_role::join() {
     feed_.distributor().begin_definition(upstream_->begun_definition());
     bool same_instruments = true;
     upstream_->instruments().for_each([&](const domain::instrument& i) {
-        // One that an operator has defined; what the feed does not say of it is of no use here.
+        // An instrument that an operator has defined; terms that are not in the feed are not needed here.
         const bool is_defined = defines_ && feed_.distributor().book(i.id) == nullptr;
         if (is_defined) feed_.distributor().define(i);
         same_instruments = feed_.distributor().adopt(i.id, *upstream_->book(i.id)) && same_instruments;
@@ -107,7 +107,7 @@ io::task<void> distributor_role::join() {
     joined_.set();
 }
 
-// Everything that the venue's feed says, until the connection breaks.
+// Publishes all messages of the venue's feed, until the connection breaks.
 io::task<void> distributor_role::pass_on() {
     while (!closing_) {
         const auto event = upstream_->poll();

@@ -1,10 +1,10 @@
-// The market-data side in a process of its own, fed by the venue's feed: as many as wanted, each for its own
+// Market data in a process of its own, fed by the venue's feed. There may be any number of them, each with its own
 // subscribers.
 //
-// It joins the venue's feed as any subscriber does, by a snapshot and from the next message on, and publishes the same
-// messages under the same numbers, by TCP and by its own lines. When the connection breaks it tries until the venue is
-// back and goes on with the next message; its subscribers notice nothing but the pause. When the venue no longer has
-// that message, or has gone back behind it, the feed ends: there would be a gap.
+// It joins the venue's feed like any subscriber, by a snapshot and from the next message on, and publishes the same
+// messages under the same numbers, by TCP and by its own lines. When the connection breaks it retries until the venue
+// is back and continues with the next message; its subscribers notice only the pause. When the venue no longer has
+// that message, or its feed ends before it, the feed ends, because there would be a gap.
 //
 // Threads: one context. Limits: the configuration's, market_data/limits.hpp.
 #pragma once
@@ -30,7 +30,7 @@ namespace corro::node {
 
 class distributor_role {
  public:
-    /// How long to wait between two attempts to reach the venue.
+    /// The pause between two attempts to connect to the venue.
     static constexpr std::chrono::milliseconds retry_interval{100};
 
     /// Opens the ports. @param feed, snapshots  The venue's.
@@ -41,15 +41,15 @@ class distributor_role {
     /// Serves until `close`, or until the venue's feed cannot be continued.
     [[nodiscard]] io::task<void> run();
 
-    /// Begins to leave.
+    /// Starts to shut down.
     void close() noexcept;
 
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
     [[nodiscard]] const market_data::distributor& distributor() const noexcept { return feed_.distributor(); }
-    /// Nothing when metrics are not served.
+    /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
-    /// Why the feed ended by itself; empty if it did not.
+    /// Why the feed ended by itself; empty otherwise.
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
  private:
@@ -61,17 +61,17 @@ class distributor_role {
     io::context& context_;
     io::endpoint venue_feed_;
     io::endpoint venue_snapshots_;
-    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
-    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
+    std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
+    telemetry::producer* events_log_;            ///< this thread's producer, or nullptr
     market_data_side feed_;
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;
-    std::uint64_t resumed_count_ = 0;  ///< times that the venue's feed was found again
+    std::uint64_t resumed_count_ = 0;  ///< reconnects to the venue's feed
     std::unique_ptr<client::feed_session> upstream_;
     io::task_scope* following_ = nullptr;
     io::manual_event joined_;
-    bool defines_;  ///< whether the venue may have instruments that are not configured
+    bool defines_;  ///< whether the venue may define further instruments
     std::string failure_;
     bool closing_ = false;
 };

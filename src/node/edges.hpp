@@ -1,4 +1,4 @@
-// What surrounds a facility: the order-entry side, the market-data side, or both. Sorts the events between them.
+// The event router: passes a facility's events to order entry, to market data and to the log.
 //
 // Threads: one context.
 #pragma once
@@ -16,13 +16,13 @@ namespace corro::node {
 
 class edges final : public event_outlet {
  public:
-    /// Either may be nullptr; what is for it is dropped. Both outlive the edges.
+    /// Either may be nullptr; its events are then dropped. Both outlive the router.
     edges(order_entry_side* orders, market_data_side* feed) noexcept : orders_(orders), feed_(feed) {}
 
-    /// Tells every event to `log` from now on, of this thread; nullptr: no log.
+    /// Records every event in `log` from now on, a producer of this thread; nullptr for no log.
     void log_to(telemetry::producer* log) noexcept { log_ = log; }
 
-    /// Takes everything.
+    /// Takes all events.
     std::size_t accept(std::span<const domain::event> events) noexcept override {
         if (log_ != nullptr) without_marks(events, [this](auto run) { log_->note(run); });
         if (feed_ != nullptr) {
@@ -42,7 +42,7 @@ class edges final : public event_outlet {
         return events.size();
     }
 
-    /// Starts sending: once per batch.
+    /// Starts sending. To be called once per batch.
     void flush() noexcept {
         if (orders_ != nullptr) orders_->flush();
         if (feed_ != nullptr) feed_->flush();

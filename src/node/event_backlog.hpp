@@ -1,9 +1,9 @@
-// Events that may not leave yet: first in, first out, with room for whatever one command causes.
+// Events that may not leave yet: a queue that grows for the events of one command.
 //
-// The host stops taking commands long before the backlog is large; but a single mass cancel may cause any number of
-// events, so that it grows instead of losing some. It never shrinks.
+// The host stops accepting commands long before the backlog is large. But a single mass cancel may cause any number
+// of events, so the backlog grows instead of losing them. It never shrinks.
 //
-// Threads: one. Cost: a copy in, none out; no allocation but when it grows.
+// Threads: one. Cost: a copy in, none out; allocates only when it grows.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class event_backlog {
         return {events_.data() + begin, std::min(size(), events_.size() - begin)};
     }
 
-    /// Forgets the oldest `count` events.
+    /// Removes the oldest `count` events.
     void pop(std::size_t count) noexcept {
         CORRO_ASSERT(count <= size());
         begin_ += count;

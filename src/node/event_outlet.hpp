@@ -1,4 +1,4 @@
-// Where the events of a matching host go: the gateway and the feed of the same thread, a ring to another thread, or a
+// The receiver of a matching host's events: the gateway and the feed of the same thread, a ring to another thread, or a
 // link to other processes.
 #pragma once
 
@@ -10,8 +10,9 @@
 
 namespace corro::node {
 
-/// An event that is sent to no session and stands in no feed. A host emits one for a note about a session, which causes
-/// no event of its own: so the note counts as answered when the journal has it, like any other command.
+/// Whether an event is a progress marker, which is sent to no session and no feed. A host emits one for a note about a
+/// session, which causes no event of its own, so that the note counts as answered when it is durable, like any other
+/// command.
 [[nodiscard]] constexpr bool is_mark(const domain::event& event) noexcept {
     return event.kind == domain::event_kind{};
 }
@@ -28,9 +29,9 @@ void without_marks(std::span<const domain::event> events, F&& f) {
 }
 
 struct event_outlet {
-    /// Takes events in the host's total order, marks among them.
+    /// Takes events in the host's total order, including marks.
     ///
-    /// @return  How many were taken, from the front; the host keeps the rest and offers it again.
+    /// @return  The number taken, from the front; the host keeps the others and offers them again.
     virtual std::size_t accept(std::span<const domain::event> events) noexcept = 0;
 
  protected:

@@ -63,10 +63,10 @@ exchange::exchange(io::context& context, const configuration& c)
         orders_.define(i);
         if (log_ != nullptr) log_->list(i);
     }
-    // What the recovery repeated has been told before.
+    // Events of the recovery have been logged before.
     edges_.log_to(events_log_);
     feed_.open(c);
-    // Last: whoever is let in is served at once.
+    // Last, because clients are served as soon as the ports are open.
     orders_.open(context, c);
     watch_.started();
 }
@@ -117,8 +117,8 @@ io::task<void> exchange::run() {
     say(telemetry::log_record_kind::stopped, host_.sequence());
 }
 
-// Inline: a command is executed where it was decoded. Its answers stand in their sessions' buffers then, and leave with
-// those of the other sessions that had something to say at the same time.
+// Inline: a command is executed on the stack of its decoder. Its answers are then in the sessions' output buffers and
+// are sent together with those of other sessions.
 bool exchange::take(const domain::command& command) noexcept {
     if (!host_.has_room()) return false;
     domain::command own = command;
@@ -126,7 +126,7 @@ bool exchange::take(const domain::command& command) noexcept {
     return true;
 }
 
-// Inline: the host's indices and the books are in caches of this thread.
+// Inline: the prefetch works because the host runs on this thread.
 void exchange::expect(std::span<domain::prefetch_hint> coming) noexcept {
     host_.state().expect(coming);
     feed_.distributor().expect(coming);
@@ -143,7 +143,7 @@ void exchange::execute(domain::command& command) noexcept {
     if (host_.released_count() == host_.emitted_count()) orders_.answered(taken_count_);
 }
 
-// Inline: after whatever the loop has read, the commands that had to wait, and then what has come of all of them.
+// Inline: after the reads of a turn, executes the commands that had to wait, and then sends all answers.
 io::task<void> exchange::pump_inline() {
     gateway::command_queue& commands = orders_.commands();
     domain::command command;
@@ -163,17 +163,17 @@ io::task<void> exchange::pump_inline() {
     }
 }
 
-// Lets leave what may leave, and says how far the commands are answered.
+// Releases events, and reports how many commands are answered.
 void exchange::publish_progress() noexcept {
     if (journal_ != nullptr) {
         host_.release();
-        // What waits for a journal that has failed is never answered; nobody shall wait for it.
+        // Commands that wait for a failed journal are never answered, so nothing waits for them.
         orders_.answered(host_.failed() ? taken_count_ : marks_.answered(host_.released_count()));
     }
     edges_.flush();
 }
 
-// Inline: what the journal has made durable may leave, and commands that found no room may come.
+// Inline: when the journal has progressed, releases events and executes commands that had to wait.
 io::task<void> exchange::follow_journal() {
     while (!journal_->ended()) {
         const std::error_code stopped = co_await journal_->writer().progressed().wait();
@@ -185,7 +185,7 @@ io::task<void> exchange::follow_journal() {
     }
 }
 
-// A journal that has failed stays so: everybody outside is to know it at once.
+// A failed journal is permanent: ends the venue or refuses all requests at once.
 void exchange::look_at_journal() {
     if (failure_is_known_ || failure() == nullptr) return;
     failure_is_known_ = true;
@@ -200,7 +200,7 @@ std::string exchange::hindrance() const {
     return closing_ ? "The venue closes." : "";
 }
 
-// The host runs on its own thread; here its events arrive.
+// Split: receives the events of the host's thread.
 io::task<void> exchange::pump_split() {
     while (true) {
         look_at_journal();

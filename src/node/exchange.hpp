@@ -1,8 +1,8 @@
-// One exchange in one process: gateway, facility and distributor, joined.
+// A venue of one facility in one process: gateway, facility and distributor.
 //
-// Requests come out of the gateway's queue in one order and go through the matching host; its events go to the sessions
-// they are for and to the feed. `threading` says on how many threads: inline, all of it on one context; split, the host
-// on a thread of its own. The sides and the host are the same in either case, and neither knows of the other.
+// Requests come from the gateway's queue in one order and go through the matching host; its events go to their sessions
+// and to the feed. `threading` selects the threads: inline, everything is on one context; split, the host has a thread
+// of its own. Order entry, market data and host are the same classes in both cases and independent of each other.
 //
 // Threads: one context, and the facility's thread when split; during the construction one for the recovery. Limits: the
 // configuration's.
@@ -39,8 +39,8 @@ namespace corro::node {
 
 class exchange final : private gateway::command_consumer, private gateway::admin_service {
  public:
-    /// Recovers what the journal holds, and then opens the ports of the configuration; port 0 takes a free one. That of
-    /// the metrics is open meanwhile.
+    /// Recovers from the journal, and then opens the ports of the configuration; port 0 takes a free one. The metrics
+    /// port is open during the recovery.
     /// @throws std::system_error when a port cannot be opened; configuration_error when an address is malformed;
     ///         recovery_error.
     /// @pre    `context` is not running.
@@ -49,17 +49,17 @@ class exchange final : private gateway::command_consumer, private gateway::admin
     exchange(const exchange&) = delete;
     exchange& operator=(const exchange&) = delete;
 
-    /// Serves until `close`; ends when every session has said goodbye and every accepted request is answered.
+    /// Serves until `close`; ends when every session has ended and every accepted request is answered.
     [[nodiscard]] io::task<void> run();
 
-    /// Begins to leave.
+    /// Starts to shut down.
     void close() noexcept {
         closing_ = true;
         orders_.close();
     }
 
-    /// Why the journal has failed, as a sentence; nullptr while it has not. The venue then ends by itself, unless it is
-    /// configured to refuse everything instead.
+    /// Why the journal has failed, as a sentence; nullptr while it has not. After a failure the venue ends by itself,
+    /// unless it is configured to refuse all requests instead.
     [[nodiscard]] const std::string* failure() const noexcept {
         return journal_ == nullptr ? nullptr : journal_->failure();
     }
@@ -67,7 +67,7 @@ class exchange final : private gateway::command_consumer, private gateway::admin
     /// Takes keys, new accounts and limits from a configuration that was read again; see order_entry_side.
     [[nodiscard]] io::task<reread_outcome> reread(configuration changed) { return orders_.reread(std::move(changed)); }
 
-    /// Has a snapshot written beside the journal soon, while trading goes on. Nothing without a journal.
+    /// Starts to write a snapshot beside the journal, without interrupting trading. No effect without a journal.
     void write_snapshot() noexcept {
         if (snapshots_ != nullptr) snapshots_->ask();
     }
@@ -75,16 +75,16 @@ class exchange final : private gateway::command_consumer, private gateway::admin
     [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return orders_.endpoint(); }
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
-    /// Nothing when no lines are configured, or nobody may ask.
+    /// Nothing without lines or without a retransmission port.
     [[nodiscard]] std::optional<io::endpoint> retransmission_endpoint() const noexcept {
         return feed_.lines() == nullptr ? std::nullopt : feed_.lines()->retransmission_endpoint();
     }
 
-    /// Nothing when depth is not served.
+    /// Nothing without a depth port.
     [[nodiscard]] std::optional<io::endpoint> depth_endpoint() const noexcept { return feed_.depth_endpoint(); }
-    /// Nothing when metrics are not served.
+    /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return watch_.endpoint(); }
-    /// What the event log has written and lost; zeros without a log.
+    /// The event log's counters; zeros without a log.
     [[nodiscard]] telemetry::event_log_statistics event_log_statistics() const noexcept {
         return log_ == nullptr ? telemetry::event_log_statistics() : log_->statistics();
     }
@@ -105,11 +105,11 @@ class exchange final : private gateway::command_consumer, private gateway::admin
     [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
         return feed_.distributor().book(id);
     }
-    /// nullptr when nothing is journaled. When split it belongs to the facility's thread while `run` runs.
+    /// nullptr without a journal. When split it belongs to the facility's thread while `run` runs.
     [[nodiscard]] const host_journal* journal() const noexcept { return journal_.get(); }
-    /// How far venue time was ahead of the wall clock at the last look.
+    /// How far venue time was ahead of the wall clock at the last comparison.
     [[nodiscard]] std::chrono::nanoseconds clock_offset() const noexcept { return host_.clock_offset(); }
-    /// Commands sequenced so far. When split, only while no request is under way; so too the hash.
+    /// Commands sequenced so far. When split, to be called only while no request is outstanding, as is the hash.
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return host_.sequence(); }
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
 
@@ -132,8 +132,8 @@ class exchange final : private gateway::command_consumer, private gateway::admin
 
     base::tsc_clock clock_;
     io::context& context_;
-    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
-    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
+    std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
+    telemetry::producer* events_log_;            ///< this thread's producer, or nullptr
     order_entry_side orders_;
     market_data_side feed_;
     edges edges_;
@@ -147,7 +147,7 @@ class exchange final : private gateway::command_consumer, private gateway::admin
     bool ends_with_journal_;
     bool failure_is_known_ = false;
     bool closing_ = false;
-    venue_watch watch_;  ///< last: it looks at all of the above
+    venue_watch watch_;  ///< last: it reads all of the above
 };
 
 }  // namespace corro::node

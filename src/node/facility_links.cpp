@@ -1,4 +1,4 @@
-// The facility's gateways: each link from its greeting until what its gateway owed is done.
+// The facility's links to its gateways, from the handshake until the gateway's last command and cancel are done.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,13 +29,13 @@ io::task<void> facility_role::serve_links() {
     co_await serving.join();
 }
 
-// One link, from its greeting until what its gateway owed is done.
+// Serves one link, from the handshake until the gateway's last command and cancel are done.
 io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
     const auto link = std::make_unique<gateway_link>(std::move(stream));
     io::task_scope writing(context_);
     writing.spawn(link->channel.write());
     if (unauthenticated_.size() == link_strangers_max) {
-        // Out of the list at once: many links may come before the task of this one sees that it is closed.
+        // Removed from the list at once: many links may come before this one's task notices the close.
         unauthenticated_.front()->close();
         unauthenticated_.erase(unauthenticated_.begin());
     }
@@ -66,17 +66,17 @@ io::task<void> facility_role::serve_link(gateway::transport_stream stream) {
     co_await writing.join();
 }
 
-// Hears the gateway's proof and its greeting; true: the gateway is ours, and has been told what was answered so far.
+// Receives the gateway's proof and greeting. True when the gateway is accepted and has been sent the answers so far.
 io::task<bool> facility_role::greet(gateway_link* link) {
     link_frame frame;
     const auto came = co_await io::with_timeout(link_patience, link->channel.read(&frame));
     if (!came || !*came) co_return false;
     link_hello theirs;
-    // An end of another version may say something else first. It begins with the same magic.
+    // An end of another version may send another message first. It begins with the same magic.
     if (frame.payload.size() >= sizeof theirs) theirs = frame.record<link_hello>(0);
     std::string problem = mismatch(theirs);
     if (problem.empty() && frame.kind != link_message::hello)
-        problem = "the two ends of the link are of different versions of Corro";
+        problem = "the two ends of the link run different versions of Corro";
     if (!problem.empty()) {
         reject_overloaded(*link, link_message::refusal, problem);
         co_return false;
@@ -99,14 +99,14 @@ io::task<bool> facility_role::greet(gateway_link* link) {
     co_return admit(*link, greeting.greeting, proofs);
 }
 
-// Nothing that it hears is of use to somebody without the secret.
+// The reply contains nothing that is of use without the secret.
 void facility_role::reject_overloaded(gateway_link& link, link_message how, std::string_view why) {
     ++links_refused_;
     link.channel.put(how, std::as_bytes(std::span(why)));
     link.channel.flush();
 }
 
-// A gateway that has proved the secret: ours, or refused by name.
+// Accepts a gateway that has proved the secret, or refuses it by its name.
 bool facility_role::admit(gateway_link& link, link_greeting theirs, const link_proofs& proofs) {
     link_greeting ours = greeting_of(configuration_);
     if (journal_ != nullptr) {
@@ -181,22 +181,22 @@ io::task<void> facility_role::take_commands(gateway_link* link) {
     }
 }
 
-// The gateway has read its file again. It may be the first to have the newer one; then the link stands until the
+// The gateway has read its file again. It may have a newer one than the facility; the link then stays until the
 // facility has read its own.
 bool facility_role::take_reading(gateway_link& link, const link_greeting& theirs) {
     if (theirs.gateway != link.greeting.gateway) return false;
     link.greeting = theirs;
     const std::string problem = mismatch(greeting_of(configuration_), theirs);
     if (!problem.empty() && noticed_) {
-        noticed_(
-            fmt::format("gateway \"{}\" has read its file again: {}; the link ends when the facility reads its file "
-                        "and they still differ",
-                        theirs.gateway.data(), problem));
+        noticed_(fmt::format(
+            "gateway \"{}\" has read its file again: {}. The link will end when the facility reads its file "
+            "and they still differ",
+            theirs.gateway.data(), problem));
     }
     return true;
 }
 
-// A session of this gateway has logged on, or has ended and was cancelled for if it had to be.
+// Records that a session of this gateway has logged on, or has ended and its orders are cancelled if required.
 void facility_role::keep_cancel(gateway_link& link, const domain::command& note) {
     absent_sessions_.erase(note.session.value);
     if (note.state == domain::switch_state::on) {
@@ -206,7 +206,7 @@ void facility_role::keep_cancel(gateway_link& link, const domain::command& note)
     }
 }
 
-// What operators want to know. False: the link is to end.
+// Answers operators' requests. False when the link must end.
 bool facility_role::answer_questions(gateway_link& link, const link_frame& frame) {
     const asked_facility asked = asked_of(host_, thread_.get(), journal_.get(), feed_, snapshots_.get());
     for (std::size_t i = 0; i < frame.count<gateway::admin_request>(); ++i) {
@@ -219,7 +219,7 @@ bool facility_role::answer_questions(gateway_link& link, const link_frame& frame
     return true;
 }
 
-// False: the link is to end.
+// Executes the commands of a frame. False when the link must end.
 io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) {
     const std::size_t count = frame.count<domain::command>();
     for (std::size_t i = 0; i < count; ++i) {
@@ -243,8 +243,8 @@ io::task<bool> facility_role::execute_all(gateway_link* link, link_frame frame) 
     co_return true;
 }
 
-// What a session may do is known here, and what the peer says of it is not believed. False: the session is none of this
-// gateway's, or may enter nothing.
+// Fills in the session's account and rights from the own configuration, not from the peer. False when the session does
+// not belong to this gateway, or may not enter requests.
 bool facility_role::take_over(const gateway_link& link, domain::command& command) const noexcept {
     if (!shares_.serves(link.gateway, command.session)) return false;
     const gateway::account& owner = *accounts_.owner_of(command.session);
@@ -258,13 +258,13 @@ bool facility_role::takes_commands() noexcept {
     return thread_ != nullptr ? commands_.has_room() : host_.has_room();
 }
 
-// To the host, which is here or behind a ring.
+// Submits a command to the host, directly or by the ring.
 void facility_role::pass_on(std::size_t gateway, const domain::command& command, source_kind kind) {
     if (gateways_[gateway] != nullptr) ++gateways_[gateway]->under_way_count;
     under_way_.push_back({gateway, kind, gateways_[gateway] != nullptr});
     if (thread_ != nullptr) {
         const bool taken = commands_.try_push(command);
-        CORRO_ASSERT(taken, "there was room a moment ago, and nobody else fills it");
+        CORRO_ASSERT(taken, "the queue had room, and only this thread fills it");
         return;
     }
     domain::command sequenced = command;
@@ -273,7 +273,7 @@ void facility_role::pass_on(std::size_t gateway, const domain::command& command,
     executed(executed_command(sequenced, host_.emitted_count(), !taken));
 }
 
-// False: stopped before there was room.
+// False when stopped before the queue had room.
 io::task<bool> facility_role::wait_for_room() {
     publish_progress();
     while (!takes_commands()) {
@@ -284,7 +284,7 @@ io::task<bool> facility_role::wait_for_room() {
     co_return true;
 }
 
-// The gateway can cancel nothing any more: what it had been asked to is done here.
+// The gateway is gone: executes its cancels on disconnect.
 io::task<void> facility_role::execute_cancels(gateway_link* link) {
     while (!link->cancels.empty()) {
         const auto [session, account] = *link->cancels.begin();
@@ -294,7 +294,7 @@ io::task<void> facility_role::execute_cancels(gateway_link* link) {
     }
 }
 
-// False: stopped.
+// False when stopped.
 io::task<bool> facility_role::execute_cancel(std::size_t gateway, std::uint32_t session, domain::account_id account) {
     const domain::session_id id{session};
     bool room = co_await wait_for_room();
@@ -302,7 +302,7 @@ io::task<bool> facility_role::execute_cancel(std::size_t gateway, std::uint32_t 
     pass_on(gateway, gateway::cancel_of_session(id, account), source_kind::cancel);
     room = co_await wait_for_room();
     if (!room) co_return false;
-    // Somebody who has logged on meanwhile has noted it again.
+    // If the session has logged on again, it has recorded a new cancel on disconnect.
     const gateway_link* const link = gateways_[gateway];
     if (link != nullptr && link->cancels.contains(session)) co_return true;
     pass_on(gateway, gateway::cancel_on_disconnect_command(id, account, domain::switch_state::off), source_kind::note);
@@ -310,14 +310,14 @@ io::task<bool> facility_role::execute_cancel(std::size_t gateway, std::uint32_t 
     co_return true;
 }
 
-// The sessions that were connected when the facility died, and whose gateway has not brought them back.
+// Cancels for sessions that were connected when the facility died and have not logged on again.
 io::task<void> facility_role::cancel_absent_sessions() {
     if (absent_sessions_.empty()) co_return;
     const std::error_code stopped = co_await io::sleep_for(configuration_.cancel_grace);
     if (stopped) co_return;
     while (true) {
         const bool room = co_await wait_for_room();
-        // Nothing is waited for from here to the cancel: what a session has entered that came back is not to be
+        // There is no suspension from here to the cancel, so that new orders of a session that logs on are not
         // cancelled.
         if (!room || absent_sessions_.empty()) co_return;
         const auto [session, account] = *absent_sessions_.begin();
@@ -328,7 +328,7 @@ io::task<void> facility_role::cancel_absent_sessions() {
     }
 }
 
-// Waits until everything that was taken is told. What other gateways do meanwhile is not waited for.
+// Waits until all accepted commands of this gateway are answered, independent of other gateways.
 io::task<void> facility_role::settle(gateway_link* link) {
     publish_progress();
     const auto is_settled = [&] {
@@ -341,11 +341,11 @@ io::task<void> facility_role::settle(gateway_link* link) {
     }
 }
 
-// Says how far the gateway's commands are answered, unless it has left so much unread that it must be dead.
+// Sends the number of the gateway's answered commands, unless its unread backlog shows that it is dead.
 void facility_role::send_progress(gateway_link& link) {
     if (link.marked_count != link.taken_count) link.marks.note(link.taken_count, link.emitted_count);
     link.marked_count = link.taken_count;
-    // What waits for a journal that has failed is never answered; nobody shall wait for it.
+    // Commands that wait for a failed journal are never answered, so nothing waits for them.
     const std::uint64_t answered = has_failed() ? link.taken_count : link.marks.answered(delivered_count_);
     if (link.hears) {
         if (answered != link.answered_count) link.channel.put_record(link_message::answered, answered);

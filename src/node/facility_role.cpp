@@ -28,7 +28,7 @@ std::unique_ptr<facility_thread> thread_of(io::context& context, const configura
     return std::make_unique<facility_thread>(context, commands, c.busy_poll, segment_queue_capacity);
 }
 
-// Without a secret any local process could bring commands.
+// Without a secret any local process could submit commands.
 const configuration& listening_link(const configuration& c) {
     require_link_secret(c);
     return c;
@@ -57,7 +57,7 @@ facility_role::facility_role(io::context& context, const configuration& c,
     gateway::set_copies(accounts_, answers_);
     host_.throttle(throttle_options_of(c), accounts_.sessions_capacity());
     host_.limit_open_orders(c.account_open_orders_max);
-    // What the recovery repeats has been told to the log before.
+    // Events of the recovery have been logged before.
     watch_.open(c);
     telemetry::producer* const told_later = std::exchange(events_log_, nullptr);
     if (!c.journal_directory.empty()) {
@@ -87,7 +87,7 @@ facility_role::facility_role(io::context& context, const configuration& c,
     }
     feed_.take_phases(host_.state());
     feed_.open(c);
-    // Last: who finds the link finds a facility that has its journal and all of its ports.
+    // Last, so that a facility with an open link has its journal and all of its ports.
     links_.emplace(context, c.link_listen, c.link_users);
     watch_.started();
 }
@@ -117,7 +117,7 @@ io::task<void> facility_role::run() {
     say(telemetry::log_record_kind::started);
     if (!first_commands_.empty()) {
         const bool taken = co_await execute_own(std::move(first_commands_));
-        static_cast<void>(taken);  // the next start gives them again
+        static_cast<void>(taken);  // the next start executes them again
     }
     co_await serve_links();
     if (disk_watch_ != nullptr) disk_watch_->leave();
@@ -159,16 +159,15 @@ void facility_role::collect(telemetry::metrics_page& page) const {
     if (log_ != nullptr) add_metrics(*log_, page);
     if (thread_ != nullptr) add_metrics(*thread_, page);
     const auto absent = std::count(gateways_.begin(), gateways_.end(), nullptr);
-    page.gauge("corro_gateways_linked", "Gateways that are linked.",
+    page.gauge("corro_gateways_linked", "Linked gateways.",
                static_cast<double>(gateways_.size() - static_cast<std::size_t>(absent)));
-    page.counter("corro_links_cut_total", "Links to gateways that fell silent or did not read.", links_cut_);
+    page.counter("corro_links_cut_total", "Links closed because the gateway sent nothing or did not read.", links_cut_);
     page.counter("corro_links_refused_total",
-                 "Connections to the link of another user, or without a proof of its secret.",
+                 "Connections to the link refused: another user, or no proof of the secret.",
                  links_refused_ + links_->refused_count());
-    page.counter(
-        "corro_gone_sessions_cancelled_total",
-        "Sessions cancelled for because their gateway had gone, or because they did not come back after a start.",
-        cancels_executed_);
+    page.counter("corro_gone_sessions_cancelled_total",
+                 "Cancels for sessions whose gateway had gone, or that did not log on again after a start.",
+                 cancels_executed_);
 }
 
 io::task<reread_outcome> facility_role::reread(configuration changed) {
@@ -180,7 +179,7 @@ io::task<reread_outcome> facility_role::reread(configuration changed) {
     }
     if (!commands.empty()) {
         const bool taken = co_await execute_own(std::move(commands));
-        if (!taken) outcome.problems.emplace_back("the journal does not take accounts and limits now");
+        if (!taken) outcome.problems.emplace_back("the journal does not accept accounts and limits now");
     }
     if (outcome.problems.empty() && outcome.accounts_added != 0 && journal_ != nullptr) {
         std::string problem = co_await journal_->write_owners(owners_with(accounts_, changed.accounts));
@@ -196,7 +195,7 @@ io::task<reread_outcome> facility_role::reread(configuration changed) {
     co_return outcome;
 }
 
-// False: the journal has not taken all of them, or the venue ends.
+// False when the journal has not accepted all of them, or the venue ends.
 io::task<bool> facility_role::execute_own(std::vector<domain::command> commands) {
     own_was_refused_ = false;
     for (const domain::command& c : commands) {
@@ -214,8 +213,8 @@ io::task<bool> facility_role::execute_own(std::vector<domain::command> commands)
     co_return !own_was_refused_;
 }
 
-// A gateway that has not read its file again would let go on who has a key no longer. It is cancelled for as if it had
-// died, and finds the facility again when it has the same accounts and keys.
+// Closes links of gateways with an older file, because they would still accept removed keys. Their sessions are
+// cancelled as if the gateway had died; it links again when it has the same accounts and keys.
 void facility_role::close_superseded_links() {
     const link_greeting ours = greeting_of(configuration_);
     for (gateway_link* link : gateways_) {
@@ -238,7 +237,7 @@ void facility_role::close() noexcept {
     }
 }
 
-// Everybody's events: public ones to the feed, private ones into the log and to the gateways.
+// Passes public events to the feed, and private ones to the answer log and the gateways.
 std::size_t facility_role::accept(std::span<const domain::event> events) noexcept {
     delivered_count_ += events.size();
     if (events_log_ != nullptr) without_marks(events, [this](auto run) { events_log_->note(run); });
@@ -256,34 +255,34 @@ std::size_t facility_role::accept(std::span<const domain::event> events) noexcep
     return events.size();
 }
 
-// All gateways hear of a new instrument, before anything that is said of it. The facility may be on another thread.
+// Sends a new instrument to all gateways, before any event about it. The facility may be on another thread.
 void facility_role::take_definition(const domain::event& event) {
     if (!definitions_.take(event)) return;
     const domain::instrument* const made = instruments_.define(definitions_.get());
-    if (made == nullptr) return;  // in a recovery, after which all are taken over
+    if (made == nullptr) return;  // in a recovery, which takes over all of them at its end
     defined_.push_back(*made);
     for (gateway_link* link : gateways_) {
         if (link != nullptr && link->hears) link->channel.put_record(link_message::definition, *made);
     }
 }
 
-// The gateway of the session, and those of sessions that get a copy; each once.
+// Sends an event to the gateway of its session, and to those of sessions with a drop copy, once each.
 void facility_role::notify_gateways(const domain::event& event) {
     std::uint64_t told = 0;
     const auto tell = [&](domain::session_id id) {
         const std::size_t gateway = shares_.gateway_of(id);
-        if (gateway >= gateways_.size()) return;  // nobody serves it
+        if (gateway >= gateways_.size()) return;  // no gateway serves it
         if ((told >> gateway & 1U) != 0) return;
         told |= std::uint64_t{1} << gateway;
         gateway_link* const link = gateways_[gateway];
         if (link != nullptr && link->hears) link->channel.put_record(link_message::events, event);
     };
     tell(domain::session_of(event));
-    if (event.kind == domain::event_kind::session_numbers_reset) return;  // the copies have numbers of their own
+    if (event.kind == domain::event_kind::session_numbers_reset) return;  // drop copies have numbers of their own
     for (const domain::session_id copy : answers_.copies_of(domain::account_of(event))) tell(copy);
 }
 
-// What became of the oldest command that was passed on.
+// Receives the outcome of the oldest submitted command.
 void facility_role::executed(const executed_command& what) {
     const source from = under_way_.front();
     under_way_.pop_front();
@@ -294,7 +293,7 @@ void facility_role::executed(const executed_command& what) {
         own_emitted_count_ = what.emitted;
         own_was_refused_ = own_was_refused_ || what.refused;
     }
-    // Nobody waits for it: the venue is torn down, or it was ours.
+    // No gateway waits for it: the venue is torn down, or it is an own command.
     if (link == nullptr || !from.is_waited_for) return;
     --link->under_way_count;
     link->emitted_count = what.emitted;
@@ -308,7 +307,7 @@ void facility_role::executed(const executed_command& what) {
     }
 }
 
-// Inline: what the journal has made durable may leave, and commands that found no room may come.
+// Inline: when the journal has progressed, releases events and executes commands that had to wait.
 io::task<void> facility_role::follow_journal() {
     while (!journal_->ended()) {
         const std::error_code stopped = co_await journal_->writer().progressed().wait();
@@ -320,8 +319,8 @@ io::task<void> facility_role::follow_journal() {
     }
 }
 
-// As in an exchange. Where the facility ends, the gateways lose their link, and their sessions with it; otherwise they
-// refuse logons and requests by the reason.
+// As in `exchange`. When the facility ends, the gateways lose their link and end their sessions; otherwise they refuse
+// logons and requests with the reason.
 void facility_role::look_at_journal() {
     if (failure_is_known_ || failure() == nullptr) return;
     failure_is_known_ = true;
@@ -340,7 +339,7 @@ std::string facility_role::hindrance() const {
     return closing_ ? "The facility closes." : "";
 }
 
-// Split: the host's events arrive here, and what became of the commands.
+// Split: receives the host's events and the outcomes of commands.
 io::task<void> facility_role::follow_thread() {
     while (true) {
         look_at_journal();
@@ -355,7 +354,7 @@ io::task<void> facility_role::follow_thread() {
     }
 }
 
-// Lets leave what may leave, and says how far the commands are answered.
+// Releases events, and reports how many commands are answered.
 void facility_role::publish_progress() {
     if (thread_ == nullptr) host_.release();
     for (gateway_link* link : gateways_) {

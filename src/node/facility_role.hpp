@@ -1,22 +1,21 @@
-// The facility in a process of its own: host, journal and market data, and links over which the processes of gateways
-// bring commands and take private events.
+// The facility in a process of its own: host, journal and market data, and links over which gateways send commands and
+// receive private events.
 //
-// A peer that has not proved the link's secret hears nothing and does nothing. From one that has, a command's session
-// is believed if the gateway serves it; account and rights are those of the session's account here.
+// A peer without the link's secret receives nothing and can do nothing. A gateway's command may only name a session
+// that the gateway serves; its account and rights come from this process's configuration.
 //
-// It keeps the answer log, which is a function of the journal like the feed; a gateway that connects gets what was said
-// to its sessions, and then everything for them from there on, so that gateways can die and come back. When one dies,
-// the facility cancels for those of its sessions that had asked for that, before it serves the next of that name. The
-// others go on meanwhile: commands of all gateways stand in one order, and none waits for another.
+// It has the answer log, which is a function of the journal like the feed. A gateway that connects gets the earlier
+// answers of its sessions, and then all later ones, so that gateways can die and restart. When one dies, the facility
+// executes the cancels on disconnect of its sessions before it serves the next gateway of that name. The other gateways
+// continue: the commands of all gateways are in one order, and none waits for another.
 //
-// `threading` says where the host is: on the context of the links, or on a thread of its own. Split, the commands of
-// all gateways go to it through one ring, and what became of each comes back through another, in the same order.
+// `threading` selects the host's thread: that of the links, or its own. Split, the commands of all gateways go to it
+// through one ring, and their outcomes return through another, in the same order.
 //
 // The sources: facility_role.cpp (the venue), facility_links.cpp (its gateways).
 //
 // Threads: one context, and the facility's thread when split. Limits: the configuration's, node/link_messages.hpp,
-// gateways_max; one process for each gateway
-//          that the accounts name.
+// gateways_max; one process for each gateway in the accounts.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +60,8 @@ namespace corro::node {
 
 class facility_role final : private command_outlet {
  public:
-    /// Opens the port of the metrics, takes the journal and recovers what it holds, then opens the ports of market data
-    /// and, last, the link.
+    /// Opens the metrics port, locks the journal and recovers from it, then opens the ports of market data and, last,
+    /// the link.
     /// @throws As `exchange`.
     /// @param noticed  Called with a sentence when a gateway has other accounts or keys than the facility.
     facility_role(io::context& context, const configuration& configuration,
@@ -71,14 +70,14 @@ class facility_role final : private command_outlet {
     facility_role(const facility_role&) = delete;
     facility_role& operator=(const facility_role&) = delete;
 
-    /// Serves until `close`; ends when everything that was taken is answered.
+    /// Serves until `close`; ends when every accepted command is answered.
     [[nodiscard]] io::task<void> run();
 
-    /// Begins to leave.
+    /// Starts to shut down.
     void close() noexcept;
 
-    /// Takes keys, new accounts and limits from a configuration that was read again; see order_entry_side. Links of
-    /// gateways that have other accounts or keys end, and they link again when they have the same.
+    /// Takes keys, new accounts and limits from a configuration that was read again; see order_entry_side. Closes links
+    /// of gateways with other accounts or keys; they link again when they have the same.
     [[nodiscard]] io::task<reread_outcome> reread(configuration changed);
 
     /// Why the journal has failed; see exchange.
@@ -86,7 +85,7 @@ class facility_role final : private command_outlet {
         return journal_ == nullptr ? nullptr : journal_->failure();
     }
 
-    /// Has a snapshot written beside the journal soon, while trading goes on. Nothing without a journal.
+    /// Starts to write a snapshot beside the journal, without interrupting trading. No effect without a journal.
     void write_snapshot() noexcept {
         if (snapshots_ != nullptr) snapshots_->ask();
     }
@@ -94,45 +93,45 @@ class facility_role final : private command_outlet {
     [[nodiscard]] std::string link_address() const { return links_->address(); }
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
-    /// Nothing when metrics are not served.
+    /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return watch_.endpoint(); }
     [[nodiscard]] const host_journal* journal() const noexcept { return journal_.get(); }
-    /// Commands sequenced so far. When split, only while no request is under way; so too the hash.
+    /// Commands sequenced so far. When split, to be called only while no request is outstanding, as is the hash.
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return host_.sequence(); }
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
     [[nodiscard]] const market_data::distributor_statistics& feed_statistics() const noexcept {
         return feed_.distributor().statistics();
     }
-    /// Sessions that were cancelled for because their gateway died, or because they did not come back after a start.
+    /// Cancels for sessions whose gateway died, or that did not log on again after a start.
     [[nodiscard]] std::uint64_t cancels_executed() const noexcept { return cancels_executed_; }
 
  private:
-    /// A gateway that is connected, until what it owed is done.
+    /// A connected gateway, until its last command and cancel are done.
     struct gateway_link {
         explicit gateway_link(gateway::transport_stream stream) : channel(std::move(stream)) {}
 
         link_channel channel;
-        std::size_t gateway = 0;            ///< its number in the shares
-        link_greeting greeting;             ///< what it has read
-        bool hears = false;                 ///< private events for its sessions leave by the channel
+        std::size_t gateway = 0;            ///< its index in the shares
+        link_greeting greeting;             ///< of the configuration that it has read
+        bool hears = false;                 ///< whether the channel sends its sessions' private events
         io::task_scope* taking = nullptr;   ///< reads its commands
-        std::size_t waiting_bytes_max = 0;  ///< beyond which it is taken for dead
+        std::size_t waiting_bytes_max = 0;  ///< beyond this it counts as dead
         answer_marks marks;
-        std::uint64_t under_way_count = 0;  ///< commands and cancels that were passed on and are not done
-        std::uint64_t taken_count = 0;      ///< commands that are done, or were turned away
-        std::uint64_t marked_count = 0;     ///< of these, up to the last mark
+        std::uint64_t under_way_count = 0;  ///< submitted commands and cancels that are not done
+        std::uint64_t taken_count = 0;      ///< commands that are done or were rejected
+        std::uint64_t marked_count = 0;     ///< of these, those before the last mark
         std::uint64_t emitted_count = 0;    ///< events of the host when the last one was done
         std::uint64_t answered_count = 0;
-        /// Accounts by session: to be cancelled for when the gateway dies.
+        /// Cancels on disconnect to execute when the gateway dies: accounts by session.
         std::map<std::uint32_t, domain::account_id> cancels;
     };
 
-    /// Whose command it was that was passed on.
+    /// The source of a submitted command.
     enum class source_kind : std::uint8_t {
         request,
-        cancel,   ///< ours, for a session whose gateway or whose former facility died
-        note,     ///< ours, that this is done
-        account,  ///< ours, of the configuration
+        cancel,   ///< an own one, for a session whose gateway or former facility died
+        note,     ///< an own one, which records that the cancel is done
+        account,  ///< an own one, from the configuration
     };
     struct source {
         std::size_t gateway = 0;
@@ -143,7 +142,7 @@ class facility_role final : private command_outlet {
     [[nodiscard]] venue_parts parts() noexcept { return {&host_, &answers_, &feed_.distributor(), feed_.lines()}; }
     std::size_t accept(std::span<const domain::event> events) noexcept override;
     void executed(const executed_command& what) override;
-    // Answers that find no room at a gateway wait in its channel, or end the link.
+    // Answers to a slow gateway wait in its channel, or end the link.
     [[nodiscard]] bool has_room() const noexcept override { return true; }
     bool give_up() noexcept override { return !std::exchange(given_up_, true); }
     void notify_gateways(const domain::event& event);
@@ -182,14 +181,14 @@ class facility_role final : private command_outlet {
     io::context& context_;
     base::tsc_clock clock_;
     configuration configuration_;
-    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
-    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
+    std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
+    telemetry::producer* events_log_;            ///< this thread's producer, or nullptr
     gateway::account_directory accounts_;
     gateway_shares shares_;
     gateway::answer_log answers_;
     market_data_side feed_;
-    std::uint64_t life_;                       ///< tells this process from any other
-    std::optional<link_acceptor> links_;       ///< from the end of the construction on
+    std::uint64_t life_;                       ///< a random id of this process
+    std::optional<link_acceptor> links_;       ///< set at the end of the constructor
     gateway::command_queue commands_;          ///< split: to the thread
     std::unique_ptr<facility_thread> thread_;  ///< when split
     matching_host host_;
@@ -197,20 +196,20 @@ class facility_role final : private command_outlet {
     std::unique_ptr<journal_watch> disk_watch_;  ///< with a journal
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with a journal
 
-    wire::instrument_table instruments_;       ///< all, as far as they have been told
+    wire::instrument_table instruments_;       ///< all published ones
     std::vector<domain::instrument> defined_;  ///< those of them that were defined while the venue ran
     domain::definition_reader definitions_;
-    std::vector<gateway_link*> gateways_;         ///< by their numbers; nullptr: not there
-    std::vector<link_channel*> unauthenticated_;  ///< have not proved the secret yet; the oldest first
+    std::vector<gateway_link*> gateways_;         ///< by index; nullptr when not connected
+    std::vector<link_channel*> unauthenticated_;  ///< without a proof of the secret yet; the oldest first
     std::map<std::uint32_t, domain::account_id>
-        absent_sessions_;  ///< of sessions that have not come back since the start
+        absent_sessions_;  ///< of sessions that have not logged on since the start
     std::uint64_t cancels_executed_ = 0;
-    std::uint64_t links_cut_ = 0;        ///< because they fell silent or did not read
+    std::uint64_t links_cut_ = 0;        ///< because they sent nothing or did not read
     std::uint64_t links_refused_ = 0;    ///< because they did not prove the secret
     std::deque<source> under_way_;       ///< of the commands that are not done, oldest first
-    std::uint64_t delivered_count_ = 0;  ///< events that have come here from the host
-    io::manual_event progressed_;        ///< the journal has, or the facility's thread
-    bool given_up_ = false;              ///< split: the journal has failed, and what could leave is here
+    std::uint64_t delivered_count_ = 0;  ///< events received from the host
+    io::manual_event progressed_;        ///< set by the journal or the facility's thread
+    bool given_up_ = false;              ///< split: the journal has failed, and all released events are here
     bool closing_ = false;
     bool failure_is_known_ = false;
     std::function<void(const std::string&)> noticed_;
@@ -218,7 +217,7 @@ class facility_role final : private command_outlet {
     std::uint64_t own_under_way_count_ = 0;        ///< commands of the configuration that are not done
     std::uint64_t own_emitted_count_ = 0;          ///< events of the host when the last one was done
     bool own_was_refused_ = false;
-    venue_watch watch_;  ///< last: it looks at all of the above
+    venue_watch watch_;  ///< last: it reads all of the above
 };
 
 }  // namespace corro::node

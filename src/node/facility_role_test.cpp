@@ -30,7 +30,7 @@ configuration small(const std::string& directory) {
     return c;
 }
 
-/// Everything that comes for a request, until the other end closes.
+/// Reads the response to a request until the other end closes.
 io::task<void> ask_for_metrics(io::context* context, facility_role* facility, std::string* page) {
     io::task_scope serving(*context);
     serving.spawn(facility->run());

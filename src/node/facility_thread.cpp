@@ -12,7 +12,7 @@
 namespace corro::node {
 namespace {
 
-/// How often an idle thread looks for commands between two looks at its context.
+/// The polls for commands of an idle thread between two turns of its context.
 constexpr int looks_per_turn = 64;
 
 /// Every thread of a venue has the same time of day.
@@ -80,14 +80,14 @@ io::task<void> facility_thread::serve() {
     co_await journaling.join();
 }
 
-// What the journal has made durable may leave, also when no command comes. Ends with the journal.
+// Releases events when the journal has progressed, also without commands. Ends with the journal.
 io::task<void> facility_thread::follow_journal() {
     while (!journal_->ended()) {
         const std::error_code stopped = co_await journal_->writer().progressed().wait();
         if (stopped) co_return;
         journal_->forget_old_segments();
         publish_progress();
-        bell_.set();  // commands may wait for room
+        bell_.set();  // commands may be waiting for the journal
     }
 }
 
@@ -103,8 +103,8 @@ io::task<void> facility_thread::take_commands() {
             co_await io::yield();
             continue;
         }
-        // Whoever makes room after this exchange sees the wish; the room made before it is seen here. The journal makes
-        // its room on this thread, and rings.
+        // A consumer that makes space after this exchange sees the flag; space made before it is seen here. The journal
+        // makes space on this thread, and rings.
         if (waits_for_room()) {
             wants_room_.exchange(true, std::memory_order_acq_rel);
             if (take_batch()) continue;
@@ -114,7 +114,7 @@ io::task<void> facility_thread::take_commands() {
     }
 }
 
-// Releases and executes as much as a turn may; false when there was nothing to do.
+// Releases and executes one batch; false when there was nothing to do.
 bool facility_thread::take_batch() noexcept {
     const std::uint64_t released_before = host_->released_count();
     host_->release();
@@ -151,7 +151,7 @@ bool facility_thread::waits_for_room() noexcept {
 void facility_thread::publish_progress() noexcept {
     host_->release();
     if (executed_ != nullptr && host_->failed()) failed_.store(true, std::memory_order_release);
-    // What waits for a journal that has failed is never answered; nobody shall wait for it.
+    // Commands that wait for a failed journal are never answered, so nothing waits for them.
     const std::uint64_t answered = host_->failed() ? taken_count_ : marks_.answered(host_->released_count());
     sequence_.store(host_->sequence(), std::memory_order_relaxed);
     if (journal_ != nullptr) room_.store(journal_->writer().room(), std::memory_order_relaxed);
@@ -166,7 +166,7 @@ bool facility_thread::idle_for_long() noexcept {
 }
 
 bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
-    // Read first: what it counts is in the ring by now.
+    // Read first: the events that it counts are then in the ring.
     const std::uint64_t answered = answered_count_.load(std::memory_order_acquire);
     std::size_t count = 0;
     while (count < events_batch_max) {
@@ -193,7 +193,7 @@ bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
 }
 
 bool facility_thread::drain(command_outlet& into) {
-    // Read first: what could leave before the journal failed is in the ring by now.
+    // Read first: all events released before the failure are then in the ring.
     const bool failed = failed_.load(std::memory_order_acquire);
     std::size_t count = 0;
     bool gave_up = false;

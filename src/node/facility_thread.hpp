@@ -1,11 +1,11 @@
-// A matching host on a thread of its own, with a ring on either side.
+// A matching host on a thread of its own, with a ring in each direction.
 //
-// Commands come out of the gateways' queue, which rings this thread's bell; events go into a ring towards the edges'
-// context, and ring its bell once per batch. An idle thread looks for commands for a while before it sleeps, so that
+// Commands come from the gateways' queue, which rings this thread's bell; events go through a ring to the router's
+// context, and ring its bell once per batch. An idle thread polls for commands for a while before it sleeps, so that
 // neither side wakes the other by a system call while both are busy.
 //
-// Threads: constructed, started, stopped and drained by the edges' thread; the host belongs to the new thread between
-//          `start` and `stop`, except that a host with nothing to do may be read.
+// Threads: constructed, started, stopped and drained by the router's thread; the host belongs to the new thread
+//          between `start` and `stop`, except that an idle host may be read.
 // Limits: node/limits.hpp.
 #pragma once
 
@@ -31,10 +31,10 @@ namespace corro::node {
 
 class facility_thread final : public event_outlet {
  public:
-    /// @param edge      The context of those who drain.
+    /// @param edge      The context of the consumer.
     /// @param commands  Its consumer is this thread from `start` to `stop`. Outlives the thread.
-    /// @param executed_max  Not 0: it says of each command what became of it, to whoever drains into a command_outlet;
-    ///                      a power of two, and so many may wait.
+    /// @param executed_max  Not 0: outcomes of commands are recorded for a drain into a command_outlet. The capacity
+    ///                      of their ring, a power of two.
     facility_thread(io::context& edge, gateway::command_queue& commands, std::chrono::nanoseconds busy_poll,
                     std::size_t executed_max = 0);
     /// Stops.
@@ -42,31 +42,30 @@ class facility_thread final : public event_outlet {
     facility_thread(const facility_thread&) = delete;
     facility_thread& operator=(const facility_thread&) = delete;
 
-    /// The context on which the thread runs; before `start` whoever prepares the host may run it.
+    /// The context on which the thread runs; before `start` it may be run to prepare the host.
     [[nodiscard]] io::context& context() noexcept { return context_; }
 
     /// Runs `host`, whose outlet is this, and its journal if it has one.
     void start(matching_host& host, host_journal* journal);
-    /// Waits until the journal is closed and the thread has ended; commands that wait in the queue stay there.
+    /// Waits until the journal is closed and the thread has ended; commands in the queue stay there.
     void stop() noexcept;
 
-    /// Moves what has arrived into `into`, up to a bound, and says how far the commands are answered.
-    /// @return  Whether something came.
+    /// Moves the events that have arrived into `into`, up to a limit, and reports how many commands are answered.
+    /// @return  Whether there were any.
     [[nodiscard]] bool drain(edges& into, order_entry_side& orders) noexcept;
 
-    /// The same for who hears of every command: tells `into` what became of them, and hands it events as long as it has
-    /// room.
+    /// The same with the outcomes of commands: passes outcomes to `into`, and events as long as it has room.
     [[nodiscard]] bool drain(command_outlet& into);
 
     /// Rung when `drain` has something to do.
     [[nodiscard]] io::remote_event& bell() noexcept { return edge_bell_; }
 
-    /// Commands sequenced when the thread last said how far it is; any thread.
+    /// Commands sequenced as last published by the thread; any thread.
     [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }
-    /// What the journal took then, if there is one; any thread.
+    /// The commands that the journal accepted at that time, if there is one; any thread.
     [[nodiscard]] journal::journal_room room() const noexcept { return room_.load(std::memory_order_relaxed); }
 
-    /// Events in the ring towards the edges, about; any thread.
+    /// The approximate number of events in the ring to the router; any thread.
     [[nodiscard]] std::size_t waiting_count() const noexcept { return events_.size(); }
 
     std::size_t accept(std::span<const domain::event> events) noexcept override { return events_.try_push(events); }
@@ -96,15 +95,15 @@ class facility_thread final : public event_outlet {
     std::chrono::steady_clock::time_point idle_since_{};
     std::thread thread_;
 
-    // Written by the facility's thread with release after the events of so many commands are in the ring.
+    // Written by the facility's thread with release when the events of that many commands are in the ring.
     std::atomic<std::uint64_t> answered_count_{0};
-    // Written by the facility's thread, for who wants to know; neither orders anything.
+    // Written by the facility's thread for statistics; neither orders other data.
     std::atomic<std::uint64_t> sequence_{0};
     std::atomic<journal::journal_room> room_{journal::journal_room::everything};
-    // false -> true (the facility's thread, before it looks at the full ring once more and sleeps), true -> false (the
-    // edges' thread, after it has made room; it then rings the bell).
+    // false -> true (the facility's thread, before it checks the full ring once more and sleeps), true -> false (the
+    // router's thread, after it has made space; it then rings the bell).
     std::atomic<bool> wants_room_{false};
-    // false -> true (the facility's thread, when the journal has failed and everything that may leave is in the ring).
+    // false -> true (the facility's thread, when the journal has failed and all released events are in the ring).
     std::atomic<bool> failed_{false};
     // false -> true (`stop`), true -> false (`start`).
     std::atomic<bool> leaving_{false};

@@ -1,4 +1,4 @@
-// Who else may read or write a file that holds keys.
+// The access rights of a file that holds keys.
 //
 // Threads: any. Cost: one system call.
 #pragma once
@@ -7,10 +7,9 @@
 
 namespace corro::node {
 
-/// What is wrong with the rights of a file that holds secrets, as a sentence with a remedy; empty when nothing is, or
-/// when there is no such file. Others are those who are neither the owner nor of the file's group; those of the group
-/// may read and not write.
-/// @param is_public  Everybody may know the keys: only who may write is looked at.
+/// The problem with the access rights of a file that holds secrets, as a sentence with a remedy; empty without a
+/// problem or without such a file. The file's group may read but not write; other users may do neither.
+/// @param is_public  The keys are public: only write access is checked.
 [[nodiscard]] std::string open_to_others(const std::string& path, bool is_public);
 
 }  // namespace corro::node

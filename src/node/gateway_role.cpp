@@ -27,7 +27,7 @@ gateway_role::gateway_role(io::context& context, const configuration& c, std::fu
       noticed_(std::move(noticed)),
       metrics_(
           context, [this](telemetry::metrics_page& page) { collect(page); },
-          [this] { return std::string(channel_ == nullptr || broken_ ? "The facility is not there." : ""); }) {
+          [this] { return std::string(channel_ == nullptr || broken_ ? "The facility is not connected." : ""); }) {
     require_link_secret(c);
     for (gateway::account& a : configuration_.accounts) a.is_other_gateway = a.gateway != c.link_gateway;
     if (c.metrics_listen.empty()) return;
@@ -54,10 +54,10 @@ io::task<void> gateway_role::run() {
 }
 
 void gateway_role::collect(telemetry::metrics_page& page) const {
-    page.gauge("corro_link_up", "Whether the gateway is linked to its facility.", orders_ != nullptr ? 1 : 0);
-    page.counter("corro_links_total", "Links to the facility that were made.", links_made_);
-    page.counter("corro_links_cut_total", "Links to the facility that ended because it fell silent.", links_cut_);
-    page.counter("corro_facilities_refused_total", "Links that ended because the facility was another one than before.",
+    page.gauge("corro_link_up", "1 when the gateway is linked to its facility.", orders_ != nullptr ? 1 : 0);
+    page.counter("corro_links_total", "Links established to the facility.", links_made_);
+    page.counter("corro_links_cut_total", "Links to the facility closed because it sent nothing.", links_cut_);
+    page.counter("corro_facilities_refused_total", "Links closed because the facility was not the same as before.",
                  facilities_refused_);
     if (orders_ != nullptr) add_metrics(*orders_, page);
     if (log_ != nullptr) add_metrics(*log_, page);
@@ -66,7 +66,7 @@ void gateway_role::collect(telemetry::metrics_page& page) const {
 io::task<reread_outcome> gateway_role::reread(configuration changed) {
     for (gateway::account& a : changed.accounts) a.is_other_gateway = a.gateway != configuration_.link_gateway;
     const gateway::account_directory accounts = account_directory_of(configuration_);
-    // Limits are the facility's alone.
+    // Only the facility applies limits.
     reread_outcome outcome = look_at(accounts, changed, configuration_.tables, UINT32_MAX);
     if (!outcome.problems.empty()) co_return outcome;
     outcome.accounts_added = changed.accounts.size() - configuration_.accounts.size();
@@ -77,7 +77,7 @@ io::task<reread_outcome> gateway_role::reread(configuration changed) {
         co_return outcome;
     }
     const std::string problem = orders_->change_keys(configuration_);
-    CORRO_ASSERT(problem.empty(), "both directories are of one configuration");
+    CORRO_ASSERT(problem.empty(), "both directories are from the same configuration");
     channel_->put_record(link_message::read_again, greeting_of(configuration_));
     channel_->flush();
     co_return outcome;
@@ -102,7 +102,7 @@ io::task<void> gateway_role::find_facility() {
     }
 }
 
-// One link, from the greeting until it breaks or the gateway leaves.
+// Serves one link, from the handshake until it breaks or the gateway shuts down.
 io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
     const auto channel = std::make_unique<link_channel>(std::move(stream));
     io::task_scope writing(context_);
@@ -126,7 +126,7 @@ io::task<void> gateway_role::serve_link(gateway::transport_stream stream) {
     if (not_opened) std::rethrow_exception(not_opened);
 }
 
-// Opens the ports for sessions that know what was answered so far; the error when that fails.
+// Opens the ports, with the answers so far; returns the error when that fails.
 std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers) {
     gateway::admin_service* const desk = this;
     try {
@@ -144,15 +144,15 @@ std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers)
     // A port that the system chose is kept, so that clients find it again.
     configuration_.order_entry_listen = orders_->endpoint().to_string();
     if (const std::string problem = orders_->answers().load(answers); !problem.empty()) {
-        failure_ = "the facility's answers cannot be taken over: " + problem;
+        failure_ = "the facility's answers cannot be loaded: " + problem;
         orders_.reset();
     }
     return nullptr;
 }
 
-// Proves the secret, hears the facility's proof, and collects what it has answered so far. What somebody says who has
-// not proved the secret ends the link and never the gateway: it may be anyone who has taken the address. Nor is it
-// shown.
+// Proves the secret, checks the facility's proof, and receives the answers so far. A message from a peer without a
+// proof ends only the link, never the gateway, because any process may have taken the address. Its text is not
+// printed either.
 io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>* answers) {
     const link_greeting ours = greeting_of(configuration_);
     const link_hello hello = make_link_hello();
@@ -168,7 +168,7 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
         const auto came = co_await io::with_timeout(link_patience, channel->read(&frame));
         if (!came || !*came) co_return false;
         if (!proofs) {
-            if (frame.kind == link_message::refusal) note_problem("the facility is of another version of Corro");
+            if (frame.kind == link_message::refusal) note_problem("the facility runs another version of Corro");
             if (frame.kind != link_message::hello || frame.count<link_hello>() != 1) co_return false;
             const auto theirs = frame.record<link_hello>(0);
             if (!mismatch(theirs).empty()) co_return false;
@@ -192,7 +192,7 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
             greeted = true;
         } else if (!greeted && frame.kind == link_message::refusal) {
             const std::string sentence = proofs->check_refusal(frame.payload);
-            if (!sentence.empty()) refused("the facility refuses this gateway: " + sentence);
+            if (!sentence.empty()) refused("the facility has refused this gateway: " + sentence);
             co_return false;
         } else if (greeted && frame.kind == link_message::noted_cancel) {
             for (std::size_t i = 0; i < frame.count<noted_cancel>(); ++i)
@@ -211,8 +211,7 @@ io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>
     }
 }
 
-// A gateway that does not fit ends, unless it was linked before: then one of the two has read a file that the other has
-// not read yet.
+// A refused gateway ends, unless it was linked before: one of the two has then read a newer file than the other.
 void gateway_role::refused(std::string problem) {
     if (known_facility_.magic == 0) {
         failure_ = std::move(problem);
@@ -229,19 +228,19 @@ void gateway_role::journal_cancel_on_disconnect(const noted_cancel& cancel) {
     absent_sessions_[id] = cancel.account;
 }
 
-// Every start of a facility has an epoch above those before it. One below the last that was seen, or the same one in
-// another process, has recovered from an older copy of the journal: it is not what this gateway's clients know. The
-// gateway waits for the other one, because a gateway that ended and started again would have forgotten whom it knew.
+// Every start of a facility has a larger epoch than the ones before. A smaller epoch than the last, or the same one
+// in another process, means that the facility has recovered from an older copy of the journal. The gateway then
+// waits for the former facility instead of ending, because after a restart it could not recognise the difference.
 bool gateway_role::is_the_same_venue(const link_greeting& theirs) {
     const link_greeting& known = known_facility_;
     std::string problem;
     if (known.epoch != 0 && theirs.id != known.id) {
-        problem = "the facility has another journal than the one that this gateway was linked to";
+        problem = "the facility has another journal than the facility that this gateway was linked to";
     } else if (theirs.epoch < known.epoch ||
                (theirs.epoch != 0 && theirs.epoch == known.epoch && theirs.life != known.life)) {
         problem = fmt::format(
-            "the facility has epoch {}, and this gateway was linked to another one of epoch {}: this "
-            "one runs on an older copy of the journal",
+            "the facility has epoch {}, but this gateway was linked to one with epoch {}: this "
+            "facility runs on an older copy of the journal",
             theirs.epoch, known.epoch);
     }
     if (!problem.empty()) {
@@ -253,7 +252,7 @@ bool gateway_role::is_the_same_venue(const link_greeting& theirs) {
     return true;
 }
 
-// Reports each problem once, however often the gateway tries again.
+// Reports each problem once, also when the gateway retries often.
 void gateway_role::note_problem(std::string problem) {
     if (problem == problem_) return;
     problem_ = std::move(problem);
@@ -276,7 +275,7 @@ io::task<void> gateway_role::serve_sessions(link_channel* channel) {
     if (channel->fell_silent()) ++links_cut_;
 }
 
-// The facility knows. Its answers come back by `take`.
+// Sends the request to the facility. Its answers come back by `take`.
 wire::session_reject_reason gateway_role::ask(const gateway::admin_request& question) {
     if (channel_ == nullptr || broken_ || channel_->is_full()) return wire::session_reject_reason::overloaded;
     channel_->put_record(link_message::question, question);
@@ -284,7 +283,7 @@ wire::session_reject_reason gateway_role::ask(const gateway::admin_request& ques
     return wire::session_reject_reason::none;
 }
 
-// Commands out of the queue into the link.
+// Sends the commands of the queue over the link.
 io::task<void> gateway_role::send_commands(link_channel* channel) {
     gateway::command_queue& commands = orders_->commands();
     domain::command command;
@@ -311,7 +310,7 @@ io::task<void> gateway_role::send_commands(link_channel* channel) {
     }
 }
 
-// Nobody will ever answer: sessions that say goodbye shall not wait for it.
+// These commands will never be answered, so closing sessions do not wait for them.
 void gateway_role::forget_commands() {
     domain::command command;
     while (orders_->commands().try_pop(command)) ++taken_count_;
@@ -319,7 +318,7 @@ void gateway_role::forget_commands() {
     orders_->flush();
 }
 
-// Answers out of the link to the sessions.
+// Delivers the answers from the link to the sessions.
 io::task<void> gateway_role::receive(link_channel* channel) {
     link_frame frame;
     while (true) {
@@ -336,7 +335,7 @@ io::task<void> gateway_role::receive(link_channel* channel) {
     orders_->commands().filled().set();
 }
 
-// False: this is nothing that a facility says.
+// False when the frame is not one that a facility sends.
 bool gateway_role::take(const link_frame& frame) {
     switch (frame.kind) {
         case link_message::events:

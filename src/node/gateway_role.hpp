@@ -1,12 +1,11 @@
-// Order entry in a process of its own: sessions here, the facility at the other end of a link.
+// Order entry in a process of its own, with the facility at the other end of a link.
 //
-// The sessions are those of `order_entry_side`, which does not notice: its commands leave by the link instead of by a
-// ring, and private events come back. Before it serves anybody the facility has told what each session was told so
-// far. When the link breaks, every session is told goodbye, and the clients come back by their numbers when the
-// facility is there again: what was under way is either in the facility, and then `next_request` is beyond it, or was
-// never taken.
+// It uses the same `order_entry_side` as a single process: commands leave over the link instead of a ring, and
+// private events come back. Before it serves clients it has received the earlier answers of each session. When the
+// link breaks, every session is logged out, and the clients log on again with their numbers when the facility is
+// back: an outstanding request is either in the facility, and `next_request` is beyond it, or was never accepted.
 //
-// Where there are several gateways, each serves the accounts that name it, and knows no others.
+// With several gateways each one serves only the accounts that name it.
 //
 // Threads: one context. Limits: the configuration's, node/link_messages.hpp.
 #pragma once
@@ -37,31 +36,31 @@ namespace corro::node {
 
 class gateway_role final : private gateway::admin_service {
  public:
-    /// Opens nothing yet.
+    /// Opens no port yet.
     /// @param opened   Called with the TCP address whenever the ports are opened.
-    /// @param noticed  Called with a sentence when a link fails for a reason that may pass, such as a facility that
-    ///                 does not prove the secret; once for each reason.
+    /// @param noticed  Called with a sentence when a link fails for a possibly temporary reason, such as a facility
+    ///                 that does not prove the secret; once for each reason.
     /// @throws configuration_error
     gateway_role(io::context& context, const configuration& configuration, std::function<void(io::endpoint)> opened,
                  std::function<void(const std::string&)> noticed = {});
     gateway_role(const gateway_role&) = delete;
     gateway_role& operator=(const gateway_role&) = delete;
 
-    /// Serves whenever the facility is there, until `close` or until the facility refuses this gateway for good.
+    /// Serves while the facility is connected, until `close` or until the facility refuses this gateway permanently.
     /// Fails as `exchange` when a port cannot be opened.
     [[nodiscard]] io::task<void> run();
 
-    /// Begins to leave.
+    /// Starts to shut down.
     void close() noexcept;
 
-    /// Takes keys and new accounts from a configuration that was read again, and ends the sessions of keys that are no
-    /// longer there. With new accounts the link ends, and the gateway links again when its facility has them too.
+    /// Takes keys and new accounts from a configuration that was read again, and ends the sessions of removed keys.
+    /// With new accounts the link ends, and the gateway links again when its facility has them too.
     [[nodiscard]] io::task<reread_outcome> reread(configuration changed);
 
-    /// Nothing when metrics are not served.
+    /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
 
-    /// Why the gateway ended by itself; empty if it did not.
+    /// Why the gateway ended by itself; empty otherwise.
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
  private:
@@ -85,28 +84,28 @@ class gateway_role final : private gateway::admin_service {
     io::context& context_;
     base::tsc_clock clock_;
     configuration configuration_;
-    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
-    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
+    std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
+    telemetry::producer* events_log_;            ///< this thread's producer, or nullptr
     link_address facility_;
     std::function<void(io::endpoint)> opened_;
     std::function<void(const std::string&)> noticed_;
-    std::string problem_;                       ///< the last one that was reported
-    std::unique_ptr<order_entry_side> orders_;  ///< while the link stands
+    std::string problem_;                       ///< the last reported one
+    std::unique_ptr<order_entry_side> orders_;  ///< while linked
     link_channel* channel_ = nullptr;           ///< while sessions are served
-    std::uint64_t taken_count_ = 0;             ///< commands of the queue that are put into the link
+    std::uint64_t taken_count_ = 0;             ///< commands of the queue that were sent over the link
     bool broken_ = false;                       ///< the link
-    bool journal_has_failed_ = false;           ///< the facility's, before it sent the last of its answers
-    bool served_ = false;                       ///< every session has ended
-    link_greeting known_facility_;              ///< the last one that it was linked to
+    bool journal_has_failed_ = false;           ///< the facility's
+    bool served_ = false;                       ///< whether every session has ended
+    link_greeting known_facility_;              ///< of the last facility that it was linked to
     std::uint64_t facilities_refused_ = 0;
     std::uint64_t links_made_ = 0;
-    std::uint64_t links_cut_ = 0;  ///< because the facility fell silent
+    std::uint64_t links_cut_ = 0;  ///< because the facility sent nothing
     telemetry::metrics_server metrics_;
     io::tcp_acceptor metrics_port_;
     std::optional<io::endpoint> metrics_endpoint_;
     io::task_scope* finding_ = nullptr;
-    std::vector<domain::account_id> absent_sessions_;  ///< by session, as the facility's greeting said
-    std::vector<domain::instrument> defined_;          ///< while the venue ran, as the facility's greeting said
+    std::vector<domain::account_id> absent_sessions_;  ///< by session, from the facility's greeting
+    std::vector<domain::instrument> defined_;          ///< while the venue ran, from the facility's greeting
     std::string failure_;
     bool closing_ = false;
 };

@@ -107,13 +107,13 @@ void host_journal::start_clock(matching_host& host, domain::time_ns not_before) 
     const auto ahead = std::chrono::duration_cast<std::chrono::seconds>(host.clock_offset());
     if (ahead < std::chrono::seconds(1)) return;
     std::string what =
-        fmt::format("{}: its last command is {} seconds later than the wall clock", directory_, ahead.count());
+        fmt::format("{}: its last command is {} seconds ahead of the wall clock", directory_, ahead.count());
     if (clock_ahead_max_.count() != 0 && ahead > clock_ahead_max_) {
-        throw recovery_error(what + fmt::format("; venue.clock_ahead_max_s allows {}. Set the clock, or allow more",
+        throw recovery_error(what + fmt::format("; venue.clock_ahead_max_s is {}. Set the clock, or raise the limit",
                                                 clock_ahead_max_.count()));
     }
     notices_.push_back(what +
-                       "; venue time goes on from there and comes back to the wall clock slowly "
+                       "; venue time continues from there and returns to the wall clock slowly "
                        "(venue.clock_slew_ppm)");
 }
 
@@ -124,7 +124,7 @@ io::task<std::optional<journal::venue_identity>> host_journal::find_venue_identi
     co_return (*found)->birth;
 }
 
-/// Files without which the venue goes on all the same.
+/// Reports missing files without which the venue can still start.
 void host_journal::note_missing(const journal::manifest& manifest) {
     const auto names = files_.list(directory_);
     if (!names || manifest.newest_segment == 0) return;
@@ -134,13 +134,13 @@ void host_journal::note_missing(const journal::manifest& manifest) {
     }
     if (oldest > manifest.oldest_segment) {
         note(directory_ + ": segments before " + journal::segment_name(oldest) +
-             " are missing, which the venue has not removed; a snapshot has to take their place, and the history of "
-             "the book begins later");
+             " are missing, but the venue has not removed them; the start needs a snapshot, and the history of "
+             "the book begins after them");
     }
     if (std::ranges::find(*names, "sessions") == names->end()) {
         note(directory_ +
-             "/sessions: the file is missing; it is made again from the accounts of the configuration, and "
-             "whether they are those of before cannot be seen");
+             "/sessions: the file is missing; it is made again from the accounts of the configuration, but "
+             "it is unknown whether these are the same as before");
     }
 }
 
@@ -219,7 +219,7 @@ void host_journal::note_failure() {
     has_failed_.store(true, std::memory_order_release);
 }
 
-// The watch has given up the disk. The call that hangs may never return, so the journal fails beside it.
+// The watch has given up the disk. The hanging call may never return, so the journal fails without it.
 io::task<void> host_journal::apply_write_result() {
     const std::error_code stopped = co_await given_up_.wait();
     if (stopped) co_return;

@@ -31,19 +31,19 @@ io::task<journal_replay::tail> journal_replay::open_tail(std::uint64_t from) {
     co_return found;
 }
 
-// The commands behind a snapshot, or nothing if it is not one of this journal's commands. Its last command is looked
-// at: the journal must say the same of it.
+// The commands after a snapshot, or nothing if the snapshot is not of this journal: its last command must be the same
+// in the journal.
 io::task<journal_replay::tail> journal_replay::find_tail(const journal::stored_snapshot* snapshot) {
     const std::uint64_t sequence = snapshot->about.sequence;
     const std::string name = path_of_snapshot(sequence);
     tail none;
     tail found;
-    if (sequence == 0) {  // of a segment that had nothing to do
+    if (sequence == 0) {  // of a partition without commands
         found = co_await open_tail(1);
         co_return found;
     }
     found = co_await open_tail(sequence);
-    // The command itself may have gone with its segment.
+    // The command itself may have been removed with its segment.
     if (found.reader == nullptr) {
         found = co_await open_tail(sequence + 1);
         co_return found;
@@ -52,8 +52,9 @@ io::task<journal_replay::tail> journal_replay::find_tail(const journal::stored_s
     if (!commands && commands.error().code != journal::journal_errc::out_of_reach) refuse(commands.error());
     if (!commands || commands->empty()) {
         if (!may_lose_) {
-            throw recovery_error(name +
-                                 ": the journal ends before the last command of this snapshot; its end is missing");
+            throw recovery_error(
+                name +
+                ": the journal ends before the last command of this snapshot; the end of the journal is missing");
         }
         notices_.push_back(name + ": removed, because the journal has lost the last commands of this snapshot");
         journal::snapshot_store store(files_, directory_, venue_);
@@ -62,7 +63,8 @@ io::task<journal_replay::tail> journal_replay::find_tail(const journal::stored_s
         co_return none;
     }
     if (commands->front().time.value != facility_header_of(snapshot->bytes).time) {
-        notices_.push_back(name + ": passed over, because the journal has another command in the place of its last");
+        notices_.push_back(name +
+                           ": skipped, because the journal has another command with the sequence number of its last");
         co_return none;
     }
     found.commands = commands->subspan(1);
@@ -104,7 +106,7 @@ void journal_replay::passed_over(std::uint64_t sequence, const std::string& why)
     notices_.push_back(path_of_snapshot(sequence) + ": passed over: " + why);
 }
 
-// The newest snapshot that is sound and fits, and the commands behind it; without one, all commands.
+// Loads the newest valid snapshot of this journal, and finds the commands after it; without a snapshot, all commands.
 io::task<void> journal_replay::load_newest(venue_parts parts) {
     std::uint64_t newest = std::numeric_limits<std::uint64_t>::max();
     while (true) {
@@ -115,7 +117,7 @@ io::task<void> journal_replay::load_newest(venue_parts parts) {
         const load_failure failure = load_venue(parts, snapshot->bytes);
         if (!failure.problem.empty()) {
             throw recovery_error(path_of_snapshot(sequence) + ": " + failure.problem +
-                                 "; without this file the journal is replayed instead");
+                                 "; remove this file to replay the journal instead");
         }
         if (!failure.unfit) {
             loaded(sequence);
@@ -137,8 +139,8 @@ io::task<void> journal_replay::fetch() {
     report(commands->empty());
 }
 
-// What lies in front of the first command that is fetched is not part of the work. The end of the last file may be room
-// that nothing was written to, and is then never read.
+// Bytes before the first fetched command do not count. The end of the last file may be preallocated and is then never
+// read.
 void journal_replay::report(bool at_end) noexcept {
     if (progress_ == nullptr) return;
     const journal::reader& reader = *behind_.reader;

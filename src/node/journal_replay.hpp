@@ -1,8 +1,8 @@
-// Brings a venue from nothing to a moment of its journal: the newest snapshot that is sound, and the commands behind
-// it through the host. Sessions and feed learn the replayed events as they would have learnt them live, so that their
-// numbers go on where they ended.
+// Recovers a venue up to a moment of its journal: loads the newest valid snapshot, and replays the commands after it
+// through the host. Sessions and feed receive the replayed events as if they were live, so that their numbers
+// continue.
 //
-// Threads: the context of its files. Cost: reads a snapshot, and reads and executes the journal behind it.
+// Threads: the context of its files. Cost: reads a snapshot, and reads and executes the journal after it.
 // Source: docs/spec/journal.md.
 #pragma once
 
@@ -27,8 +27,8 @@
 
 namespace corro::node {
 
-/// Why a host cannot start: its journal is damaged, another venue's, in use, or out of the system's reach. `what()` is
-/// a whole sentence for the operator.
+/// Why a host cannot start: its journal is damaged, belongs to another venue, is in use, or cannot be read. `what()` is
+/// a sentence for the operator.
 class recovery_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -36,54 +36,55 @@ class recovery_error : public std::runtime_error {
 class journal_replay {
  public:
     /// @param files      Outlive the replay.
-    /// @param may_lose   The journal's mode may lose commands that a snapshot has; such a snapshot is removed.
+    /// @param may_lose   Whether the journal's mode may lose commands that a snapshot includes; such a snapshot is
+    ///                   removed.
     journal_replay(journal::storage* files, std::string directory, journal::identity venue, bool may_lose);
 
-    /// Reports from now on how far the replay is. `progress` outlives it; several replays may share one.
+    /// Reports the progress of the replay from now on. `progress` outlives it; several replays may share one.
     void report_to(recovery_progress* progress) noexcept { progress_ = progress; }
 
     /// Brings the venue to the journal's end, or to the command `until`, whichever comes first. Fails with
     /// recovery_error.
-    /// @param stopping  Looked at now and then: when it has become true, the replay ends where it is. May be nullptr.
-    /// @pre   The parts are as newly made. Once.
+    /// @param stopping  Checked regularly: when it has become true, the replay ends early. May be nullptr.
+    /// @pre   The parts are newly made. To be called once.
     [[nodiscard]] io::task<void> run(venue_parts parts, const std::atomic<bool>* stopping = nullptr,
                                      std::uint64_t until = std::numeric_limits<std::uint64_t>::max());
 
-    // --- Step by step, where the commands of several journals go between each other: segment_recovery.hpp ---
+    // --- In steps, for several journals whose commands are merged: segment_recovery.hpp ---
 
-    /// The journal was closed in order, so that it has lost nothing: what a snapshot has must be there.
+    /// The journal was closed in order and has lost nothing: it must include the commands of every snapshot.
     void expect_whole() noexcept { may_lose_ = false; }
-    /// The newest sound snapshot of a command not after `sequence`, if the journal has what comes behind it; that is
-    /// then what `fetch` gives.
+    /// The newest valid snapshot not after `sequence`, if the journal has the following commands; `fetch` then returns
+    /// these.
     [[nodiscard]] io::task<std::optional<journal::stored_snapshot>> find_snapshot(std::uint64_t sequence);
-    /// Lets `fetch` begin with the journal's first command.
+    /// Makes `fetch` begin with the journal's first command.
     [[nodiscard]] io::task<void> begin_at_first();
-    /// Keys the tables of a host that is not used yet as the journal's header says.
+    /// Sets the hash key of an unused host from the journal's header.
     void take_hash_key(matching_host& host) const noexcept;
-    /// Takes note that a snapshot was loaded, and of a sentence about one that was not.
+    /// Records that a snapshot was loaded; or a sentence about one that was not.
     void loaded(std::uint64_t sequence) noexcept { snapshot_sequence_ = sequence; }
     void passed_over(std::uint64_t sequence, const std::string& why);
-    /// Where the journal is.
+    /// The journal's directory.
     [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
     /// The file of a snapshot.
     [[nodiscard]] std::string path_of_snapshot(std::uint64_t sequence) const;
-    /// The next command is `next()`; false, after `fetch`: the journal has no more.
+    /// Whether `next()` has a command. False after `fetch` at the end of the journal.
     [[nodiscard]] bool has_next() const noexcept { return !behind_.commands.empty(); }
-    /// Reads on. @pre Not `has_next`.
+    /// Reads more commands. @pre Not `has_next`.
     [[nodiscard]] io::task<void> fetch();
     [[nodiscard]] const domain::command& next() const noexcept { return behind_.commands.front(); }
     void replay_next(matching_host& host) noexcept;
 
-    /// How the journal ends. @pre The replay came there (asserted).
+    /// The journal's end. @pre The replay has reached it (asserted).
     [[nodiscard]] const journal::journal_end& end() const noexcept { return behind_.reader->end(); }
     [[nodiscard]] std::uint64_t replayed_count() const noexcept { return replayed_count_; }
-    /// The last command in the snapshot that was loaded; 0 if none was.
+    /// The last command in the loaded snapshot; 0 for none.
     [[nodiscard]] std::uint64_t snapshot_sequence() const noexcept { return snapshot_sequence_; }
-    /// What the operator should know, in sentences.
+    /// Notices for the operator, in sentences.
     [[nodiscard]] const std::vector<std::string>& notices() const noexcept { return notices_; }
 
  private:
-    /// Where the commands behind a snapshot come from.
+    /// The source of the commands after a snapshot.
     struct tail {
         std::unique_ptr<journal::reader> reader;
         std::span<const domain::command> commands;  ///< the first of them
@@ -105,7 +106,7 @@ class journal_replay {
     recovery_progress* progress_ = nullptr;
     bool reports_ = false;                 ///< the total has been reported
     std::uint64_t reported_bytes_ = 0;     ///< of the reader's
-    std::uint64_t reported_commands_ = 0;  ///< of those that were replayed
+    std::uint64_t reported_commands_ = 0;  ///< of the replayed commands
 };
 
 }  // namespace corro::node

@@ -17,7 +17,7 @@
 namespace corro::node {
 namespace {
 
-/// Everything of a venue that a snapshot holds, and nobody to tell.
+/// An offline copy of a venue, with everything that a snapshot includes.
 class offline_venue final : private event_outlet {
  public:
     offline_venue(io::context& context, const configuration& c)
@@ -47,7 +47,7 @@ class offline_venue final : private event_outlet {
     matching_host host_;
 };
 
-/// What one snapshot is made of.
+/// The input of one snapshot.
 struct order_of_work {
     const configuration* venue = nullptr;
     std::uint64_t until = 0;
@@ -55,7 +55,7 @@ struct order_of_work {
     const std::atomic<bool>* stopping = nullptr;
 };
 
-/// What came of it, and the last command in the oldest snapshot that is kept.
+/// The outcome, and the last command in the oldest kept snapshot.
 struct made_snapshot {
     snapshot_outcome outcome;
     std::uint64_t oldest = 0;
@@ -91,7 +91,7 @@ io::task<made_snapshot> make_snapshot(io::context* context, order_of_work work) 
 
 // In mode `none` a command counts as durable before it is written.
 moment_state journal_snapshots::look_at_moment() {
-    // First: a journal that has failed goes no further.
+    // Read first: a failed journal does not progress any more.
     const bool has_failed = journal_.failure() != nullptr;
     if (journal_.writer().written_sequence() >= until_) return moment_state::ready;
     return has_failed ? moment_state::never : moment_state::coming;

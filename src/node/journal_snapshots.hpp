@@ -1,6 +1,6 @@
-// Snapshots of a running venue of one facility, for a snapshot_maker: of its journal.
+// The source of a snapshot_maker for a running venue of one facility: its journal.
 //
-// Threads: as snapshot_source says.
+// Threads: as snapshot_source.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace corro::node {
 
 class journal_snapshots final : public snapshot_source {
  public:
-    /// `journal` is recovered, and outlives this.
+    /// `journal` must be recovered, and outlives this.
     journal_snapshots(const configuration& c, host_journal& journal) : configuration_(c), journal_(journal) {}
 
     [[nodiscard]] std::uint64_t durable_count() const noexcept override { return journal_.writer().durable_sequence(); }
@@ -29,9 +29,9 @@ class journal_snapshots final : public snapshot_source {
  private:
     configuration configuration_;
     host_journal& journal_;
-    std::uint64_t until_ = 0;   ///< the moment: behind this command
-    std::uint64_t made_ = 0;    ///< the last command in what was made
-    std::uint64_t oldest_ = 0;  ///< and in the oldest snapshot that is kept
+    std::uint64_t until_ = 0;   ///< the moment: after this command
+    std::uint64_t made_ = 0;    ///< the last command in the snapshot made
+    std::uint64_t oldest_ = 0;  ///< the last command in the oldest kept snapshot
 };
 
 }  // namespace corro::node

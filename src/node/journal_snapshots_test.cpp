@@ -53,7 +53,7 @@ domain::command order() {
     return c;
 }
 
-/// Runs the journal until the moment is there, and then to its end.
+/// Runs the journal until the moment is ready, and then to its end.
 io::task<void> write_until_ready(io::context* context, host_journal* journal, journal_snapshots* snapshots) {
     io::task_scope journaling(*context);
     journaling.spawn(journal->run());

@@ -48,7 +48,7 @@ std::chrono::nanoseconds stall_meter::look(const journal::disk_calls& calls, io:
 }
 
 std::string stall_message(const host_journal& journal) {
-    return fmt::format("{}: the disk has not answered for {} s.", journal.directory(),
+    return fmt::format("{}: the disk has not responded for {} s.", journal.directory(),
                        std::chrono::duration_cast<seconds>(journal.stalled()).count());
 }
 
@@ -95,7 +95,7 @@ io::task<void> journal_watch::look(watched* at) {
         at->is_reported = false;
         note(telemetry::log_record_kind::journal_resumed, *at, before);
         io::write_error_output(
-            fmt::format("notice: {}: the disk answers again, after {} s\n", at->journal->directory(), before.count()));
+            fmt::format("notice: {}: the disk responds again, after {} s\n", at->journal->directory(), before.count()));
         co_return;
     }
     at->journal->note_stall(stalled);
@@ -103,15 +103,15 @@ io::task<void> journal_watch::look(watched* at) {
         at->is_reported = true;
         note(telemetry::log_record_kind::journal_stalled, *at, whole);
         io::write_error_output(
-            fmt::format("notice: {}: the disk does not answer; all answers wait for it\n", at->journal->directory()));
+            fmt::format("notice: {}: the disk does not respond; all answers wait for it\n", at->journal->directory()));
     }
     if (is_over && !at->is_given_up) {
         at->is_given_up = true;
-        // First of all, so that nothing is acknowledged behind this.
+        // First, so that nothing is acknowledged after this.
         at->journal->give_up();
         if (!ends_process_) {
             io::write_error_output(
-                fmt::format("the journal has failed: {}: the disk has not answered for {} s "
+                fmt::format("the journal has failed: {}: the disk has not responded for {} s "
                             "(facility.disk_patience_ms)\n",
                             at->journal->directory(), whole.count()));
         }
@@ -121,7 +121,7 @@ io::task<void> journal_watch::look(watched* at) {
     }
 }
 
-// No other thread is waited for, and no destructor runs: any of them may hang with the disk.
+// Waits for no other thread and runs no destructor: any of them may hang with the disk.
 io::task<void> journal_watch::end_process(const watched* at, std::chrono::seconds stalled) {
     note(telemetry::log_record_kind::journal_failed, *at, stalled);
     if (log_ != nullptr) {
@@ -131,7 +131,7 @@ io::task<void> journal_watch::end_process(const watched* at, std::chrono::second
         }
     }
     io::write_error_output(
-        fmt::format("the journal has failed: {}: the disk has not answered for {} s (facility.disk_patience_ms); "
+        fmt::format("the journal has failed: {}: the disk has not responded for {} s (facility.disk_patience_ms); "
                     "the process ends. The journal holds everything up to sequence number {} and goes on there "
                     "after a restart\n",
                     at->journal->directory(), stalled.count(), at->journal->writer().durable_sequence()));

@@ -1,19 +1,19 @@
-// Looks after the disks of a venue's journals from a thread of its own: a write or a sync that does not return holds
-// every answer back, and possibly the thread that waits for it.
+// Watches the disks of a venue's journals from a thread of its own: a write or a sync that does not return blocks every
+// answer, and possibly the thread that waits for it.
 //
-// A call that has been under way for `disk_notice_after` is reported: in the event log (`journal_stalled`), on the
-// standard error output, and by `host_journal::stalled` to metrics and readiness; so is its end (`journal_resumed`).
-// After the configured patience the disk is taken for broken. A venue that ends with its journal then ends the process
-// with exit code 1, without waiting for any thread, because one that hangs in the kernel cannot be joined; the record
-// is in the event log before. Otherwise the journal fails and the venue refuses requests. When such a venue is closed
-// while the call still hangs, the process ends in the same way.
+// A call that takes longer than `disk_notice_after` is reported: in the event log (`journal_stalled`), on the standard
+// error output, and by `host_journal::stalled` to metrics and readiness; so is its end (`journal_resumed`). After the
+// configured patience the disk is given up. A venue that ends with its journal then ends the process with exit code 1,
+// without waiting for any thread, because one that hangs in the kernel cannot be joined; the log record is written
+// before. Otherwise the journal fails and the venue rejects requests. When such a venue is closed while the call still
+// hangs, the process ends in the same way.
 //
-// The journal's side only counts its calls; the watch measures the time, on the clock of its own context, and counts no
-// more than two intervals between two looks: a process that was stopped has no broken disk.
+// The journal only counts its calls. The watch measures the time on the clock of its own context, and counts at most
+// two intervals between two checks, so that a process that was stopped is not mistaken for a hanging disk.
 //
 // Limits:  node/limits.hpp.
 // Threads: the venue's; its own between `start`, before the journals run, and `stop`, after they have ended.
-// Cost:    a look every disk_look_interval; for the journal two stores per call.
+// Cost:    a check every disk_look_interval; for the journal two stores per call.
 #pragma once
 
 #include <array>
@@ -36,10 +36,10 @@
 
 namespace corro::node {
 
-/// How long the calls of one journal have been under way.
+/// Measures how long the calls of one journal take.
 class stall_meter {
  public:
-    /// @return  Of the call that has been seen for the longest time; 0 when all calls are new.
+    /// @return  The time of the longest call in progress; 0 when all calls are new.
     [[nodiscard]] std::chrono::nanoseconds look(const journal::disk_calls& calls, io::steady_time now) noexcept;
 
  private:
@@ -57,8 +57,8 @@ class stall_meter {
 class journal_watch {
  public:
     /// @param beside   The venue's context, for the time of day.
-    /// @param c        `disk_patience`, and `ends_with_journal` or segments.
-    /// @param log      nullptr: there is none. Outlives the watch, and so do the journals.
+    /// @param c        Uses `disk_patience`, and `ends_with_journal` or the partitions.
+    /// @param log      nullptr for none. Outlives the watch, like the journals.
     journal_watch(const io::context& beside, const configuration& c, std::vector<host_journal*> journals,
                   telemetry::event_log* log);
     ~journal_watch() { stop(); }
@@ -68,7 +68,7 @@ class journal_watch {
     void start();
     void stop() noexcept;
 
-    /// The venue is being closed: a journal that was given up does not hold it up any more.
+    /// The venue is being closed: a hanging call of a journal then ends the process.
     void leave() noexcept { leaving_.store(true, std::memory_order_release); }
 
  private:

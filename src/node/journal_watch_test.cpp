@@ -1,4 +1,4 @@
-// What counts as a disk that does not answer; the watch itself is tested in tests/recovery/hung_disk_test.cpp.
+// When a disk counts as not responding; tests/recovery/hung_disk_test.cpp tests the watch itself.
 
 #include "node/journal_watch.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using journal::disk_calls;
 
-/// A meter that looks at regular times.
+/// A meter that checks at regular times.
 struct looking {
     stall_meter meter;
     disk_calls calls;

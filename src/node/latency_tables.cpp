@@ -7,7 +7,7 @@
 namespace corro::node {
 namespace {
 
-/// By number; "" where there is none.
+/// By number; "" for an unused one.
 constexpr std::array<std::string_view, 28> kind_names{"",
                                                       "enter_order",
                                                       "amend_order",

@@ -1,7 +1,7 @@
-// How long requests take inside the venue, by kind of request and stage.
+// The latency of requests inside the venue, by kind of request and stage.
 //
-// Stage 1: from a request's bytes being at hand to the decoded command. Stage 2: from there to the answers standing in
-// the session's output buffer, so it holds the wait in the command queue, matching, encoding and publication. Total:
+// Stage 1: from the receipt of a request's bytes to the decoded command. Stage 2: from there until the answers are in
+// the session's output buffer; it includes the wait in the command queue, matching, encoding and publication. Total:
 // both.
 //
 // Units: nanoseconds. Threads: one.
@@ -17,7 +17,7 @@
 
 namespace corro::node {
 
-/// One line of percentiles over a histogram of nanoseconds, and the heading that fits it.
+/// A line of percentiles of a histogram of nanoseconds, and the heading for it.
 [[nodiscard]] std::string latency_heading(const std::string& first_column);
 [[nodiscard]] std::string latency_line(const std::string& name, const base::latency_histogram& h);
 

@@ -53,7 +53,7 @@ io::task<void> link_channel::write() {
         open_frame_ = no_frame;
         const std::error_code error = co_await send_leaving();
         leaving_.clear();
-        // What one large answer log needed is not kept for the ordinary batches.
+        // Releases the memory of one large answer log.
         if (leaving_.capacity() > 2 * link_waiting_bytes_max) leaving_ = {};
         drained_.set();
         if (error) co_return close();
@@ -61,7 +61,7 @@ io::task<void> link_channel::write() {
     if (!closed_) static_cast<void>(stream_.socket()->shutdown_send());
 }
 
-// Piece by piece, because each piece that the kernel takes says that the peer still reads.
+// In pieces, because each piece that the kernel takes shows that the peer still reads.
 io::task<std::error_code> link_channel::send_leaving() {
     std::error_code error;
     for (std::span<const std::byte> rest(leaving_); !rest.empty() && !error;) {
@@ -89,7 +89,7 @@ void link_channel::close() noexcept {
     drained_.set();
 }
 
-// The size of the frame that begins the input, head included; 0 while it is not known.
+// The size of the first frame in the input, with its header; 0 while unknown.
 std::size_t link_channel::buffered_frame_bytes() const noexcept {
     if (input_end_ - input_begin_ < link_head_bytes) return 0;
     return link_head_bytes + base::load_le<std::uint32_t>(input_.data() + input_begin_);
@@ -100,7 +100,7 @@ bool link_channel::has_any_frame() const noexcept {
     return bytes != 0 && input_end_ - input_begin_ >= bytes;
 }
 
-// Heartbeats have done their work when they have come.
+// Heartbeats are dropped: their arrival is enough.
 bool link_channel::has_frame() noexcept {
     while (has_any_frame()) {
         const auto kind = static_cast<link_message>(base::load_le<std::uint32_t>(input_.data() + input_begin_ + 4));
@@ -137,7 +137,8 @@ io::task<void> link_channel::keep_alive() {
     }
 }
 
-// Since the last look. Who does not listen cannot say that nobody speaks, but whether anybody reads.
+// Since the last check. While this end does not read, it cannot decide whether the peer sends, only whether the peer
+// reads.
 bool link_channel::is_unresponsive() const noexcept {
     if (heard_) return false;
     return awaits_ || (sends_ && !taken_);
@@ -209,7 +210,7 @@ io::task<std::expected<gateway::transport_stream, std::error_code>> link_accepto
     }
 }
 
-// A name in the abstract space has no permissions, and a path's are easily too wide.
+// A name in the abstract space has no permissions, and those of a path are often too wide.
 bool link_acceptor::may_come(const io::unix_stream& from) const noexcept {
     const auto user = from.get_option<io::peer_user>();
     if (!user) return false;

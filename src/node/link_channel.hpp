@@ -1,10 +1,10 @@
 // One end of the link between a facility's process and a gateway's: frames in, frames out.
 //
-// What is put waits in one buffer while another is on its way, so that a batch costs one system call; neighbours of one
-// kind share a frame.
+// Records are put into one buffer while the other is being sent, so that a batch costs one system call; adjacent
+// records of one kind share a frame.
 //
-// Threads: one context. Limits: node/link_messages.hpp; who puts asks `is_full`, because nothing is ever lost here.
-// Cost: a copy per record and side; no allocation but when a buffer grows.
+// Threads: one context. Limits: node/link_messages.hpp; callers check `is_full` before they put, because no record
+// is ever dropped. Cost: a copy per record at each end; allocates only when a buffer grows.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct link_frame {
     std::span<const std::byte> payload;
 
     [[nodiscard]] std::string text() const { return {reinterpret_cast<const char*>(payload.data()), payload.size()}; }
-    /// How many whole records of this type the payload has.
+    /// The number of whole records of this type in the payload.
     template <class Record>
     [[nodiscard]] std::size_t count() const noexcept {
         return payload.size() / sizeof(Record);
@@ -60,36 +60,36 @@ class link_channel {
     }
     void flush() noexcept { ready_.set(); }
 
-    /// Bytes that wait are so many that nothing should be put that can wait elsewhere.
+    /// Whether so many bytes wait that the caller should hold back further records.
     [[nodiscard]] bool is_full() const noexcept { return !closed_ && filling_.size() > link_waiting_bytes_max; }
-    /// Bytes that wait behind those that are on their way.
+    /// Bytes that wait behind those being sent.
     [[nodiscard]] std::size_t waiting_bytes() const noexcept { return filling_.size(); }
-    /// Set whenever a buffer has left, and when nothing leaves any more.
+    /// Set whenever a buffer has been sent, and when the connection has ended.
     [[nodiscard]] io::manual_event& drained() noexcept { return drained_; }
 
-    /// Sends what is put until `finish` or until the connection breaks. To be spawned, once.
+    /// Sends the records until `finish` or until the connection breaks. To be spawned, once.
     [[nodiscard]] io::task<void> write();
-    /// Lets `write` end when all is sent, and tells the peer that nothing follows.
+    /// Ends `write` when all is sent, and shuts down the sending side.
     void finish() noexcept;
 
-    /// Says a heartbeat whenever nothing else was said, and closes the link when the peer has been silent for too long,
-    /// or, while nobody reads here, has taken nothing of what waits for it. Ends then, or when stopped. To be spawned,
-    /// once.
+    /// Sends a heartbeat when nothing else was sent, and closes the link when the peer has sent nothing for too long,
+    /// or, while this end does not read, has read nothing of the waiting bytes. Ends then, or when stopped. To be
+    /// spawned, once.
     [[nodiscard]] io::task<void> keep_alive();
     /// Whether `keep_alive` has closed the link.
     [[nodiscard]] bool fell_silent() const noexcept { return fell_silent_; }
 
-    /// The next frame that is no heartbeat; `into` is valid until the next call. False: the connection has ended, or
-    /// what came is no frame.
+    /// The next frame except heartbeats; `into` is valid until the next call. False when the connection has ended or
+    /// the bytes are not a frame.
     [[nodiscard]] io::task<bool> read(link_frame* into);
-    /// Whether a whole frame is there, so that `read` will not wait.
+    /// Whether a whole frame has arrived, so that `read` will not wait.
     [[nodiscard]] bool has_frame() noexcept;
 
-    /// From now on frames of link_frame_bytes_max are read. Before, at most link_stranger_frame_bytes_max: a
-    /// unauthenticated connection costs no more memory.
+    /// Accepts frames of up to link_frame_bytes_max from now on. Before, the limit is link_stranger_frame_bytes_max, so
+    /// that an unauthenticated connection costs little memory.
     void trust();
 
-    /// Ends it at once.
+    /// Ends the connection at once.
     void close() noexcept;
 
  private:
@@ -109,9 +109,9 @@ class link_channel {
     io::manual_event drained_;
     bool finished_ = false;
     bool closed_ = false;
-    bool said_ = false;    ///< something was put since the last look
-    bool heard_ = false;   ///< something came since the last look
-    bool taken_ = false;   ///< the kernel took something since the last look, so the peer has read
+    bool said_ = false;    ///< a record was put since the last check
+    bool heard_ = false;   ///< bytes came since the last check
+    bool taken_ = false;   ///< the kernel took bytes since the last check, so the peer has read
     bool awaits_ = false;  ///< `read` waits for the peer
     bool sends_ = false;   ///< `write` waits for the kernel
     bool fell_silent_ = false;
@@ -121,33 +121,35 @@ class link_channel {
     std::size_t input_end_ = 0;
 };
 
-/// Where a link is listened on or found: a Unix socket or a TCP address.
+/// The address of a link: a Unix socket or a TCP address.
 using link_address = std::variant<io::endpoint, io::unix_endpoint>;
 
-/// An address with a colon and a port is TCP's, everything else a path or a name after an '@'.
+/// Parses the address of a link: a TCP address has a colon and a port; everything else is a path, or a name after an
+/// '@'.
 /// @throws configuration_error when it is neither.
 [[nodiscard]] link_address link_address_of(const std::string& text, const char* key);
 
 /// Listens for links.
 class link_acceptor {
  public:
-    /// A path that a dead process left behind is taken over; one where somebody listens is not.
-    /// @param users  Who may come over a Unix socket beside the process's own user and root, by their ids.
+    /// Takes over a path that a dead process has left, but not one on which a process listens.
+    /// @param users  Ids of the users that may connect over a Unix socket, beside the process's own user
+    ///               and root.
     /// @throws configuration_error; std::system_error when the address cannot be listened on.
     link_acceptor(io::context& context, const std::string& address, std::vector<std::uint32_t> users);
 
-    /// A connection of a user who may come; others are closed at once.
+    /// The next connection of a permitted user; others are closed at once.
     [[nodiscard]] io::task<std::expected<gateway::transport_stream, std::error_code>> accept();
     void close() noexcept;
     /// Connections that were closed because of their user.
     [[nodiscard]] std::uint64_t refused_count() const noexcept { return refused_count_; }
-    /// Where; with the port that the system chose.
+    /// The address, with the port that the system chose.
     [[nodiscard]] std::string address() const;
 
  private:
     [[nodiscard]] bool may_come(const io::unix_stream& from) const noexcept;
 
-    io::file path_lock_;  ///< of a path
+    io::file path_lock_;  ///< the lock of a path
     std::variant<io::tcp_acceptor, io::unix_acceptor> held_;
     std::string text_;
     std::vector<std::uint32_t> users_;

@@ -19,7 +19,7 @@
 namespace corro::node {
 namespace {
 
-/// Two ends that are linked, each writing and keeping itself alive.
+/// Two linked ends, each with its `write` and `keep_alive`.
 struct linked {
     explicit linked(std::pair<io::unix_stream, io::unix_stream> both)
         : here(gateway::transport_stream(std::move(both.first))),
@@ -40,7 +40,7 @@ std::unique_ptr<linked> link(io::context& context) {
 
 constexpr auto patience = 2 * link_silent_looks_max * link_look_interval;
 
-/// Much more than the kernel holds for a peer that does not read.
+/// Much more than the kernel buffers for a peer that does not read.
 void put_much(link_channel& into) {
     const std::vector<std::byte> piece(link_frame_bytes_max);
     for (int i = 0; i < 40; ++i) into.put(link_message::events, piece);
@@ -51,7 +51,7 @@ io::task<void> be_taken_for_dead(io::context* context, linked* both) {
     io::task_scope living(*context);
     living.spawn(both->here.write());
     put_much(both->here);
-    // As a facility that takes no more commands while so much waits: nobody reads at this end.
+    // Like a facility that accepts no more commands while so much waits: this end does not read.
     const auto ended = co_await io::with_timeout(patience, both->here.keep_alive());
     EXPECT_TRUE(ended) << "who takes nothing is gone, whether or not somebody listens to it";
     EXPECT_TRUE(both->here.fell_silent());

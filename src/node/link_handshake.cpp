@@ -30,8 +30,8 @@ link_hello make_link_hello() noexcept {
 }
 
 std::string mismatch(const link_hello& theirs) {
-    if (theirs.magic != link_magic) return "the other end of the link is no facility and no gateway of Corro";
-    if (theirs.version != link_version) return "the two ends of the link are of different versions of Corro";
+    if (theirs.magic != link_magic) return "the other end of the link is not a facility or gateway of Corro";
+    if (theirs.version != link_version) return "the two ends of the link run different versions of Corro";
     return {};
 }
 

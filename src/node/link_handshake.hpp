@@ -1,14 +1,13 @@
-// How the two ends of a link prove to each other that they have its secret, before either says or believes anything
-// else.
+// The handshake of a link: both ends prove that they have its secret before any other message.
 //
 // 1. The gateway sends `hello` with a nonce of its own, and the facility answers with a `hello` and another nonce.
 // 2. The gateway sends its greeting. Its proof is an HMAC-SHA256 with the secret over a label, both nonces and the
 //    greeting.
 // 3. The facility checks the proof and sends its own greeting with a proof under another label, or a refusal with a
-//    proof. What has no proof is believed by neither.
+//    proof. Neither accepts a message without a proof.
 //
-// The nonces are new for each link, so that a recorded handshake proves nothing; the labels differ, so that a proof
-// cannot be sent back to the end that made it.
+// The nonces are new for each link, so that a recorded handshake cannot be replayed; the labels differ, so that a
+// proof cannot be reflected to its sender.
 //
 // Threads: one context. Limits: link_stranger_frame_bytes_max, link_patience.
 // Source: RFC 2104 (HMAC), FIPS 180-4 (SHA-256).
@@ -38,16 +37,16 @@ struct link_hello {
 };
 static_assert(std::has_unique_object_representations_v<link_hello>);
 
-/// A `hello` with a nonce that nobody can predict.
+/// A `hello` with an unpredictable nonce.
 [[nodiscard]] link_hello make_link_hello() noexcept;
 
-/// Why the two ends do not speak alike, as a sentence; empty when they do.
+/// Why the two ends are incompatible, as a sentence; empty when they are compatible.
 [[nodiscard]] std::string mismatch(const link_hello& theirs);
 
-/// Which end a proof is of, and of what.
+/// The end and the message that a proof belongs to.
 enum class link_claim : std::uint8_t { gateway_greets, facility_greets, facility_refuses };
 
-/// The proofs of one link, once both nonces are known.
+/// The proofs of one link, when both nonces are known.
 class link_proofs {
  public:
     link_proofs(const wire::api_key& secret, const link_nonce& gateway, const link_nonce& facility) noexcept
@@ -58,13 +57,14 @@ class link_proofs {
         return wire::equal_in_constant_time(make(claim, what), proof);
     }
 
-    /// A greeting with its proof behind it, and what such bytes hold. False: it is none, or its proof does not hold.
+    /// A greeting with its proof behind it; and the check of one. False when it is not a greeting or its proof is
+    /// wrong.
     [[nodiscard]] proven_greeting sign(link_claim claim, const link_greeting& greeting) const;
     [[nodiscard]] bool check(link_claim claim, const proven_greeting& said) const;
 
-    /// The same for a sentence: the proof stands before it.
+    /// The same for a sentence, with the proof in front of it.
     [[nodiscard]] std::string sign_refusal(std::string_view sentence) const;
-    /// The sentence; empty when this is not a refusal with a proof that holds.
+    /// The sentence; empty when this is not a refusal with a valid proof.
     [[nodiscard]] std::string check_refusal(std::span<const std::byte> payload) const;
 
  private:

@@ -33,7 +33,7 @@ std::uint64_t fingerprint_of(const std::vector<gateway::account>& accounts) noex
     return hasher.value();
 }
 
-/// Of keys nothing is found out by it.
+/// It reveals nothing about the keys.
 std::uint64_t fingerprint_of_keys(const std::vector<gateway::account>& accounts) noexcept {
     base::hasher hasher;
     for (const gateway::account& a : accounts) {
@@ -55,7 +55,7 @@ std::uint64_t fingerprint_of_keys(const std::vector<gateway::account>& accounts)
 void require_link_secret(const configuration& c) {
     if (c.link_secret != wire::api_key{}) return;
     throw configuration_error(
-        "link.secret: is missing; facility and gateway prove to each other that they have it. Add secret = \"...\" to "
+        "link.secret: is missing; facility and gateway authenticate each other with it. Add secret = \"...\" to "
         "[link] in both files, with 64 hexadecimal digits from openssl rand -hex 32");
 }
 
@@ -74,14 +74,14 @@ link_greeting greeting_of(const configuration& c) {
 }
 
 std::string mismatch(const link_greeting& ours, const link_greeting& theirs) {
-    if (theirs.magic != ours.magic) return "the other end of the link is no facility and no gateway of Corro";
+    if (theirs.magic != ours.magic) return "the other end of the link is not a facility or gateway of Corro";
     if (theirs.version != ours.version || theirs.layout != ours.layout)
-        return "the two ends of the link are of different versions of Corro";
-    if (theirs.venue != ours.venue) return "the two ends of the link are of different venues";
+        return "the two ends of the link run different versions of Corro";
+    if (theirs.venue != ours.venue) return "the two ends of the link belong to different venues";
     if (theirs.instruments != ours.instruments) return "the two ends of the link have different instruments";
     if (theirs.accounts != ours.accounts || theirs.sessions_count != ours.sessions_count)
         return "the two ends of the link have different accounts";
-    if (theirs.keys != ours.keys) return "the two ends of the link have different keys of accounts";
+    if (theirs.keys != ours.keys) return "the two ends of the link have different keys for their accounts";
     return {};
 }
 

@@ -33,9 +33,9 @@ io::file take_link_path(io::context& context, const io::unix_endpoint& where) {
     const auto answer = io::block_on(context, io::unix_stream::connect(context, where));
     if (answer) refuse(std::make_error_code(std::errc::address_in_use), path);
     if (answer.error() == std::errc::no_such_file_or_directory) return std::move(*lock);
-    // A process that is stopped fills its backlog, and is there all the same.
+    // A stopped process with a full backlog still owns the path.
     if (answer.error() != std::errc::connection_refused) refuse(answer.error(), path);
-    // Nobody listens. What is no socket stays, and listening fails.
+    // No process listens. A file that is not a socket is not removed, and listening fails.
     std::error_code ignored;
     if (std::filesystem::is_socket(std::filesystem::path(path), ignored)) {
         std::filesystem::remove(std::filesystem::path(path), ignored);

@@ -8,10 +8,10 @@
 namespace corro::node {
 namespace {
 
-/// Gaps after which those are looked for that are none: a new look comes when there are twice as many.
+/// The number of gaps at which closed ones are removed; the next time at twice as many.
 constexpr std::size_t gaps_before_look = 4'096;
 
-/// What refuses a request that was lost. It closes nothing and opens nothing, and may use the room for cancels.
+/// The command that rejects a lost request. It changes no order, and may use the reserve for cancels.
 domain::command refusal_of(std::uint32_t session, domain::account_id account, std::uint32_t request) noexcept {
     domain::command c;
     c.kind = domain::command_kind::cancel_order;
@@ -42,14 +42,14 @@ lost_requests::lost_requests(std::size_t segments_count, std::vector<std::uint32
 
 void lost_requests::replayed(std::size_t segment, const domain::command& c) {
     last_arrival_ = arrival_of(c);
-    // A refusal stands in any journal, so it does not show how far this one goes.
+    // A reject of a lost request may be in any journal, so it does not show how far this one goes.
     if (!is_refusal(c)) last_arrivals_[segment] = last_arrival_;
     if (c.kind == domain::command_kind::reset_session_numbers) return begin_again(c);
     const std::uint32_t id = c.session.value;
     if (c.request == 0 || id >= sessions_.size()) return;
     session_past& s = sessions_[id];
     if (is_refusal(c)) {
-        // A start before this one has refused it.
+        // An earlier start has rejected it.
         take_out(id, c.request);
         if (c.request == s.last) s.has_more = false;
     }
@@ -61,7 +61,7 @@ void lost_requests::replayed(std::size_t segment, const domain::command& c) {
         s = {.last = c.request, .legs = 0, .is_counted = true, .has_more = false, .account = c.account};
     }
     if (is_refusal(c) || c.request != s.last) return;
-    // Copies of a command to all segments have the same place.
+    // Copies of a command to all partitions have the same index.
     if (copies_of(c) == 0 && place.is_recorded) {
         if (s.is_counted && place.leg != s.legs) add(id, c.account, c.request, c.request, last_arrival_);
         s.legs = place.leg + 1U;
@@ -71,7 +71,7 @@ void lost_requests::replayed(std::size_t segment, const domain::command& c) {
     s.account = c.account;
 }
 
-// A reset that is not in all journals has no effect: it is repeated before the session sends anything.
+// A reset that is not in all journals has no effect: it is repeated before the session can send a request.
 void lost_requests::begin_again(const domain::command& c) {
     if (c.session.value >= sessions_.size()) return;
     session_past& s = sessions_[c.session.value];
@@ -140,7 +140,7 @@ std::deque<domain::command> lost_requests::refusals(std::size_t most) {
             }
             all.push_back(refusal_of(id.first, each.account, static_cast<std::uint32_t>(request)));
             ++request;
-            // The newest ones: those behind stay within the share.
+            // Keeps the newest ones, within the session's share.
         }
     }
     return all;

@@ -1,4 +1,4 @@
-// Which requests a start takes for lost.
+// The requests that a start considers lost.
 #include "node/lost_requests.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace corro::node {
 namespace {
 
-/// Two segments, a few sessions, and commands as a venue records them.
+/// Two partitions, a few sessions, and commands as a venue records them.
 class lost : public testing::Test {
  protected:
     static domain::command of(std::uint32_t session, std::uint32_t request) {
@@ -39,7 +39,7 @@ class lost : public testing::Test {
         set_arrival(c, ++arrival, 0);
         requests.replayed(segment, c);
     }
-    /// A command that was passed on and is in no journal.
+    /// A submitted command that is in no journal.
     void lose() { ++arrival; }
     std::vector<std::uint32_t> refused(std::size_t most = lost_requests_max) {
         std::vector<std::uint32_t> all;
@@ -55,7 +55,7 @@ using numbers = std::vector<std::uint32_t>;
 
 TEST_F(lost, a_request_that_was_rejected_is_not_lost) {
     replay(0, recorded(1, 1, 0));
-    // The second segment has nothing, and of the first one everything; 2 to 9 were rejected.
+    // The second partition has no command, the first one all; 2 to 9 were rejected.
     replay(0, recorded(1, 10, 1));
     EXPECT_EQ(refused(), numbers{});
 }
@@ -114,7 +114,7 @@ TEST_F(lost, a_quote_of_a_mass_quote_makes_its_request_lost_wherever_it_stood) {
     }
 }
 
-/// A reset of the numbers of session 1, for both segments.
+/// A reset of the numbers of session 1, for both partitions.
 domain::command reset(std::uint64_t arrival) {
     domain::command c;
     c.kind = domain::command_kind::reset_session_numbers;

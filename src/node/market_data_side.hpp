@@ -1,6 +1,6 @@
-// The market-data side of a process: the distributor with its ports, and the feed's lines by UDP.
+// Market data in a process: the distributor with its ports, and the feed's UDP lines.
 //
-// It knows neither the facility nor where it runs: public events come by `publish`.
+// It does not depend on the facility: public events come by `publish`.
 //
 // Threads: one context. Limits: the configuration's, market_data/limits.hpp.
 #pragma once
@@ -28,17 +28,17 @@ class market_data_side {
     /// @throws std::system_error, configuration_error as `exchange`.
     market_data_side(io::context& context, const configuration& configuration, telemetry::producer* log);
 
-    /// Opens the ports: when there is something to publish, because from then on subscribers come.
+    /// Opens the ports. To be called when the feed is ready, because subscribers connect from then on.
     /// @throws std::system_error, configuration_error as `exchange`.
     void open(const configuration& c);
 
-    /// Serves until `close`; ends when every subscriber has left.
+    /// Serves until `close`; ends when every subscriber has disconnected.
     [[nodiscard]] io::task<void> run();
 
     /// Ends the feed; nothing may be published any more.
     void close() noexcept;
 
-    /// Where the feed begins, when it is not the first of its kind.
+    /// The distributor, for a feed that continues an earlier one.
     [[nodiscard]] market_data::distributor& distributor() noexcept { return distributor_; }
 
     void publish(const domain::event& event) noexcept {
@@ -48,14 +48,14 @@ class market_data_side {
     }
     void expect(const domain::event& event) const noexcept { distributor_.expect(event); }
 
-    /// For set-up, after a recovery: the phases of all instruments are what they are there.
+    /// For set-up, after a recovery: takes over the phases of all instruments.
     void take_phases(const facility::facility& state);
     /// The phase of an instrument, as published; nothing when there is none.
     [[nodiscard]] std::optional<domain::trading_phase> phase_of(domain::instrument_id id) const noexcept {
         return id.value < phases_.size() ? phases_[id.value] : std::nullopt;
     }
 
-    /// Starts sending: once per batch of events.
+    /// Starts sending. To be called once per batch of events.
     void flush() noexcept {
         distributor_.flush();
         if (lines_ != nullptr) lines_->flush();
@@ -63,7 +63,7 @@ class market_data_side {
 
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_endpoint_; }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return snapshot_endpoint_; }
-    /// Nothing when depth is not served.
+    /// Nothing without a depth port.
     [[nodiscard]] std::optional<io::endpoint> depth_endpoint() const noexcept { return depth_endpoint_; }
     [[nodiscard]] const market_data::distributor& distributor() const noexcept { return distributor_; }
     /// nullptr when no lines are configured.

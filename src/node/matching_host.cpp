@@ -10,13 +10,13 @@
 namespace corro::node {
 namespace {
 
-/// Commands that can only take orders away, now or when their session has gone.
+/// Commands that can only remove orders, now or when their session has ended.
 bool only_closes(const domain::command& command) noexcept {
     switch (command.kind) {
         case domain::command_kind::cancel_order:
         case domain::command_kind::cancel_orders:
         case domain::command_kind::cancel_on_disconnect: return true;
-        // Without it a session could not log on to cancel.
+        // Without it a session could not log on to cancel orders.
         case domain::command_kind::reset_session_numbers: return true;
         case domain::command_kind::kill_switch: return command.state == domain::switch_state::on;
         default: return false;
@@ -29,12 +29,12 @@ bool is_silent(domain::command_kind kind) noexcept {
            kind == domain::command_kind::set_account_limits;
 }
 
-/// Of an operator: what stops trading.
+/// An operator's commands that stop trading.
 bool is_emergency_reserve(const domain::command& command) noexcept {
     return only_closes(command) || command.kind == domain::command_kind::change_phase;
 }
 
-/// Of the gateway, when a session comes or goes.
+/// The gateway's commands at the logon and the end of a session.
 bool is_of_connection(const domain::command& command) noexcept {
     return command.request == 0 && command.session.value != 0 &&
            (command.kind == domain::command_kind::cancel_orders ||
@@ -78,10 +78,10 @@ bool matching_host::has_room() const noexcept {
 }
 
 void matching_host::replay(const domain::command& command) noexcept {
-    CORRO_ASSERT(command.sequence.value == sequence_ + 1, "a journal has no gaps");
+    CORRO_ASSERT(command.sequence.value == sequence_ + 1, "the journal must not have gaps");
     sequence_ = command.sequence.value;
     last_ns_ = command.time.value;
-    static_cast<void>(throttle_.judge(command));  // the verdict stands in it; the count goes on
+    static_cast<void>(throttle_.judge(command));  // the command has its verdict already; only counts it
     note(command);
     apply(command);
 }
@@ -95,11 +95,11 @@ void matching_host::apply(const domain::command& command) noexcept {
 }
 
 bool matching_host::execute(domain::command& command) noexcept {
-    CORRO_ASSERT(has_room(), "a host is asked before it is given a command");
+    CORRO_ASSERT(has_room(), "has_room must be checked before a command is executed");
     const std::int64_t now_ns = std::max(last_ns_, time_.at(elapsed_ns()));
     command.sequence = domain::sequence_number{sequence_ + 1};
     command.time = domain::time_ns{now_ns};
-    // A request that the decoder has found wrong counts as well, as it will in a replay.
+    // A request with a verdict of the decoder counts as well, as in a replay.
     const domain::reject_reason throttled = throttle_.judge(command);
     if (throttled != domain::reject_reason::none) command.verdict = throttled;
     if (open_orders_max_ != 0 && command.verdict == domain::reject_reason::none &&
@@ -116,8 +116,8 @@ bool matching_host::execute(domain::command& command) noexcept {
     return true;
 }
 
-// A session that has been told that it is logged out must not be cancelled for after a crash: its note is answered when
-// it is in the journal, although it causes no event.
+// After a crash there must be no cancel for a session whose logout was acknowledged. So its note counts as answered
+// only when it is in the journal, although it causes no event.
 void matching_host::emit_mark(const domain::command& command) noexcept {
     domain::event mark;
     mark.kind = {};
@@ -149,7 +149,7 @@ void matching_host::transfer(base::archive& a) {
 }
 
 bool matching_host::save(base::byte_sink& sink) {
-    CORRO_ASSERT(backlog_.empty(), "what waits for the journal is in no snapshot");
+    CORRO_ASSERT(backlog_.empty(), "events that wait for the journal cannot be in a snapshot");
     if (!facility_.save(sink)) return false;
     base::archive a(sink);
     transfer(a);
@@ -157,7 +157,7 @@ bool matching_host::save(base::byte_sink& sink) {
 }
 
 std::error_code matching_host::load(base::byte_source& source) {
-    CORRO_ASSERT(sequence_ == 0, "a host begins once");
+    CORRO_ASSERT(sequence_ == 0, "only an unused host can be loaded");
     if (const std::error_code error = facility_.load(source)) return error;
     const std::vector<std::uint32_t> no_requests(last_requests_.size());
     const risk::throttle no_counts = throttle_;
@@ -175,7 +175,7 @@ std::error_code matching_host::load(base::byte_source& source) {
     return {};
 }
 
-// A note that ends a cancel on disconnect would hide from the next start that the cancel is missing.
+// A note that ends a cancel on disconnect is refused when the cancel is missing, so that the next start still finds it.
 bool matching_host::append_to_journal(const domain::command& command) noexcept {
     if (!is_of_connection(command) || command.session.value >= connections_.size()) [[likely]] {
         return journal_takes(command) && journal_->append(command);
@@ -185,7 +185,7 @@ bool matching_host::append_to_journal(const domain::command& command) noexcept {
     const bool ends = !is_cancel && command.state == domain::switch_state::off;
     if (ends && c.missed_cancel) return false;
     const bool taken = journal_takes(command) && journal_->append(command);
-    // A session that comes back sees its orders.
+    // A session that logs on again gets the state of its orders.
     if (is_cancel || taken) c.missed_cancel = is_cancel && !taken;
     return taken;
 }

@@ -1,10 +1,10 @@
-// The host of one shard: gives every command its place and time, has it journaled, has the facility execute it, and
-// lets the events go out in one total order.
+// The host of one facility: numbers every command, sets its time, appends it to the journal, executes it in the
+// facility, and releases the events in one total order.
 //
-// Everybody who has commands calls `execute`, on the host's thread: the queue of a gateway on the same thread, the ring
-// from another thread, a link from another process. The events go to one outlet. What it cannot take waits in the
-// host's backlog, and so does everything whose command the journal does not vouch for yet; while much waits there the
-// host says that it has no room for commands.
+// All sources of commands call `execute`, on the host's thread: the queue of a gateway on the same thread, the ring
+// from another thread, a link from another process. The events go to one outlet. Events that it cannot take wait in the
+// host's backlog, as do events whose command is not yet durable. While the backlog is large the host has no room for
+// commands.
 //
 // Threads: one. Limits: node/limits.hpp. Cost: one reading of the clock per command; no allocation.
 #pragma once
@@ -35,8 +35,8 @@ class matching_host final : private facility::event_consumer {
     matching_host(const facility::facility_options& options, std::span<const domain::instrument> instruments,
                   const base::tsc_clock& clock, event_outlet& outlet);
 
-    /// From now on every session's requests are counted, and refused when they are too many. The refusal stands in the
-    /// command, so that whoever executes it again refuses it too.
+    /// Counts every session's requests from now on, and rejects those above the limit. The reject reason is stored in
+    /// the command, so that a replay rejects it too.
     void throttle(const risk::throttle_options& options, std::uint32_t sessions_count) {
         throttle_ = risk::throttle(options, sessions_count);
         last_requests_.resize(std::size_t{sessions_count} + 1);
@@ -44,78 +44,77 @@ class matching_host final : private facility::event_consumer {
         connections_.resize(std::size_t{sessions_count} + 1);
     }
 
-    /// Sessions whose orders are to be cancelled when they are not connected, as the commands so far have it: their
-    /// accounts, by session id; 0 for the others.
+    /// Sessions with a cancel on disconnect according to the commands so far: their accounts, by session id; 0 for the
+    /// others.
     [[nodiscard]] std::span<const domain::account_id> disconnect_cancels() const noexcept {
         return disconnect_cancels_;
     }
-    /// For set-up: what a snapshot has of it. Sessions that there are not any longer are left out.
+    /// For set-up: a cancel on disconnect from a snapshot. Sessions that no longer exist are ignored.
     void set_disconnect_cancel(domain::session_id session, domain::account_id account) noexcept {
         if (session.value < disconnect_cancels_.size()) disconnect_cancels_[session.value] = account;
     }
 
-    /// Begins the time of the commands: with the wall clock, but not before the last command or before `not_before`.
-    /// From then on it follows the wall clock as `update_clock` shows it, at a rate that differs by `slew_ppm` at
-    /// most.
+    /// Starts venue time: at the wall clock, but not before the last command or before `not_before`. It then follows
+    /// the wall clock of `update_clock`, at a rate that differs by at most `slew_ppm`.
     /// @pre Once before the first `execute`, and again after a recovery.
     void start_clock(std::chrono::system_clock::time_point wall, std::uint32_t slew_ppm,
                      domain::time_ns not_before = {}) noexcept;
-    /// The wall clock shows this now.
+    /// Passes the current time of the wall clock.
     void update_clock(std::chrono::system_clock::time_point wall) noexcept;
-    /// How far the time of the commands was ahead of the wall clock at the last look; negative: behind. Any thread.
+    /// How far venue time was ahead of the wall clock at the last update; negative when behind. Any thread.
     [[nodiscard]] std::chrono::nanoseconds clock_offset() const noexcept {
         return std::chrono::nanoseconds(clock_offset_ns_.load(std::memory_order_relaxed));
     }
     /// The time of the last command; 0 before the first.
     [[nodiscard]] domain::time_ns last_time() const noexcept { return domain::time_ns{last_ns_}; }
 
-    /// Keys the facility's tables, as long as nothing was executed or loaded; changes no event.
+    /// Sets the hash key of the facility's tables, before any command or load; changes no event.
     void set_hash_key(std::uint64_t key) noexcept { facility_.set_hash_key(key); }
-    /// From now on no account without a limit of its own has more open orders than that, 0 for no limit. The refusal
-    /// stands in the command, so that the limit may be another one after a restart.
+    /// Limits the open orders of accounts without a limit of their own; 0 for no limit. The reject reason is stored in
+    /// the command, so that the limit may change at a restart.
     void limit_open_orders(std::uint32_t orders_max) noexcept { open_orders_max_ = orders_max; }
 
-    /// The number of the last request of each session that was sequenced, by id; 0 for none.
+    /// The number of the last sequenced request of each session, by id; 0 for none.
     [[nodiscard]] std::span<const std::uint32_t> last_requests() const noexcept { return last_requests_; }
 
-    /// Writes everything that a host must know to go on from here. False when the sink would not take it all.
+    /// Writes the state that a host needs to continue from here. False when the sink fails.
     [[nodiscard]] bool save(base::byte_sink& sink);
-    /// Becomes the host that was saved, as far as a facility of the same options and instruments was in it.
-    /// @return  What is wrong, as the facility says it; then the host is as newly made.
+    /// Loads a saved host. Its facility must have had the same options and instruments.
+    /// @return  The facility's error; the host is then newly made.
     /// @pre     Nothing was executed yet (asserted).
     [[nodiscard]] std::error_code load(base::byte_source& source);
 
-    /// Executes a command that was sequenced before, in another life of the host. Its events go out at once.
+    /// Executes a command of the journal. Its events are released at once.
     void replay(const domain::command& command) noexcept;
 
-    /// From now on commands are journaled there before their events may leave. The journal outlives the host's last
-    /// `execute` and `release`.
+    /// Sets the journal: from now on events are released when their command is durable. The journal outlives the host's
+    /// last `execute` and `release`.
     void set_journal(journal::writer& journal) noexcept { journal_ = &journal; }
-    /// From now on events go there. @pre None waits (asserted).
+    /// Sets the receiver of events. @pre No event waits (asserted).
     void set_outlet(event_outlet& outlet) noexcept;
 
-    /// Whether another command may come: not too many events wait, the journal is not too far behind, and the room for
-    /// its next segment is not just being made. True when the journal takes nothing any more, and when the disk is
-    /// full: then commands are refused, which needs no room.
+    /// Whether another command may be executed: not too many events wait, the journal is not too far behind, and its
+    /// next segment is not just being preallocated. True when the journal has failed or the disk is full, because
+    /// commands are then refused, which needs no room.
     [[nodiscard]] bool has_room() const noexcept;
 
-    /// Sequences and executes one command. False: the journal does not take it, because it has failed or because the
-    /// disk is full and this is not a cancel; the command then had no effect and causes no event. The cancel of a
-    /// connection that was lost, and the notes about it, may use the operators' room, connection_commands_max of each
-    /// session. A note that ends it is not taken when the cancel before it was not.
+    /// Sequences and executes one command. False when the journal does not accept it, because it has failed, or
+    /// because the disk is full and this is not a cancel; the command then has no effect and causes no event. The
+    /// cancel for a lost connection, and the notes about it, may use the operators' reserve, connection_commands_max
+    /// for each session. A note that ends the cancel on disconnect is refused when the cancel before it was refused.
     /// @pre has_room() (asserted).
     [[nodiscard]] bool execute(domain::command& command) noexcept;
 
-    /// Offers the outlet what waits and may leave. To be called after the outlet has got room again and after the
+    /// Passes waiting events that may leave to the outlet. To be called when the outlet has room again and when the
     /// journal has progressed.
     void release() noexcept;
 
-    /// Events ever caused, and how many of them have left: their numbers count from 1.
+    /// The number of events emitted, and the number released.
     [[nodiscard]] std::uint64_t emitted_count() const noexcept { return emitted_count_; }
     [[nodiscard]] std::uint64_t released_count() const noexcept { return emitted_count_ - backlog_.size(); }
     /// Commands sequenced so far.
     [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }
-    /// Whether the journal has failed: what waits for it will never leave.
+    /// Whether the journal has failed: waiting events will never leave.
     [[nodiscard]] bool failed() const noexcept { return journal_ != nullptr && journal_->failed(); }
     [[nodiscard]] const facility::facility& state() const noexcept { return facility_; }
 
@@ -133,18 +132,18 @@ class matching_host final : private facility::event_consumer {
         return clock_.between_ns(start_ticks_, clock_.now_ticks());
     }
 
-    /// What the commands about a session's connection have met on a full disk.
+    /// The state of a session's connection commands on a full disk.
     struct connection_commands {
-        std::uint64_t segment = 0;      ///< of the journal, in which they were taken
-        std::uint32_t taken_count = 0;  ///< out of the operators' room in that segment
-        bool missed_cancel = false;     ///< the last cancel was not taken
+        std::uint64_t segment = 0;      ///< the journal's segment in which they were accepted
+        std::uint32_t taken_count = 0;  ///< from the operators' reserve in that segment
+        bool missed_cancel = false;     ///< the last cancel was not accepted
     };
 
     const base::tsc_clock& clock_;
     event_outlet* outlet_;
     journal::writer* journal_ = nullptr;
     std::uint64_t start_ticks_;
-    venue_time time_;  ///< its monotonic clock shows the time since start_ticks_
+    venue_time time_;  ///< its monotonic clock is the time since start_ticks_
     std::int64_t last_ns_ = 0;
     std::atomic<std::int64_t> clock_offset_ns_{0};  ///< written by the host's thread
     std::uint64_t sequence_ = 0;

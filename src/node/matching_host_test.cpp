@@ -76,7 +76,7 @@ TEST(matching_host, refuses_the_order_beyond_the_limit_of_all_accounts_and_repea
     EXPECT_EQ(later.state().open_orders_count(), 3U) << "0 is no limit";
 }
 
-/// Executes commands of one kind until the journal has less room than that.
+/// Executes commands of one kind until the journal has less room than `room`.
 io::task<void> fill(matching_host* host, journal::writer* log, domain::command what, journal::journal_room until) {
     while (log->room() < until) {
         while (!log->has_buffer() || log->space_is_being_made()) co_await log->progressed().wait();
@@ -95,7 +95,7 @@ domain::command reset_numbers(std::uint32_t session) {
     return c;
 }
 
-/// What a connection that breaks on a full disk leaves in the journal.
+/// The journal after a connection breaks on a full disk.
 io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     auto opened = co_await journal::open_writer(disk, "j", journal::small_options(journal::durability::group));
     CORRO_REQUIRE(opened.has_value());
@@ -124,7 +124,7 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     EXPECT_EQ(host->state().open_orders_count(), 0U) << "the orders of a session that is gone";
     EXPECT_TRUE(executes(off));
     EXPECT_EQ(host->disconnect_cancels()[1].value, 0U);
-    // A second time in the same segment: the operators' room is not for sessions that come and go.
+    // A second time in the same segment: the operators' reserve is not for repeated logons.
     EXPECT_FALSE(executes(on));
     EXPECT_FALSE(executes(lost));
     EXPECT_FALSE(executes(reset_numbers(1))) << "a day that begins takes nothing of the operators' room";
@@ -134,7 +134,7 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     domain::command of_operator = cancel;
     of_operator.is_operator = 1;
     EXPECT_TRUE(executes(of_operator));
-    // There is room again, and what was noted before the cancel that is missing stays.
+    // There is space again, and the note before the missing cancel stays.
     disk->capacity_bytes = ~std::uint64_t{0};
     while (log.room() != journal::journal_room::everything) co_await log.progressed().wait();
     EXPECT_FALSE(executes(off)) << "the cancel before it is in no journal";
@@ -145,8 +145,8 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     co_await scope.join();
 }
 
-// S2 on a full disk: an operator's room also takes what cancels the orders of a connection that is lost, and the note
-// that it is done never stands there without it.
+// S2 on a full disk: the operators' reserve also takes the cancel for a lost connection, and the note that it is done
+// is never in the journal without it.
 TEST(matching_host, S2_cancels_for_a_lost_connection_when_the_disk_is_full) {
     io::context context;
     journal::test_disk disk;
@@ -243,7 +243,7 @@ TEST(matching_host, N6_a_query_is_charged_for_the_orders_that_it_only_looks_at) 
     for (std::uint32_t request = 1; request <= 3; ++request) {
         domain::command query;
         query.kind = domain::command_kind::query_order;
-        query.session = domain::session_id{2};  // another one of the account, without an order
+        query.session = domain::session_id{2};  // another session of the account, without an order
         query.account = domain::account_id{1};
         query.request = request;
         query.flags = domain::query_flag::all_of_session;

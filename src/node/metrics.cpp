@@ -19,7 +19,7 @@ constexpr std::array<std::pair<domain::command_kind, std::string_view>, 4> timed
 }};
 constexpr std::array<std::string_view, 3> stages{"decode", "answer", "total"};
 
-/// One sample for each reason that has occurred.
+/// Writes one sample for each reason that has occurred.
 template <class Reason>
 void add_rejects_by_reason(std::span<const std::uint64_t> counts, metrics_page& page, std::string_view name,
                            std::string_view help) {
@@ -34,23 +34,23 @@ void add_rejects_by_reason(std::span<const std::uint64_t> counts, metrics_page& 
 
 void add_metrics(const order_entry_side& side, metrics_page& page) {
     const gateway::gateway_statistics& s = side.statistics();
-    page.gauge("corro_connections", "Order-entry connections now.", s.connections_now);
-    page.gauge("corro_sessions", "Sessions that are logged on now.", s.sessions_now);
-    page.counter("corro_connections_total", "Order-entry connections accepted.", s.connections_accepted);
-    page.counter("corro_connections_refused_total", "Order-entry connections closed at once: too many sessions.",
-                 s.connections_refused);
+    page.gauge("corro_connections", "Current order entry connections.", s.connections_now);
+    page.gauge("corro_sessions", "Sessions logged on now.", s.sessions_now);
+    page.counter("corro_connections_total", "Order entry connections accepted.", s.connections_accepted);
+    page.counter("corro_connections_refused_total",
+                 "Order entry connections closed at once, because of too many sessions.", s.connections_refused);
     page.counter("corro_connections_turned_out_total",
-                 "Order-entry connections closed before a logon, to make room for newer ones.", s.strangers_turned_out);
+                 "Order entry connections closed before a logon, to admit newer ones.", s.strangers_turned_out);
     page.counter("corro_logons_throttled_total", "Logons refused because the session had logged on too often.",
                  s.logons_throttled);
     page.counter("corro_handshake_steps_total", "Steps of TLS handshakes computed.", side.handshake_steps_count());
     page.counter("corro_logons_total", "Sessions opened.", s.logons);
     page.counter("corro_logons_refused_total", "Logons refused.", s.logons_refused);
-    page.counter("corro_requests_total", "Requests passed on to the facility.", s.requests);
-    page.counter("corro_answers_total", "Private messages put into a session's buffer.", s.answers);
+    page.counter("corro_requests_total", "Requests submitted to the facility.", s.requests);
+    page.counter("corro_answers_total", "Private messages delivered to sessions.", s.answers);
     page.counter("corro_answers_undelivered_total", "Private messages whose session was not connected.",
                  s.answers_undelivered);
-    page.counter("corro_answers_resent_total", "Private messages sent again to sessions that came back.",
+    page.counter("corro_answers_resent_total", "Private messages resent to sessions that logged on again.",
                  s.answers_resent);
     page.counter("corro_session_rejects_total", "Messages refused by the session.", s.session_rejects);
     add_rejects_by_reason<wire::session_reject_reason>(s.session_rejects_by, page,
@@ -59,23 +59,25 @@ void add_metrics(const order_entry_side& side, metrics_page& page) {
     add_rejects_by_reason<wire::logout_reason>(s.logons_refused_by, page, "corro_logons_refused_by_reason_total",
                                                "Logons refused, by reason.");
     add_rejects_by_reason<domain::reject_reason>(s.refusals_by, page, "corro_order_rejects_total",
-                                                 "Orders and requests refused by the facility, by reason.");
+                                                 "Orders and requests rejected by the facility, by reason.");
     page.counter("corro_requests_rejected_overloaded_total",
-                 "Requests that the journal or the facility could not take.", s.turned_away);
-    page.counter("corro_cancels_on_disconnect_total", "Sessions cancelled for because their connection was lost.",
+                 "Requests that the journal or the facility could not accept.", s.turned_away);
+    page.counter("corro_cancels_on_disconnect_total", "Cancels on disconnect executed for lost connections.",
                  s.cancels_on_disconnect);
     page.counter("corro_cancels_after_start_total",
-                 "Sessions cancelled for because they did not come back after a start.", s.cancels_after_start);
-    page.counter("corro_session_numbers_reset_total", "Sessions whose numbers have begun again.", s.numbers_reset);
-    page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.days_ended, {{"reason", "day ended"}});
-    page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.idle_cut, {{"reason", "idle"}});
-    page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.slow_cut, {{"reason", "slow"}});
-    page.counter("corro_sessions_cut_total", "Sessions cut off, by reason.", s.protocol_errors,
+                 "Cancels on disconnect executed for sessions that did not log on again after a start.",
+                 s.cancels_after_start);
+    page.counter("corro_session_numbers_reset_total", "Sessions whose numbers were reset.", s.numbers_reset);
+    page.counter("corro_sessions_cut_total", "Sessions disconnected, by reason.", s.days_ended,
+                 {{"reason", "day ended"}});
+    page.counter("corro_sessions_cut_total", "Sessions disconnected, by reason.", s.idle_cut, {{"reason", "idle"}});
+    page.counter("corro_sessions_cut_total", "Sessions disconnected, by reason.", s.slow_cut, {{"reason", "slow"}});
+    page.counter("corro_sessions_cut_total", "Sessions disconnected, by reason.", s.protocol_errors,
                  {{"reason", "protocol"}});
     const gateway::command_queue& queue = side.commands();
-    page.gauge("corro_commands_waiting", "Commands in the queue to the facility, or not answered yet.",
+    page.gauge("corro_commands_waiting", "Commands in the queue to the facility, or outstanding.",
                static_cast<double>(queue.pushed_count() - queue.answered_count()));
-    page.gauge("corro_commands_capacity", "Commands that the queue to the facility holds.",
+    page.gauge("corro_commands_capacity", "Capacity of the queue to the facility, in commands.",
                static_cast<double>(gateway::command_queue_capacity));
     for (const auto& [kind, name] : timed_kinds) {
         for (std::size_t stage = 0; stage < stages.size(); ++stage) {
@@ -89,23 +91,24 @@ void add_metrics(const recovery_progress& progress, metrics_page& page) {
     const auto value = [](const std::atomic<std::uint64_t>& of) {
         return static_cast<double>(of.load(std::memory_order_relaxed));
     };
-    page.gauge("corro_recovery_bytes", "Bytes of the journal that the recovery has read.", value(progress.bytes));
-    page.gauge("corro_recovery_bytes_total", "Bytes of the journal behind the newest snapshot, which it has to read.",
+    page.gauge("corro_recovery_bytes", "Bytes of the journal read by the recovery.", value(progress.bytes));
+    page.gauge("corro_recovery_bytes_total",
+               "Bytes of the journal after the newest snapshot, which the recovery must read.",
                value(progress.bytes_total));
-    page.gauge("corro_recovery_commands", "Commands that the recovery has replayed.", value(progress.commands));
+    page.gauge("corro_recovery_commands", "Commands replayed by the recovery.", value(progress.commands));
 }
 
 void add_metrics(const snapshot_maker& maker, metrics_page& page) {
     const snapshot_statistics& s = maker.statistics();
     page.counter("corro_snapshots_made_total", "Snapshots written beside the journal while the venue ran.", s.made);
-    page.counter("corro_snapshots_failed_total", "Snapshots that could not be written.", s.failed);
-    page.gauge("corro_snapshot_seconds", "How long the last one took, on a thread of its own.",
+    page.counter("corro_snapshots_failed_total", "Snapshots that failed.", s.failed);
+    page.gauge("corro_snapshot_seconds", "Duration of the last snapshot, which is made on a thread of its own.",
                std::chrono::duration<double>(s.last_duration).count());
 }
 
 namespace {
 
-/// One journal, and the label that tells it from others.
+/// One journal and its label.
 struct labelled_journal {
     const host_journal* journal;
     std::vector<telemetry::label> labels;
@@ -113,19 +116,22 @@ struct labelled_journal {
 
 void add_journals(std::span<const labelled_journal> journals, metrics_page& page) {
     for (const labelled_journal& each : journals) {
-        page.gauge("corro_journal_durable_command", "The last command that the journal keeps as its mode promises.",
+        page.gauge("corro_journal_durable_command",
+                   "The last command that the journal has stored as its mode promises.",
                    static_cast<double>(each.journal->writer().durable_sequence()), each.labels);
     }
     for (const labelled_journal& each : journals) {
-        page.gauge("corro_journal_up", "1 while the journal takes commands or waits for room; 0 when it has failed.",
+        page.gauge("corro_journal_up",
+                   "1 while the journal accepts commands or waits for disk space; 0 when it has failed.",
                    each.journal->failure() == nullptr ? 1 : 0, each.labels);
     }
     for (const labelled_journal& each : journals) {
-        page.gauge("corro_journal_stalled_seconds", "How long the journal's disk has not answered for; 0 when it does.",
+        page.gauge("corro_journal_stalled_seconds",
+                   "How long the journal's disk has not responded; 0 when it responds.",
                    std::chrono::duration<double>(each.journal->stalled()).count(), each.labels);
     }
     for (const labelled_journal& each : journals) {
-        page.gauge("corro_journal_free_bytes", "Free room on the journal's file system.",
+        page.gauge("corro_journal_free_bytes", "Free bytes on the journal's file system.",
                    static_cast<double>(each.journal->free_bytes()), each.labels);
     }
     for (const labelled_journal& each : journals) {
@@ -133,11 +139,11 @@ void add_journals(std::span<const labelled_journal> journals, metrics_page& page
                      each.labels);
     }
     for (const labelled_journal& each : journals) {
-        page.gauge("corro_journal_sync_seconds_total", "Time that the syncs of the journal have taken.",
+        page.gauge("corro_journal_sync_seconds_total", "Total duration of the journal's syncs.",
                    std::chrono::duration<double>(each.journal->writer().syncs().total).count(), each.labels);
     }
     for (const labelled_journal& each : journals) {
-        page.gauge("corro_journal_sync_seconds_max", "Time that the slowest sync of the journal has taken.",
+        page.gauge("corro_journal_sync_seconds_max", "Duration of the journal's slowest sync.",
                    std::chrono::duration<double>(each.journal->writer().syncs().longest).count(), each.labels);
     }
     for (const labelled_journal& each : journals) {
@@ -156,7 +162,7 @@ void add_metrics(const host_journal& journal, metrics_page& page) {
 namespace {
 
 void add_clock(const matching_host& host, metrics_page& page, std::initializer_list<telemetry::label> labels = {}) {
-    page.gauge("corro_clock_offset_seconds", "How far the time of the commands is ahead of the wall clock.",
+    page.gauge("corro_clock_offset_seconds", "How far venue time is ahead of the wall clock.",
                std::chrono::duration<double>(host.clock_offset()).count(), labels);
 }
 
@@ -169,19 +175,19 @@ void add_metrics(const matching_host& host, metrics_page& page) {
 void add_metrics(const facility_thread& thread, metrics_page& page) {
     page.gauge("corro_events_waiting", "Events in the ring from the facility's thread.",
                static_cast<double>(thread.waiting_count()));
-    page.gauge("corro_events_capacity", "Events that the ring from the facility's thread holds.",
+    page.gauge("corro_events_capacity", "Capacity of the ring from the facility's thread, in events.",
                static_cast<double>(event_ring_capacity));
 }
 
 namespace {
 
-/// One feed, and the label that tells it from others.
+/// One feed and its label.
 struct labelled_feed {
     const market_data_side* side;
     std::vector<telemetry::label> labels;
 };
 
-/// A counter of all feeds: the samples of one metric follow each other.
+/// A counter of all feeds: the samples of one metric must be consecutive.
 template <class Value>
 void count(std::span<const labelled_feed> feeds, metrics_page& page, std::string_view name, std::string_view help,
            Value&& value, std::span<const telemetry::label> more = {}) {
@@ -198,19 +204,19 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
         return [what](const market_data_side& side) -> std::uint64_t { return side.distributor().statistics().*what; };
     };
     for (const labelled_feed& each : feeds) {
-        page.gauge("corro_feed_subscribers", "Connections to feed, snapshots and depth now.",
+        page.gauge("corro_feed_subscribers", "Current connections to feed, snapshots and depth.",
                    each.side->distributor().statistics().subscribers_now, each.labels);
     }
     count(feeds, page, "corro_feed_messages_total", "Messages published.", member(&statistics::messages));
     count(feeds, page, "corro_feed_bytes_total", "Bytes published, before multiplication by subscribers.",
           member(&statistics::bytes));
     count(feeds, page, "corro_feed_snapshots_total", "Snapshots sent.", member(&statistics::snapshots));
-    count(feeds, page, "corro_feed_snapshots_made_total", "Snapshots made; the others were sent one of these again.",
+    count(feeds, page, "corro_feed_snapshots_made_total", "Snapshots made; several subscribers may get the same one.",
           member(&statistics::snapshots_made));
-    count(feeds, page, "corro_feed_turned_out_total", "Connections closed before a login, to make room for newer ones.",
+    count(feeds, page, "corro_feed_turned_out_total", "Connections closed before a login, to admit newer ones.",
           member(&statistics::evicted));
-    count(feeds, page, "corro_feed_connections_refused_total", "Connections closed at once: too many subscribers.",
-          member(&statistics::connections_refused));
+    count(feeds, page, "corro_feed_connections_refused_total",
+          "Connections closed at once, because of too many subscribers.", member(&statistics::connections_refused));
     count(feeds, page, "corro_feed_depths_total", "Conflated pictures sent.", member(&statistics::depths_sent));
     const std::array<std::pair<std::string_view, std::uint64_t statistics::*>, 3> cuts{
         {{"slow", &statistics::slow_cut},
@@ -218,7 +224,7 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
          {"protocol", &statistics::protocol_errors}}};
     for (const auto& [reason, what] : cuts) {
         const std::array<telemetry::label, 1> label{{{"reason", reason}}};
-        count(feeds, page, "corro_feed_cut_total", "Subscribers cut off, by reason.", member(what), label);
+        count(feeds, page, "corro_feed_cut_total", "Subscribers disconnected, by reason.", member(what), label);
     }
     std::vector<labelled_feed> lines;
     for (const labelled_feed& each : feeds) {
@@ -230,14 +236,14 @@ void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
     };
     count(lines, page, "corro_line_packets_total", "MoldUDP64 packets sent, before multiplication by lines.",
           line_member(&line_statistics::packets));
-    count(lines, page, "corro_line_send_errors_total", "Packets that the system did not take.",
+    count(lines, page, "corro_line_send_errors_total", "Packets that the system did not send.",
           line_member(&line_statistics::send_errors));
-    count(lines, page, "corro_line_requests_total", "Requests for lost packets.",
+    count(lines, page, "corro_line_requests_total", "Retransmission requests.",
           line_member(&line_statistics::requests));
     count(lines, page, "corro_line_requests_over_limit_total",
-          "Requests for lost packets that were not answered in full: too many in the window.",
+          "Retransmission requests not answered in full, because of too many in the window.",
           line_member(&line_statistics::requests_over_limit));
-    count(lines, page, "corro_line_messages_again_total", "Messages sent again on request.",
+    count(lines, page, "corro_line_messages_again_total", "Messages retransmitted.",
           line_member(&line_statistics::messages_again));
 }
 
@@ -268,7 +274,7 @@ void add_metrics(std::span<const segment* const> segments, metrics_page& page) {
 void add_metrics(const telemetry::event_log& log, metrics_page& page) {
     const telemetry::event_log_statistics counts = log.statistics();
     page.counter("corro_event_log_events_total", "Events written to the event log.", counts.events);
-    page.counter("corro_event_log_lost_total", "Events that the event log could not keep up with.", counts.lost);
+    page.counter("corro_event_log_lost_total", "Events lost because the event log's ring was full.", counts.lost);
 }
 
 }  // namespace corro::node

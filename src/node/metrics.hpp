@@ -1,4 +1,4 @@
-// The metrics of a process's sides, as they stand in their own counters.
+// Writes the metrics of a process from the counters of its components.
 //
 // Names and units: docs/howto/observe.md. Threads: the sides'.
 #pragma once
@@ -19,9 +19,9 @@ namespace corro::node {
 
 void add_metrics(const order_entry_side& side, telemetry::metrics_page& page);
 void add_metrics(const market_data_side& side, telemetry::metrics_page& page);
-/// The feeds and the journals of all segments, each sample with its segment's name.
+/// The feeds and the journals of all partitions, each sample with its partition's name.
 void add_metrics(std::span<const segment* const> segments, telemetry::metrics_page& page);
-/// How far the journal and its newest snapshot are.
+/// The progress of the journal and its newest snapshot.
 void add_metrics(const host_journal& journal, telemetry::metrics_page& page);
 void add_metrics(const recovery_progress& progress, telemetry::metrics_page& page);
 void add_metrics(const snapshot_maker& maker, telemetry::metrics_page& page);

@@ -1,4 +1,4 @@
-// A venue of two segments that died when the numbers of a session had begun again in one of them.
+// A venue of two partitions that died when the numbers of a session had been reset in one of them.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -64,7 +64,7 @@ domain::command order(std::uint32_t instrument) {
     return c;
 }
 
-/// A request that came as the venue's `arrival`-th.
+/// A request with the given arrival.
 domain::command request(std::uint32_t instrument, std::uint32_t number, std::uint64_t arrival) {
     domain::command c = order(instrument);
     c.request = number;
@@ -110,7 +110,7 @@ void leave_journal(const configuration& own, const journal::venue_identity& birt
     io::block_on(context, execute(&context, &host, &journal, std::move(commands)));
 }
 
-/// One life of the venue; with a client that enters an order of the new day in either segment, or with none.
+/// One run of the venue, with a client that enters an order of the new day in each partition, or without one.
 io::task<void> live(io::context* context, segmented_exchange* venue, bool has_client) {
     io::task_scope serving(*context);
     serving.spawn(venue->run());
@@ -153,7 +153,7 @@ TEST_P(half_a_reset, S1_is_made_whole_before_the_session_is_used) {
     const journal::venue_identity birth = make_venue_identity();
     leave_journal(configuration_of_segment(c, 0), birth, {request(1, 1, 1), reset(3)});
     leave_journal(configuration_of_segment(c, 1), birth, {request(2, 2, 2)});
-    // Nobody logs on in the first life of the second case, which leaves a snapshot.
+    // In the second case no session logs on in the first run, which leaves a snapshot.
     for (const bool has_client : GetParam() ? std::vector{false, true} : std::vector{true}) {
         io::context context;
         segmented_exchange venue(context, c);

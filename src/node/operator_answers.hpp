@@ -1,4 +1,4 @@
-// What a facility has to say to an operator, wherever it runs.
+// A facility's answers to operators, for each kind of process.
 //
 // Threads: the context of sessions and feed.
 #pragma once
@@ -15,23 +15,23 @@
 
 namespace corro::node {
 
-/// Whom a question is about.
+/// The facility that an admin request is about.
 struct asked_facility {
     std::uint64_t sequence = 0;                                      ///< commands that it has sequenced
-    journal::journal_room room = journal::journal_room::everything;  ///< if there is a journal
-    const host_journal* journal = nullptr;                           ///< nullptr: nothing is journaled
-    const market_data_side* feed = nullptr;                          ///< there is one
-    snapshot_maker* snapshots = nullptr;                             ///< there is one with a journal
+    journal::journal_room room = journal::journal_room::everything;  ///< with a journal
+    const host_journal* journal = nullptr;                           ///< nullptr without a journal
+    const market_data_side* feed = nullptr;                          ///< never nullptr
+    snapshot_maker* snapshots = nullptr;                             ///< nullptr without a journal
 };
 
-/// @param thread     The host's own, if it has one.
-/// @param journal    nullptr: nothing is journaled.
+/// @param thread     The host's own, or nullptr.
+/// @param journal    nullptr without a journal.
 /// @param snapshots  nullptr without a journal.
 [[nodiscard]] asked_facility asked_of(const matching_host& host, const facility_thread* thread,
                                       const host_journal* journal, const market_data_side& feed,
                                       snapshot_maker* snapshots) noexcept;
 
-/// The answer of a venue that is not divided. The wish for a snapshot is fulfilled if it can be.
+/// The reply of a venue without partitions. Starts a snapshot on request, if possible.
 [[nodiscard]] gateway::admin_reply answer_of(const gateway::admin_request& question, const asked_facility& facility);
 
 }  // namespace corro::node

@@ -89,7 +89,7 @@ io::task<reread_outcome> order_entry_side::reread(configuration changed) {
     }
     if (!commands.empty()) {
         const bool taken = co_await execute_all(std::move(commands));
-        if (!taken) outcome.problems.emplace_back("the journal does not take accounts and limits now");
+        if (!taken) outcome.problems.emplace_back("the journal does not accept accounts and limits now");
     }
     if (outcome.problems.empty() && outcome.accounts_added != 0) {
         const std::vector<session_owner> owners = owners_with(accounts_, changed.accounts);
@@ -104,7 +104,7 @@ io::task<reread_outcome> order_entry_side::reread(configuration changed) {
     co_return outcome;
 }
 
-// False: the journal has not taken all of them, or the venue ends.
+// False when the journal has not accepted all of them, or the venue ends.
 io::task<bool> order_entry_side::execute_all(std::vector<domain::command> commands) {
     was_refused_ = false;
     for (const domain::command& c : commands) {
@@ -126,10 +126,10 @@ io::task<bool> order_entry_side::execute_all(std::vector<domain::command> comman
 io::task<void> order_entry_side::run() {
     if (!first_commands_.empty()) {
         const bool taken = co_await execute_all(std::move(first_commands_));
-        static_cast<void>(taken);  // the next start gives them again
+        static_cast<void>(taken);  // the next start executes them again
     }
     co_await gateway_.serve(std::move(listeners_));
-    // The last sessions may have left cancels behind.
+    // The end of the last sessions may have caused cancels.
     while (commands_.answered_count() != commands_.pushed_count()) {
         commands_.room().reset();
         const std::error_code stopped = co_await commands_.room().wait();

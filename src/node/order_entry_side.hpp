@@ -1,7 +1,7 @@
-// The order-entry side of a process: accounts, port, sessions, the queue of their commands, and how long these take.
+// Order entry in a process: accounts, ports, sessions, the queue of their commands, and the latency of these.
 //
-// It knows neither the facility nor where it runs: commands come out of `commands()`, and whoever brings the answers
-// says with `answered` how far they go.
+// It does not depend on the facility: commands leave by `commands()`, and the source of the answers reports with
+// `answered` how many commands are answered.
 //
 // Threads: one context. Limits: the configuration's, gateway/limits.hpp.
 #pragma once
@@ -34,68 +34,68 @@ namespace corro::node {
 
 /// The accounts of a configuration, with their sessions. @throws configuration_error
 [[nodiscard]] gateway::account_directory account_directory_of(const configuration& c);
-/// How much a configuration lets the answer log keep.
+/// The answer log's options from a configuration.
 [[nodiscard]] gateway::answer_log_options answer_options_of(const configuration& c);
 
 class order_entry_side final : public answer_outlet {
  public:
-    /// `clock`, `log` and `desk` outlive the side; the latter two may be nullptr.
+    /// `clock`, `log` and `desk` must outlive this; the latter two may be nullptr.
     /// @throws configuration_error as `exchange`.
     order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock,
                      telemetry::producer* log, gateway::admin_service* desk = nullptr);
 
-    /// Opens the ports: when the venue knows what it has to know, because from then on clients come.
+    /// Opens the ports. To be called when the venue is ready, because clients connect from then on.
     /// @throws std::system_error, configuration_error as `exchange`.
     void open(io::context& context, const configuration& c);
 
-    /// Serves until `close` and until every session has said goodbye; then waits until every command is answered.
+    /// Serves until `close` and until every session has ended; then waits until every command is answered.
     [[nodiscard]] io::task<void> run();
 
-    /// From now on every logon is refused, for this reason.
+    /// Refuses every logon from now on, with this reason.
     void refuse_logons(wire::logout_reason why) noexcept { gateway_.refuse_logons(why); }
 
-    /// Begins to leave.
+    /// Starts to shut down.
     void close() noexcept { gateway_.close(); }
 
-    /// Takes the accounts' keys from another configuration, and ends the sessions of keys that are no longer there.
-    /// @return  Why not, as a sentence: something else differs. Nothing is changed then.
+    /// Takes the accounts' keys from another configuration, and ends the sessions of removed keys.
+    /// @return  An error as a sentence when other settings differ, and then nothing is changed; empty on success.
     [[nodiscard]] std::string change_keys(const configuration& changed);
 
-    /// For set-up, after the recovery and before `open`: takes over what the journals know of accounts; see
-    /// adopt_accounts. `journals` outlive the side.
+    /// For set-up, after the recovery and before `open`: takes over the accounts of the journals; see adopt_accounts.
+    /// `journals` must outlive this.
     void adopt_accounts(std::vector<host_journal*> journals, std::span<const facility::facility* const> states);
 
-    /// Takes keys, new accounts and limits from a configuration that was read again, and ends the sessions of keys that
-    /// are no longer there. Before a new account can log on, its definition is in the journal.
-    /// @suspend  Until the commands are answered. @overlap  One at a time. @cancel  Nothing is taken then, although it
-    ///           may be in the journal.
+    /// Takes keys, new accounts and limits from a configuration that was read again, and ends the sessions of removed
+    /// keys. A new account can log on when its definition is in the journal.
+    /// @suspend  Until the commands are answered. @overlap One at a time. @cancel Nothing is changed then, although
+    ///           the commands may be in the journal.
     [[nodiscard]] io::task<reread_outcome> reread(configuration changed);
 
     [[nodiscard]] std::uint32_t sessions_count() const noexcept { return accounts_.sessions_count(); }
-    /// The most that there can be while the venue runs.
+    /// The largest number of sessions while the venue runs.
     [[nodiscard]] std::uint32_t sessions_capacity() const noexcept { return accounts_.sessions_capacity(); }
     [[nodiscard]] gateway::command_queue& commands() noexcept { return commands_; }
     [[nodiscard]] const gateway::command_queue& commands() const noexcept { return commands_; }
 
-    /// What the venue has said to each session; for recovery, and to be saved while no answer is under way.
+    /// The answers to each session; for recovery, and for saving while no answer is outstanding.
     [[nodiscard]] gateway::answer_log& answers() noexcept { return answers_; }
     [[nodiscard]] const gateway::answer_log& answers() const noexcept { return answers_; }
 
     /// A private event for the session that it concerns.
     void deliver(const domain::event& event) noexcept override { gateway_.deliver(event); }
 
-    /// A public event that defines an instrument; or the definition, when it is whole.
+    /// A public event that is part of a definition; or the complete definition.
     void define(const domain::event& event) noexcept { gateway_.define(event); }
     void define(const domain::instrument& instrument) noexcept { gateway_.define(instrument); }
 
-    /// A command of the queue that was not taken: it has no effect and no other answer.
+    /// A command of the queue that was not accepted: it has no effect and no other answer.
     void reject_overloaded(const domain::command& command) noexcept override {
-        // Session 0 has none: the venue's own.
+        // Session 0 marks the venue's own commands.
         if (command.session.value == 0) was_refused_ = true;
         gateway_.reject_overloaded(command);
     }
 
-    /// What the desk says to an operator.
+    /// Delivers the admin service's reply to an operator.
     void deliver_admin_reply(const gateway::admin_reply& answer) { gateway_.deliver_admin_reply(answer); }
 
     /// For set-up: cancels on disconnect from before a restart; see order_entry_gateway.
@@ -112,7 +112,7 @@ class order_entry_side final : public answer_outlet {
         while (commands_.try_pop_timing(timing)) record(timing);
     }
 
-    /// Starts sending: once per batch of answers.
+    /// Starts sending. To be called once per batch of answers.
     void flush() noexcept {
         commands_.room().set();
         gateway_.flush();
@@ -142,7 +142,7 @@ class order_entry_side final : public answer_outlet {
     std::uint32_t accounts_max_;
     std::vector<host_journal*> journals_;
     std::vector<domain::command> first_commands_;  ///< before any session's
-    bool was_refused_ = false;                     ///< a command of the venue's own
+    bool was_refused_ = false;                     ///< whether a command of the venue's own was refused
 };
 
 }  // namespace corro::node

@@ -17,7 +17,7 @@ io::endpoint address_of(const std::string& text, const char* key) {
     const auto endpoint = io::endpoint::parse(text);
     if (!endpoint) {
         throw configuration_error(
-            fmt::format("{}: expected an address in numbers, such as \"127.0.0.1:7001\", found \"{}\"", key, text));
+            fmt::format("{}: expected a numeric address such as \"127.0.0.1:7001\", found \"{}\"", key, text));
     }
     return *endpoint;
 }
@@ -82,8 +82,8 @@ std::vector<gateway::listener> open_order_entry(io::context& context, const conf
 }
 
 std::uint64_t descriptors_needed(const configuration& c) noexcept {
-    // Of a journal: its lock, the current file, the next one, one that is being synced, snapshots, and a directory now
-    // and then. The rest: loops, standard streams, the log, listeners.
+    // A journal has its lock, the current file, the next one, one that is being synced, snapshots, and temporarily a
+    // directory. The others are for loops, standard streams, the log, listeners.
     constexpr std::uint64_t of_a_journal = 8;
     constexpr std::uint64_t of_the_process = 64;
     const std::uint64_t parts = std::max<std::uint64_t>(c.segments.size(), 1);

@@ -1,4 +1,4 @@
-// Addresses of the configuration, opened; what cannot be opened is said with the key that named it.
+// Opens the addresses of the configuration; errors name the key.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace corro::node {
 
-/// @throws configuration_error when the text is no address.
+/// @throws configuration_error when the text is not an address.
 [[nodiscard]] io::endpoint address_of(const std::string& text, const char* key);
 
 /// @throws configuration_error; std::system_error when the address cannot be listened on.
@@ -20,11 +20,11 @@ namespace corro::node {
 
 struct configuration;
 
-/// Everything that order entry listens on, the TCP port first.
+/// Opens all ports of order entry, the TCP port first.
 /// @throws configuration_error; std::system_error when an address cannot be listened on or a certificate not be read.
 [[nodiscard]] std::vector<gateway::listener> open_order_entry(io::context& context, const configuration& c);
 
-/// Descriptors that a process of this venue may come to hold when everything in it is at its limit.
+/// File descriptors that a process of this venue may need when everything in it is at its limit.
 [[nodiscard]] std::uint64_t descriptors_needed(const configuration& c) noexcept;
 
 }  // namespace corro::node

@@ -1,4 +1,4 @@
-// A recovery, watched from outside: the test holds it up in the middle of the journal, looks, and lets it go on.
+// A recovery, watched from outside: the test stops it in the middle of the journal, checks, and lets it continue.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t commands_count = 20'000;
 
-/// Holds the thread up that reads a journal, at the second of its large reads.
+/// Stops the thread that reads a journal, at the second of its large reads.
 class gate final : public io::file_faults {
  public:
     [[nodiscard]] io::file_fault before(io::file_call what, const char* /*path*/, std::uint64_t /*offset*/,
@@ -55,7 +55,7 @@ class gate final : public io::file_faults {
     int reads_ = 0;
 };
 
-/// An address that nobody has at the moment.
+/// An unused address.
 std::string free_address() {
     io::context context;
     const auto port = io::tcp_acceptor::open(context, io::endpoint::loopback(0));
@@ -103,7 +103,7 @@ io::task<void> write_all(host_journal* journal, io::context* context, matching_h
     co_await journaling.join();
 }
 
-/// What a venue of this configuration leaves when it is killed.
+/// Leaves the journal of a killed venue with this configuration.
 void leave_journal(const configuration& c, bool of_segments) {
     io::context context;
     const base::tsc_clock clock;
@@ -123,7 +123,7 @@ io::endpoint at(const std::string& address) {
 
 using page = std::pair<unsigned, std::string>;
 
-/// Status 0: nobody answers.
+/// Status 0: there is no answer.
 io::task<page> get(io::context* context, io::endpoint from, std::string_view path) {
     auto connected = co_await io::tcp_stream::connect(*context, from);
     if (!connected) co_return page();
@@ -141,7 +141,7 @@ page get(const std::string& address, std::string_view path) {
     return io::block_on(context, get(&context, at(address), path));
 }
 
-/// Asks until a status comes; the test's own limit ends what waits for ever.
+/// Repeats the request until a status comes; the test's own time limit ends a wait without end.
 page get_when(const std::string& address, std::string_view path, unsigned status) {
     while (true) {
         page got = get(address, path);

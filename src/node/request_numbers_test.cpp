@@ -1,5 +1,5 @@
-// A venue of segments that starts when the request numbers of a session have ended. Its snapshot has a large number, as
-// if four billion requests had come before.
+// A venue of partitions that starts when the request numbers of a session are used up. Its snapshot has a large number,
+// as after four billion requests.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -124,7 +124,7 @@ TEST(request_numbers, S1_a_venue_of_segments_starts_when_those_of_a_session_have
     const base::test_folder directory;
     const configuration c = small(directory.path());
     leave_journal(configuration_of_segment(c, 0));
-    for (int start = 0; start != 2; ++start) {  // from the journal, then from the snapshot that the first one left
+    for (int start = 0; start != 2; ++start) {  // from the journal, then from the snapshot of the first start
         io::context context;
         segmented_exchange venue(context, c);
         EXPECT_EQ(venue.at(0).host.last_requests()[1], UINT32_MAX);

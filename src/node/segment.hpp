@@ -1,6 +1,6 @@
-// One segment of a venue: a facility with its order of commands, its journal and its feed.
+// One partition of a venue: a facility with its sequence of commands, its journal and its feed.
 //
-// Threads: the edge's context; the facility on one of its own when the threading is split.
+// Threads: the context of sessions and feed; the facility has its own thread when split.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@
 
 namespace corro::node {
 
-/// Where the events of a segment arrive on the edge's thread: calls orders and trades as the venue does, publishes what
-/// is public and gives the rest to the merger.
+/// Receives the events of a partition on the thread of sessions and feed: converts ids of orders and trades to those of
+/// the venue, publishes public events and passes private ones to the merger.
 class segment_edge final : public command_outlet {
  public:
     segment_edge(std::size_t index, market_data_side& feed, answer_merger& merger) noexcept
@@ -32,12 +32,12 @@ class segment_edge final : public command_outlet {
 
     void log_to(telemetry::producer* log) noexcept { log_ = log; }
 
-    /// Takes everything.
+    /// Takes all events.
     std::size_t accept(std::span<const domain::event> events) noexcept override;
     void executed(const executed_command& what) override { merger_.executed(index_, what); }
     [[nodiscard]] bool has_room() const noexcept override { return merger_.has_room(index_); }
     bool give_up() noexcept override { return !std::exchange(has_failed_, true); }
-    /// Split: the segment's journal has failed, and everything that could leave is here.
+    /// Split: the partition's journal has failed, and all released events are here.
     [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
 
  private:
@@ -50,7 +50,7 @@ class segment_edge final : public command_outlet {
 
 struct segment {
     /// Opens no port yet.
-    /// @param c  As `configuration_of_segment` makes it.
+    /// @param c  From `configuration_of_segment`.
     /// @throws std::system_error, configuration_error as `exchange`.
     segment(io::context& context, const configuration& c, const base::tsc_clock& clock, answer_merger& merger,
             telemetry::producer* log, std::uint32_t sessions_count);
@@ -69,8 +69,8 @@ struct segment {
     gateway::command_queue commands;          ///< split: to the thread
     std::unique_ptr<facility_thread> thread;  ///< split
     matching_host host;
-    std::unique_ptr<host_journal> journal;  ///< when there is one
-    bool is_held_back = false;              ///< split: the merger had no room for its events
+    std::unique_ptr<host_journal> journal;  ///< nullptr without a journal
+    bool is_held_back = false;              ///< split: whether the merger had no room for its events
 };
 
 }  // namespace corro::node

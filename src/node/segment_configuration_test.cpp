@@ -68,9 +68,10 @@ TEST(segment_configuration, divides_instruments_by_product_and_by_name) {
 
 TEST(segment_configuration, refuses_instruments_that_belong_nowhere_or_twice) {
     expect_error(segment("A", "products = [1]"), "no [[segment]] has this product or instrument");
-    expect_error(segment("A", "products = [1, 2]") + segment("B", "products = [2]"), "product 2 is in another segment");
+    expect_error(segment("A", "products = [1, 2]") + segment("B", "products = [2]"),
+                 "product 2 is already in another segment");
     expect_error(segment("A", "products = [1, 2]\ninstruments = [3]") + segment("B", "instruments = [3]"),
-                 "instrument 3 is in another segment");
+                 "instrument 3 is already in another segment");
     expect_error(segment("A", "products = [1, 2]") + segment("B", "products = [9]"), "no instrument belongs");
     expect_error(segment("A", "products = [1, 2]\ninstruments = [9]"), "there is no instrument 9");
 }
@@ -93,7 +94,7 @@ TEST(segment_configuration, has_snapshots_and_retention_in_every_segment) {
 
 TEST(segment_configuration, refuses_room_for_instruments_that_are_defined_later) {
     expect_error("[venue]\ninstruments_reserved = 1\n" + segment("A", "products = [1, 2]"),
-                 "venue.instruments_reserved: a venue of several segments defines no instruments while it runs");
+                 "venue.instruments_reserved: a venue of several segments cannot define instruments while it runs");
 }
 
 TEST(segment_configuration, refuses_names_that_are_no_folders_or_used_twice) {

@@ -11,7 +11,7 @@ using domain::command_kind;
 using domain::event;
 using domain::event_kind;
 
-/// The lower half of an order's id is its slot, and no segment has so many slots that it reaches these bits.
+/// The lower half of an order's id is its slot, and no partition has enough slots to reach these bits.
 constexpr unsigned order_shift = 27;
 constexpr std::uint64_t order_bits = std::uint64_t{segments_max - 1} << order_shift;
 constexpr unsigned trade_shift = 56;
@@ -51,23 +51,24 @@ std::size_t segment_map::target_of(const command& c) const noexcept {
             if (c.order.value != 0) return first_if_unknown(home_of(c.order));
             return home_of(c.instrument) == nowhere ? all : home_of(c.instrument);
         case command_kind::query_order:
-            // Those behind an order are in its segment; the others' answers end with orders of theirs.
+            // Orders behind another one are in its partition; the answers of other partitions end with their own
+            // orders.
             return (c.flags == 0 && c.order.value != 0) || (c.flags & domain::query_flag::behind) != 0
                        ? first_if_unknown(home_of(c.order))
                        : all;
         case command_kind::cancel_orders:
         case command_kind::new_trading_day:
         case command_kind::change_phase: return c.instrument.value == 0 ? all : first_if_unknown(home_of(c.instrument));
-        // What concerns an account concerns it everywhere.
+        // Commands about an account go to all partitions.
         case command_kind::set_protection:
         case command_kind::reset_protection:
         case command_kind::set_limits:
         case command_kind::define_account:
         case command_kind::set_account_limits:
         case command_kind::kill_switch: break;
-        // Each journal has it, so that a start finds it whichever of them ended first.
+        // Each journal has it, so that a start finds it whichever journal ends first.
         case command_kind::cancel_on_disconnect: break;
-        // The session has requests in all of them.
+        // The session may have requests in all partitions.
         case command_kind::reset_session_numbers: break;
     }
     return all;

@@ -1,8 +1,8 @@
-// Which segment a command is for, and what orders and trades are called outside of it.
+// Maps commands to partitions, and ids of orders and trades between a partition and the venue.
 //
-// A facility numbers its orders and trades by itself. So that a number means one thing in the whole venue, the
-// segment's index joins it on the way out and leaves it on the way in: five bits of an order's id that no slot uses,
-// and the topmost byte of a trade's. The first segment's numbers are what they would be in a venue of one.
+// A facility numbers its orders and trades by itself. To make the ids unique in the venue, the partition's index is
+// added to ids in events and removed from ids in commands: five bits of an order id that no slot uses, and the
+// topmost byte of a trade id. The ids of the first partition are the same as in a venue of one.
 //
 // Source: docs/spec/segments.md. Threads: immutable. Cost: one lookup in an array per command; no allocation.
 #pragma once
@@ -20,21 +20,21 @@ namespace corro::node {
 
 class segment_map {
  public:
-    /// What `target_of` says of a command that concerns every segment.
+    /// The result of `target_of` for a command to every partition.
     static constexpr std::size_t all = SIZE_MAX;
 
-    /// @pre  The configuration has segments.
+    /// @pre  The configuration has partitions.
     explicit segment_map(const configuration& c);
 
     [[nodiscard]] std::size_t segments_count() const noexcept { return segments_count_; }
 
-    /// The segment of a command as a gateway made it, or `all`. What belongs nowhere goes to the first, which refuses
-    /// it.
+    /// The partition of a gateway's command, or `all`. A command for an unknown instrument goes to the first one, which
+    /// rejects it, unless it names an order only by a client's id.
     [[nodiscard]] std::size_t target_of(const domain::command& command) const noexcept;
 
-    /// Calls the orders of a command as its segment does.
+    /// Converts the order ids of a command to those of its partition.
     static void enter_segment(domain::command& command, std::size_t segment) noexcept;
-    /// Calls the orders and trades of an event as the venue does.
+    /// Converts the ids of an event to those of the venue.
     static void leave_segment(domain::event& event, std::size_t segment) noexcept;
 
  private:

@@ -8,7 +8,7 @@ namespace {
 using domain::command;
 using domain::command_kind;
 
-/// Instruments 1 and 2 in the first segment, 3 in the second.
+/// Instruments 1 and 2 in the first partition, 3 in the second.
 configuration two_segments() {
     configuration c;
     for (std::uint32_t id = 1; id <= 3; ++id) {
@@ -30,7 +30,7 @@ command of(command_kind kind, std::uint32_t instrument) {
     return c;
 }
 
-/// What the second segment's order with this id of its own is called.
+/// The venue's id of a partition's order.
 domain::order_id named(std::uint64_t own, std::size_t segment) {
     domain::event e;
     e.order.order = domain::order_id{own};
@@ -63,7 +63,7 @@ TEST(segment_map, sends_what_concerns_an_account_to_all) {
           command_kind::cancel_on_disconnect, command_kind::reset_session_numbers}) {
         EXPECT_EQ(map.target_of(of(kind, 0)), segment_map::all);
     }
-    // Named by the client's own number and no instrument: it may be anywhere.
+    // Named by the client's id without an instrument: it may be in any partition.
     EXPECT_EQ(map.target_of(of(command_kind::cancel_order, 0)), segment_map::all);
 }
 

@@ -31,7 +31,7 @@ venue_parts parts_of(segment& s, gateway::answer_log& answers) {
     return parts;
 }
 
-/// The last request of every session that is in the state of any segment.
+/// The last request of every session in the state of any partition.
 std::vector<std::uint32_t> last_requests_of(all_segments segments) {
     std::vector<std::uint32_t> all(segments.front()->host.last_requests().size());
     for (const auto& s : segments) {
@@ -45,7 +45,7 @@ std::vector<std::uint32_t> last_requests_of(all_segments segments) {
     throw recovery_error(journal::with_advice(journal::problem(code, std::move(text))));
 }
 
-/// The random numbers of the venue: those that any of its journals has, otherwise new ones.
+/// The random numbers of the venue: from any of its journals, otherwise new ones.
 journal::venue_identity birth_of(all_segments segments) {
     for (const auto& s : segments) {
         const auto found = io::block_on(s->host_context(), s->journal->find_venue_identity());
@@ -59,13 +59,13 @@ void check_venue_identities(all_segments segments) {
     for (const auto& s : segments) {
         if (s->journal->birth() == first.birth()) continue;
         refuse(journal::journal_errc::foreign_venue,
-               fmt::format("{}: the journal of another venue than that in {}, although their names are the same",
+               fmt::format("{}: this journal belongs to another venue than {}, although both have the same name",
                            s->journal->directory(), first.directory()));
     }
 }
 
-/// Whether every journal reaches as far as the others recorded that it did, and as the snapshots say. A folder that was
-/// copied earlier than the others does not: what the clients were told since is not in it.
+/// Checks that every journal has reached the progress that the other journals and the snapshots record. A folder that
+/// was copied earlier than the others has not: it lacks later answers to clients.
 void check_moments(all_segments segments, std::span<const std::uint64_t> named) {
     for (const auto& shorter : segments) {
         const std::size_t k = shorter->index();
@@ -74,18 +74,17 @@ void check_moments(all_segments segments, std::span<const std::uint64_t> named) 
             const journal::shard_mark mark = journal::unpack_mark(other->journal->replay().end().marks[k]);
             if (other != shorter && mark.has_begun && shorter->journal->replay().end().segments.empty()) {
                 refuse(journal::journal_errc::different_moments,
-                       fmt::format("{}: there is no journal, and {} was written when there was one",
+                       fmt::format("{}: there is no journal, but {} records that there was one",
                                    shorter->journal->directory(), other->journal->directory()));
             }
             if (other == shorter || mark.sequence <= last) continue;
-            refuse(
-                journal::journal_errc::different_moments,
-                fmt::format("{}: the journal ends with sequence number {}, and {} was written when it had reached {}",
-                            shorter->journal->directory(), last, other->journal->directory(), mark.sequence));
+            refuse(journal::journal_errc::different_moments,
+                   fmt::format("{}: the journal ends with sequence number {}, but {} records that it had reached {}",
+                               shorter->journal->directory(), last, other->journal->directory(), mark.sequence));
         }
         if (named[k] <= last || may_lose_commands(shorter->own)) continue;
         refuse(journal::journal_errc::different_moments,
-               fmt::format("{}: the journal ends with sequence number {}, and a snapshot in {} was made when it had "
+               fmt::format("{}: the journal ends with sequence number {}, but a snapshot in {} records that it had "
                            "reached {}",
                            shorter->journal->directory(), last, segments.front()->journal->directory(), named[k]));
     }
@@ -114,7 +113,7 @@ recovered_segments recover_segments_on(io::context& reading, all_segments segmen
         recovered = {lost.last_arrival(), lost.refusals()};
         passed_over_count = lost.passed_over_count();
     });
-    // One time for all, also when only one of them was written under a clock that was ahead.
+    // One time for all, also when the clock was ahead for only one of them.
     domain::time_ns latest{};
     for (const auto& s : segments) latest = std::max(latest, s->host.last_time());
     for (const auto& s : segments) {
@@ -122,9 +121,8 @@ recovered_segments recover_segments_on(io::context& reading, all_segments segmen
     }
     if (passed_over_count != 0) {
         const auto& first = segments.front()->journal;
-        first->note(
-            fmt::format("{}: {} more requests may have been lost than a start refuses; nothing is told about them",
-                        first->directory(), passed_over_count));
+        first->note(fmt::format("{}: {} more requests may have been lost than the limit of a start; they get no reject",
+                                first->directory(), passed_over_count));
     }
     return recovered;
 }
@@ -137,7 +135,7 @@ recovered_segments recover_segments(all_segments segments, answer_merger& merger
     try {
         return recover_segments_on(reading, segments, merger, orders, watch);
     } catch (...) {
-        for (const auto& s : segments) s->journal->abandon_replay();  // it has files on the context that ends here
+        for (const auto& s : segments) s->journal->abandon_replay();  // its files belong to the context that ends here
         throw;
     }
 }

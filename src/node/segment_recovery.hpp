@@ -1,15 +1,15 @@
-// Recovery of a venue of several segments: every facility as it was, and the sessions' answers as they were numbered.
+// Recovery of a venue of several partitions: all facilities with their states, and the sessions' answers with their
+// numbers.
 //
-// Each segment recovers from its own journal. What the sessions were told is a function of all of them: the commands
-// are replayed in the order of their arrival, whatever journal they are in, through the same merger as live. A snapshot
-// of the whole venue is one of each segment, taken at the same moment; the first segment's has the answers and says
-// which ones of the others belong to it.
+// Each partition recovers from its own journal. The sessions' answers are a function of all journals: the commands are
+// replayed in the order of their arrival over all journals, through the same merger as live. A snapshot of the venue is
+// one of each partition, of the same moment; the first partition's snapshot has the answers and names the others.
 //
-// After a crash one journal may end before another, and then a session's request is gone although a later one to
-// another segment is not. Nobody was told of either. The later one stays. The lost one gets a refusal that is a command
-// like any other: it stands in a journal, and its answer has a number, is kept and is sent again.
+// After a crash one journal may end before another, and a session's request may be lost although a later one to another
+// partition is not. Neither was answered. The later one stays. The lost one is rejected by a command like any other: it
+// is in a journal, and its answer has a number, is kept and can be resent.
 //
-// Threads: the edge's, while nothing runs. Source: docs/spec/segments.md.
+// Threads: that of sessions and feed, while nothing else runs. Source: docs/spec/segments.md.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +30,18 @@
 namespace corro::node {
 
 struct recovered_segments {
-    std::uint64_t last_arrival = 0;        ///< that is in the state; 0 for a new venue
-    std::deque<domain::command> refusals;  ///< of requests that were lost: to be executed before anything else
+    std::uint64_t last_arrival = 0;        ///< the last one in the state; 0 for a new venue
+    std::deque<domain::command> refusals;  ///< for lost requests: to be executed before all other commands
 };
 
-/// Brings the segments to where their journals end; they journal from then on. `watch` answers meanwhile.
-/// @pre     All have a journal. @throws recovery_error
+/// Brings the partitions to their journals' ends and starts journaling. `watch` serves during the recovery.
+/// @pre     All partitions have a journal. @throws recovery_error
 [[nodiscard]] recovered_segments recover_segments(std::span<const std::unique_ptr<segment>> segments,
                                                   answer_merger& merger, order_entry_side& orders, venue_watch& watch);
 
-/// Saves all segments at `arrival`, as store_segments does, and tells their journals. What goes wrong is a notice.
-/// @param context  The edge's.
-/// @pre  Everything until then is executed and answered, and nothing else is.
+/// Saves all partitions at `arrival` with store_segments, and informs their journals. An error is a notice.
+/// @param context  Of sessions and feed.
+/// @pre  Exactly the commands up to that arrival are executed and answered.
 [[nodiscard]] io::task<void> save_segments(std::span<const std::unique_ptr<segment>> segments, io::context* context,
                                            gateway::answer_log* answers, std::uint64_t arrival);
 

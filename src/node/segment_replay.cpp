@@ -26,7 +26,7 @@ std::optional<journal::stored_snapshot> segment_replay::find_snapshot(std::size_
     return io::block_on(*s.context, s.journal->find_snapshot(sequence));
 }
 
-/// The snapshots of the other segments that belong to a cut; false when one of them is not to be had.
+/// Finds the snapshots of the other partitions of a cut; false when one is missing or damaged.
 bool segment_replay::find_others(const venue_cut& cut, snapshots& found) {
     for (std::size_t k = 1; k < segments_.size(); ++k) {
         if (cut.sequences[k] == 0) {
@@ -39,7 +39,7 @@ bool segment_replay::find_others(const venue_cut& cut, snapshots& found) {
     return true;
 }
 
-/// Loads the snapshots of one cut. False: the first segment's does not fit, and nothing has changed.
+/// Loads the snapshots of one cut. False when the first partition's does not fit, and nothing has changed.
 bool segment_replay::load_all(const snapshots& found) {
     for (std::size_t k = 0; k < segments_.size(); ++k) {
         if (!found[k]) continue;
@@ -54,7 +54,7 @@ bool segment_replay::load_all(const snapshots& found) {
         if (failure.failed()) {
             const std::string why = failure.unfit ? failure.unfit.message() : failure.problem;
             throw recovery_error(journal.path_of_snapshot(sequence) + ": " + why +
-                                 "; without the snapshots of all segments the journals are replayed instead");
+                                 "; remove the snapshots of all segments to replay the journals instead");
         }
         journal.loaded(sequence);
     }
@@ -87,7 +87,7 @@ std::uint64_t segment_replay::load_newest() {
     return 0;
 }
 
-/// Makes the segment's next command known, if there is one to be replayed.
+/// Reads ahead to the partition's next command, if there is one to replay.
 void segment_replay::prefetch_ahead(std::size_t segment) {
     const replayed_segment& s = segments_[segment];
     if (s.into.host->sequence() >= last_sequences_[segment]) return;
@@ -95,7 +95,7 @@ void segment_replay::prefetch_ahead(std::size_t segment) {
     if (s.journal->has_next() && arrival_of(s.journal->next()) == 0) {
         throw recovery_error(s.journal->directory() +
                              ": a command in this journal was sequenced by a venue of one "
-                             "segment; what is in several must have begun there");
+                             "segment; a venue of several must begin with new journals");
     }
 }
 
@@ -113,7 +113,7 @@ std::uint64_t segment_replay::next_arrival() const noexcept {
     return arrival;
 }
 
-/// Executes what has this arrival, in every segment that has it.
+/// Executes the command of this arrival in every partition that has it.
 void segment_replay::replay_arrival(std::uint64_t arrival, replay_listener* witness) {
     merger_.skip_to(arrival);
     std::size_t copies_there = 0;
@@ -148,7 +148,7 @@ void segment_replay::run_to(const venue_cut& moment, const std::atomic<bool>& st
     for (std::size_t k = 0; k < segments_.size(); ++k) {
         if (segments_[k].into.host->sequence() == moment.sequences[k]) continue;
         throw recovery_error(segments_[k].journal->directory() + ": the state is that of command " +
-                             std::to_string(segments_[k].into.host->sequence()) + "; expected it to be that of " +
+                             std::to_string(segments_[k].into.host->sequence()) + "; expected that of " +
                              std::to_string(moment.sequences[k]));
     }
 }

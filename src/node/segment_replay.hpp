@@ -1,9 +1,9 @@
-// Brings the copies of a venue's segments from nothing to a moment of their journals: the newest snapshots of one
-// moment, and the commands behind them in the order of their arrival, whatever journal they are in. Whoever recovers a
-// venue does it, and whoever makes a snapshot of one that runs.
+// Replays the journals of a venue's partitions up to a moment: loads the newest snapshots of one moment, and executes
+// the commands after them in the order of their arrival over all journals. A recovery uses it, and so do snapshots of
+// a running venue.
 //
-// Threads: the contexts of the journals' files, none of which is running. Cost: reads a snapshot of each segment, and
-// reads and executes the journals behind them.
+// Threads: the contexts of the journals' files, none of which may be running. Cost: reads a snapshot of each
+// partition, and reads and executes the journals after them.
 // Source: docs/spec/segments.md.
 #pragma once
 
@@ -23,17 +23,17 @@
 
 namespace corro::node {
 
-/// One segment that is replayed. Everything outlives the replay.
+/// One partition to replay. All members outlive the replay.
 struct replayed_segment {
     io::context* context = nullptr;     ///< of the journal's files
-    journal_replay* journal = nullptr;  ///< nothing is read of it yet
-    venue_parts into;                   ///< as newly made; the first segment's have the answers
+    journal_replay* journal = nullptr;  ///< not read yet
+    venue_parts into;                   ///< newly made; the first partition's include the answers
 };
 
-/// Who wants to know which commands are replayed.
+/// Receives the replayed commands.
 struct replay_listener {
     virtual void replayed(std::size_t segment, const domain::command& command) = 0;
-    /// Only some segments have their copy of a command to all.
+    /// Only some partitions have their copy of a command to all.
     virtual void replayed_partly(const domain::command& command) = 0;
 
  protected:
@@ -42,22 +42,22 @@ struct replay_listener {
 
 class segment_replay {
  public:
-    /// @param merger  Takes the events of the segments' hosts; as newly made, and outlives the replay.
+    /// @param merger  Receives the events of the partitions' hosts; newly made, and outlives the replay.
     segment_replay(std::vector<replayed_segment> segments, answer_merger& merger);
 
-    /// Loads the newest moment of which every segment has a sound snapshot. Without one, the segments begin with their
-    /// first commands.
+    /// Loads the newest moment for which every partition has a valid snapshot. Without one, the partitions begin with
+    /// their first commands.
     /// @throws recovery_error
-    /// @return  The last arrival that is in the state; 0 for a new venue.
+    /// @return  The last arrival in the state; 0 for a new venue.
     std::uint64_t load_newest();
 
-    /// The last command of each segment that any snapshot of the first one names, among those that were looked at.
+    /// The last command of each partition that any examined snapshot of the first partition names.
     [[nodiscard]] std::span<const std::uint64_t> named_sequences() const noexcept { return named_sequences_; }
 
     /// Replays to the journals' ends.
     /// @pre Loaded. @throws recovery_error
     void run(replay_listener& witness);
-    /// Replays what a moment has of each journal, and reads nothing behind it. Ends where it is when `stopping` has
+    /// Replays each journal up to the given moment, and reads nothing beyond it. Ends early when `stopping` has
     /// become true.
     /// @pre Loaded; the journals hold it. @throws recovery_error
     void run_to(const venue_cut& moment, const std::atomic<bool>& stopping);
@@ -69,7 +69,7 @@ class segment_replay {
     [[nodiscard]] bool find_others(const venue_cut& cut, snapshots& found);
     [[nodiscard]] bool load_all(const snapshots& found);
     void prefetch_ahead(std::size_t segment);
-    /// The next command of a segment that is replayed; nullptr when there is none.
+    /// A partition's next command to replay; nullptr when there is none.
     [[nodiscard]] const domain::command* next_of(std::size_t segment) const noexcept;
     [[nodiscard]] std::uint64_t next_arrival() const noexcept;
     void replay_arrival(std::uint64_t arrival, replay_listener* witness);
@@ -77,7 +77,7 @@ class segment_replay {
     std::vector<replayed_segment> segments_;
     answer_merger& merger_;
     std::vector<std::uint64_t> named_sequences_;
-    std::vector<std::uint64_t> last_sequences_;  ///< to be replayed of each segment
+    std::vector<std::uint64_t> last_sequences_;  ///< the last command to replay, by partition
 };
 
 }  // namespace corro::node

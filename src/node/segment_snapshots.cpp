@@ -18,7 +18,7 @@
 namespace corro::node {
 namespace {
 
-/// Everything of a segment that a snapshot holds but the answers, and nobody to tell.
+/// An offline copy of a partition, with everything that a snapshot includes except the answers.
 class offline_partition final : private event_outlet {
  public:
     offline_partition(io::context& context, journal::storage& files, const configuration& own, answer_merger& merger,
@@ -88,7 +88,7 @@ void segment_snapshots::choose_moment() {
     take_moment();
 }
 
-// What is answered now.
+// Chooses the arrival up to which everything is answered now.
 void segment_snapshots::take_moment() {
     moment_.arrival = merger_.next_arrival() - 1;
     moment_.sequences = recovered_;
@@ -105,7 +105,7 @@ moment_state segment_snapshots::look_at_moment() {
     moment_state state = moment_state::ready;
     for (std::size_t k = 0; k < segments_.size(); ++k) {
         const host_journal& journal = *segments_[k]->journal;
-        // First: a journal that has failed goes no further.
+        // Read first: a failed journal does not progress any more.
         const bool has_failed = journal.failure() != nullptr;
         const journal::writer& writer = journal.writer();
         const std::uint64_t readable = std::min(writer.durable_sequence(), writer.written_sequence());

@@ -1,9 +1,9 @@
-// Snapshots of a running venue of several segments, for a snapshot_maker: of their journals, merged as a recovery does.
+// The source of a snapshot_maker for a running venue of several partitions: their journals, merged as in a recovery.
 //
-// The moment is an arrival up to which everything is executed and answered, and behind everything that was durable when
-// it was chosen. The snapshot is made when every journal has its part of that moment where it can be read.
+// The moment is an arrival up to which everything is executed and answered, and after all commands that were durable
+// when it was chosen. The snapshot is made when the commands of that moment can be read from every journal.
 //
-// Threads: as snapshot_source says. Source: docs/spec/segments.md.
+// Threads: as snapshot_source. Source: docs/spec/segments.md.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace corro::node {
 
 class segment_snapshots final : public snapshot_source {
  public:
-    /// @param segments  Recovered; they and `merger` outlive this.
+    /// @param segments  Already recovered; they and `merger` outlive this.
     segment_snapshots(const configuration& c, std::span<const std::unique_ptr<segment>> segments,
                       const answer_merger& merger);
 
@@ -33,21 +33,21 @@ class segment_snapshots final : public snapshot_source {
     [[nodiscard]] moment_state look_at_moment() override;
     [[nodiscard]] snapshot_outcome make(const std::atomic<bool>& stopping) override;
     void note_made() override;
-    /// At the first segment's journal.
+    /// Adds the notice to the first partition's journal.
     void note(const std::string& notice) override;
 
  private:
     void take_moment();
 
     configuration configuration_;
-    std::vector<configuration> own_;  ///< of each segment
+    std::vector<configuration> own_;  ///< by partition
     std::span<const std::unique_ptr<segment>> segments_;
     const answer_merger& merger_;
-    std::vector<std::uint64_t> recovered_;  ///< commands of each segment at the start
+    std::vector<std::uint64_t> recovered_;  ///< commands of each partition at the start
     std::vector<std::uint64_t> epochs_;
-    std::vector<std::uint64_t> wanted_;  ///< commands of each that were durable when the moment was to be chosen
+    std::vector<std::uint64_t> wanted_;  ///< durable commands of each partition when the moment was requested
     venue_cut moment_;
-    std::vector<std::uint64_t> oldest_;  ///< the last command of each in the oldest snapshot that is kept
+    std::vector<std::uint64_t> oldest_;  ///< the last command of each partition in the oldest kept snapshot
 };
 
 }  // namespace corro::node

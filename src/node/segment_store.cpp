@@ -12,11 +12,11 @@ namespace {
 
 using sequences = std::vector<std::uint64_t>;
 
-/// The commands in the kept moments, by segment.
+/// The sequence numbers of the snapshots of kept moments, by partition.
 using needed_snapshots = std::vector<std::set<std::uint64_t>>;
 
-/// What the moments need that the first segment's snapshots name. One that is damaged names nothing, or something that
-/// nobody will start from.
+/// The snapshots that the moments of the first partition's snapshots need. A damaged one names none, or some that no
+/// start will use.
 io::task<std::expected<needed_snapshots, journal::problem>> find_needed(std::vector<stored_segment>* all) {
     journal::snapshot_store& first = all->front().store;
     needed_snapshots needed(all->size());
@@ -33,7 +33,7 @@ io::task<std::expected<needed_snapshots, journal::problem>> find_needed(std::vec
     co_return needed;
 }
 
-/// Lets everything go that the newest moments do not need.
+/// Removes all snapshots that the newest moments do not need.
 /// @return  As store_segments.
 io::task<std::expected<sequences, journal::problem>> keep_moments(std::vector<stored_segment>* all, std::size_t count) {
     auto done = co_await all->front().store.keep(count);
@@ -43,7 +43,7 @@ io::task<std::expected<sequences, journal::problem>> keep_moments(std::vector<st
     if ((*needed)[0].empty()) {
         co_return std::unexpected(
             journal::problem(journal::journal_errc::damaged,
-                             "the first segment's snapshots do not say any more which of the others belong to them"));
+                             "the first segment's snapshots no longer name those of the other segments"));
     }
     sequences oldest{*(*needed)[0].begin()};
     for (std::size_t k = 1; k < all->size(); ++k) {

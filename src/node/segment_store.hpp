@@ -1,9 +1,10 @@
-// Snapshots of a venue of several segments, on the disk: one of each segment, of the same moment.
+// Writes snapshots of a venue of several partitions: one of each partition, of the same moment.
 //
-// The first segment's says which ones of the others belong to it, and is written last; what no kept moment needs goes
-// only then. So whenever the process ends, the newest moment that was whole is still whole.
+// The first partition's snapshot names those of the others, and is written last; snapshots that no kept moment needs
+// are removed only after that. So whenever the process ends, the newest complete moment is still complete.
 //
-// Layout: docs/spec/segments.md. Threads: one context. Cost: saves and writes every segment that has done something.
+// Layout: docs/spec/segments.md. Threads: one context. Cost: saves and writes every partition that has executed
+// commands.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,11 @@
 
 namespace corro::node {
 
-/// A segment whose state is written, and where to.
+/// A partition whose state is written, and the target.
 struct stored_segment {
     /// @param files  Outlive it.
-    /// @param own    As `configuration_of_segment` makes it.
-    /// @param newest_sequence  The last command in the newest snapshot of it that a moment needs; 0 for none.
+    /// @param own    From `configuration_of_segment`.
+    /// @param newest_sequence  The last command in its newest snapshot that a moment needs; 0 for none.
     stored_segment(journal::storage* files, const configuration& own, venue_parts state, std::uint64_t writing_epoch,
                    std::uint64_t newest_sequence);
 
@@ -35,11 +36,12 @@ struct stored_segment {
     std::uint64_t newest;
 };
 
-/// Writes the state of all segments, which is that of one moment, the first one's last. What has done nothing since its
-/// newest snapshot is not written again. Then only `snapshots_kept` moments stay, and of every segment what they need.
-/// @param all      In their order; valid until the await returns.
-/// @param arrival  The last one in the moment.
-/// @return  Of each segment the last command in the oldest snapshot that is kept.
+/// Writes the states of all partitions, which must be of one moment, the first partition's last. A partition without
+/// commands since its newest snapshot is not written again. Then removes all but `snapshots_kept` moments and their
+/// snapshots.
+/// @param all      In order; valid until the await returns.
+/// @param arrival  The last one of the moment.
+/// @return  The last command in the oldest kept snapshot, by partition.
 [[nodiscard]] io::task<std::expected<std::vector<std::uint64_t>, journal::problem>> store_segments(
     std::vector<stored_segment>* all, const io::context* clock, std::uint64_t arrival, std::size_t snapshots_kept);
 

@@ -1,4 +1,4 @@
-// The snapshots of two segments on a disk that fails: the newest moment that was whole stays whole.
+// The snapshots of two partitions on a disk that fails: the newest complete moment stays complete.
 #include "node/segment_store.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ configuration of_segment(std::uint32_t index) {
     return c;
 }
 
-/// A segment that executes commands, with nobody to tell.
+/// A partition that executes commands, without receivers of its events.
 struct executing_segment {
     executing_segment(io::context& context, std::uint32_t index)
         : own(of_segment(index)),
@@ -82,8 +82,8 @@ class two_stored_segments {
         for (std::uint32_t k = 0; k < 2; ++k) segments_.push_back(std::make_unique<executing_segment>(context_, k));
     }
 
-    /// Has so many commands executed in the segments and stores them. @return Of each the oldest that is kept, or
-    /// nothing: it failed.
+    /// Executes commands in the partitions and stores them. @return The oldest kept snapshot of each, or nothing on
+    /// failure.
     std::optional<sequences> store(int first, int second) {
         for (; first != 0; --first) segments_[0]->execute();
         for (; second != 0; --second) segments_[1]->execute();
@@ -101,7 +101,7 @@ class two_stored_segments {
     [[nodiscard]] sequences now() const { return {segments_[0]->host.sequence(), segments_[1]->host.sequence()}; }
     [[nodiscard]] sequences list(std::size_t segment) { return *store_of(segment).list(); }
 
-    /// The newest moment of which everything is there and sound.
+    /// The newest moment with all its snapshots valid.
     std::optional<sequences> newest_whole() {
         journal::snapshot_store first = store_of(0);
         journal::snapshot_store second = store_of(1);
@@ -135,7 +135,8 @@ TEST(segment_store, leaves_a_whole_moment_at_whatever_call_the_power_fails) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
     for (const std::size_t kept : {1U, 2U}) {
-        // What the segments have done since: where the first has nothing to do, its file gets another moment.
+        // The commands of each partition since then. When the first has none, its file is written again with another
+        // moment.
         for (const auto& [first, second] : {std::pair{1, 0}, std::pair{1, 1}, std::pair{0, 1}}) {
             std::uint64_t call = 1;
             for (bool is_done = false; !is_done; ++call) {
@@ -172,7 +173,7 @@ TEST(segment_store, keeps_of_every_segment_what_the_kept_moments_need) {
     EXPECT_EQ(venue.list(1), (sequences{1}));
     EXPECT_EQ(venue.store(1, 0), (sequences{2, 1}));
     EXPECT_EQ(venue.list(1), (sequences{1})) << "however old it is";
-    // The first segment's goes under the same name again, with another moment in it.
+    // The first partition's snapshot gets the same name again, with another moment in it.
     EXPECT_EQ(venue.store(0, 1), (sequences{2, 1}));
     EXPECT_EQ(venue.list(1), (sequences{1, 2}));
     EXPECT_EQ(venue.store(0, 1), (sequences{2, 1})) << "the older of the kept moments has the first one still";

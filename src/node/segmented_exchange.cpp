@@ -71,7 +71,7 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
         states.push_back(&s->host.state());
     }
     orders_.adopt_accounts(std::move(journals), states);
-    // A journal that ended before the others may not have a note that they have, or its end.
+    // A journal that ended before the others may lack a note that they have, or its end.
     for (const auto& s : segments_) orders_.set_absent_sessions(s->host.disconnect_cancels(), c.cancel_grace);
     merger_.skip_to(next_arrival_);
     first_request_ = next_arrival_ + refusals_.size();
@@ -80,11 +80,11 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
         if (s->journal == nullptr) s->host.start_clock(context.wall_now(), c.clock_slew_ppm);
         if (s->thread != nullptr) s->host.set_outlet(*s->thread);
         s->feed.take_phases(s->host.state());
-        // What the recovery repeated has been told before.
+        // Events of the recovery have been logged before.
         s->edge.log_to(events_log_);
     }
     for (const auto& s : segments_) s->feed.open(s->own);
-    // Last: whoever is let in is served at once.
+    // Last, because clients are served as soon as the ports are open.
     orders_.open(context, c);
     watch_.started();
 }
@@ -139,8 +139,8 @@ io::task<void> segmented_exchange::run() {
     say(telemetry::log_record_kind::stopped);
 }
 
-// The venue is at rest: the journals are sealed, and every answer is where it belongs. A segment whose journal has
-// failed has state that is in no journal, and then there is no moment to save.
+// The venue has stopped: the journals are sealed, and every answer is delivered. A partition whose journal has failed
+// has state that is in no journal; there is then no moment to save.
 io::task<void> segmented_exchange::save_last_snapshot() {
     bool is_saved = true;
     for (const auto& s : segments_) {
@@ -149,19 +149,19 @@ io::task<void> segmented_exchange::save_last_snapshot() {
         if (!at_rest) co_return;
         is_saved = is_saved && s->host.sequence() == s->journal->snapshot_sequence();
     }
-    // A snapshot between the refusals would hide what is still to be refused from the next start.
+    // A snapshot before all rejects of lost requests would hide the rest from the next start.
     if (merger_.next_arrival() < first_request_) co_return;
     if (is_saved || merger_.next_arrival() != next_arrival_) co_return;
     co_await save_segments(segments_, &context_, &orders_.answers(), next_arrival_ - 1);
 }
 
-// Commands out of the gateways' queue, in one order, each to its segment.
+// Routes the commands of the gateways' queue, in order, to their partitions.
 io::task<void> segmented_exchange::route_all() {
     gateway::command_queue& commands = orders_.commands();
     domain::command command;
     bool has_command = false;
     while (true) {
-        // Refusals that wait for room when the venue closes are found again by the next start.
+        // Rejects that wait for disk space when the venue closes are found again by the next start.
         if (failed_ != nullptr || (closing_ && has_command && is_refusal(command))) {
             forget_commands();
             has_command = false;
@@ -185,7 +185,7 @@ io::task<void> segmented_exchange::route_all() {
     }
 }
 
-// A snapshot between the refusals would hide what is still to be refused from the next start.
+// A snapshot before all rejects of lost requests would hide the rest from the next start.
 io::task<void> segmented_exchange::make_snapshots() {
     while (merger_.next_arrival() < first_request_) {
         const std::error_code stopped = co_await io::sleep_for(snapshot_look_interval);
@@ -194,8 +194,8 @@ io::task<void> segmented_exchange::make_snapshots() {
     co_await snapshots_->run();
 }
 
-// The next command: first of all what the start found to be lost. Nothing else is executed before all refusals are
-// durable, so that a crash in between leaves what the next start needs to find the rest.
+// The next command: first the rejects of requests that the start found to be lost. No other command is executed before
+// all of them are durable, so that the next start can find the rest after a crash.
 bool segmented_exchange::take_next(domain::command& into) {
     if (refusals_.empty()) return !waits_for_refusals() && orders_.commands().try_pop(into);
     into = refusals_.front();
@@ -203,8 +203,8 @@ bool segmented_exchange::take_next(domain::command& into) {
     return true;
 }
 
-// The refusal of a lost request may stand in any journal: in one that takes cancels. While none does it waits: refused,
-// it would be lost once more, and nothing before the next start would try again.
+// The reject of a lost request may be in any journal that accepts cancels. It waits while none does: if it were
+// refused, only the next start would try again.
 std::optional<std::size_t> segmented_exchange::target_of(const domain::command& command) const noexcept {
     if (!is_refusal(command)) return map_.target_of(command);
     for (const auto& s : segments_) {
@@ -212,8 +212,8 @@ std::optional<std::size_t> segmented_exchange::target_of(const domain::command& 
             if (s->journal->writer().room() <= journal::journal_room::cancels_only) return s->index();
             continue;
         }
-        // What is under way takes room of which the thread has not told yet: with room for everything, half of what
-        // lies between that and the operators' part may be used up meanwhile.
+        // Commands in progress use disk space that the thread has not reported yet: with space for everything, half of
+        // the distance to the operators' reserve may already be used.
         const std::uint64_t under_way = next_arrival_ - merger_.next_arrival();
         const std::uint64_t reserve = s->own.journal_segment_bytes / 4;
         const std::uint64_t most = reserve * 3 / 4 / 2 / journal::block_bytes(1);
@@ -232,7 +232,7 @@ const std::string* segmented_exchange::failure() const noexcept {
     return nullptr;
 }
 
-// False: there is no room for it in one of the segments that it is for. Who makes room sets `filled`.
+// False when one of its partitions has no room for it. `filled` is set when there is room again.
 bool segmented_exchange::route(domain::command& command) {
     const std::optional<std::size_t> target = target_of(command);
     if (!target) return false;
@@ -252,7 +252,7 @@ bool segmented_exchange::route(domain::command& command) {
     return true;
 }
 
-// What was passed on before a command stands in it, so that a start finds what is missing between the two.
+// Records the session's previous submitted request in a command, so that a start finds requests lost between the two.
 void segmented_exchange::note_place(domain::command& command) noexcept {
     if (command.kind == domain::command_kind::reset_session_numbers && command.session.value < passed_.size()) {
         passed_[command.session.value] = {};
@@ -275,7 +275,7 @@ void segmented_exchange::pass_on(domain::command command, std::size_t index) {
     segment_map::enter_segment(command, index);
     if (s.thread != nullptr) {
         const bool taken = s.commands.try_push(command);
-        CORRO_ASSERT(taken, "there was room a moment ago, and nobody else fills it");
+        CORRO_ASSERT(taken, "the queue had room, and only this thread fills it");
         return;
     }
     const bool taken = s.host.execute(command);
@@ -283,7 +283,7 @@ void segmented_exchange::pass_on(domain::command command, std::size_t index) {
     advance();
 }
 
-// Inline: what the journal has made durable may leave.
+// Inline: releases the events of durable commands.
 void segmented_exchange::publish_progress(segment& s) {
     s.host.release();
     if (s.host.failed()) end_by_failure(s);
@@ -293,9 +293,9 @@ void segmented_exchange::advance() {
     if (failed_ == nullptr) merger_.advance();
 }
 
-// What waited for the journal that has failed may be in its file all the same, and only the next start can find out.
-// Any answer behind it would have another number then, so none leaves any more, and the venue ends. Sessions that leave
-// wait for nothing: the next start has the answers, and knows which requests were lost.
+// A command that waited for the failed journal may or may not be in its file, and only the next start can find out.
+// Later answers could get other numbers then, so none is sent any more, and the venue ends. Closing sessions do not
+// wait: the next start has their answers and finds the lost requests.
 void segmented_exchange::end_by_failure(const segment& s) noexcept {
     if (failed_ != nullptr) return;
     failed_ = &s;
@@ -311,7 +311,7 @@ void segmented_exchange::forget_commands() noexcept {
     orders_.answered(commands.pushed_count());
 }
 
-// Inline: what the journal has made durable may leave, and commands that found no room may come.
+// Inline: when the journal has progressed, releases events and executes commands that had to wait.
 io::task<void> segmented_exchange::follow_journal(segment* s) {
     while (!s->journal->ended()) {
         const std::error_code stopped = co_await s->journal->writer().progressed().wait();
@@ -324,14 +324,14 @@ io::task<void> segmented_exchange::follow_journal(segment* s) {
     }
 }
 
-// Split: the segment's events and answers arrive here. What one segment says may be what the others wait for.
+// Split: receives the partition's events and outcomes. Other partitions' answers may have waited for them.
 io::task<void> segmented_exchange::follow_thread(segment* s) {
     while (true) {
         const bool any = s->thread->drain(s->edge);
         if (s->edge.has_failed()) end_by_failure(*s);
         advance();
         s->is_held_back = !merger_.has_room(s->index());
-        // Its journal may have room now for refusals that wait.
+        // Its journal may have space now for waiting rejects.
         if (merger_.next_arrival() < first_request_) orders_.commands().filled().set();
         if (any) {
             for (const auto& other : segments_) {
@@ -352,7 +352,8 @@ void segmented_exchange::flush() noexcept {
     for (const auto& s : segments_) s->feed.flush();
 }
 
-// Every segment says how it is. A snapshot is the venue's, and the first segment answers for all.
+// Every partition replies with its status. A snapshot concerns the whole venue, and the first partition replies for
+// all.
 wire::session_reject_reason segmented_exchange::ask(const gateway::admin_request& question) {
     for (const auto& s : segments_) {
         gateway::admin_reply answer =
@@ -379,7 +380,8 @@ void segmented_exchange::collect(telemetry::metrics_page& page) const {
     add_metrics(all, page);
     if (snapshots_ != nullptr) add_metrics(*snapshots_, page);
     for (const segment* s : all) {
-        page.gauge("corro_segment_answers_waiting", "Private messages of a segment that wait for those of others.",
+        page.gauge("corro_segment_answers_waiting",
+                   "Private messages of a segment that wait for answers of other segments.",
                    static_cast<double>(merger_.waiting_count(s->index())), {{"segment", s->name()}});
     }
     if (log_ != nullptr) add_metrics(*log_, page);

@@ -1,15 +1,15 @@
-// One exchange of several segments in one process: one order-entry side, and for each segment a facility, a journal and
-// a feed.
+// A venue of several partitions in one process: one order entry, and for each partition a facility, a journal and a
+// feed.
 //
-// Requests come out of the gateway's queue in one order, which gives each its arrival; a lookup tells its segment. What
-// concerns all segments goes to all. Public events go to their segment's feed at once, answers through the merger,
-// which brings them into the order of the arrivals. `threading` says on how many threads: inline, all of it on one
-// context; split, each facility on a thread of its own.
+// Requests come from the gateway's queue in one order, which is the order of arrivals; a lookup finds the partition.
+// Commands for all partitions go to each. Public events go to their partition's feed at once, answers through the
+// merger, which sorts them by arrival. `threading` selects the threads: inline, everything is on one context; split,
+// each facility has a thread of its own.
 //
-// What a venue of one segment is stands in exchange.hpp, and pays nothing for this.
+// A venue of one facility is `exchange`, which has none of this cost.
 //
-// Threads: one context, and one per segment when split. Limits: the configuration's, node/limits.hpp.
-// Cost: a copy of each command and of each private event more than in a venue of one segment.
+// Threads: one context, and one per partition when split. Limits: the configuration's, node/limits.hpp.
+// Cost: one more copy of each command and of each private event than in a venue of one facility.
 // Source: docs/spec/segments.md.
 #pragma once
 
@@ -42,39 +42,39 @@ namespace corro::node {
 
 class segmented_exchange final : private gateway::admin_service {
  public:
-    /// Recovers what the journals hold, and then opens the ports, as `exchange` does.
+    /// Recovers from the journals, and then opens the ports, as `exchange` does.
     /// @throws as `exchange`.
-    /// @pre    The configuration has segments; `context` is not running.
+    /// @pre    The configuration has partitions; `context` is not running.
     segmented_exchange(io::context& context, const configuration& configuration);
     ~segmented_exchange();
     segmented_exchange(const segmented_exchange&) = delete;
     segmented_exchange& operator=(const segmented_exchange&) = delete;
 
-    /// Serves until `close`; ends when every session has said goodbye and every accepted request is answered.
+    /// Serves until `close`; ends when every session has ended and every accepted request is answered.
     [[nodiscard]] io::task<void> run();
 
-    /// Begins to leave.
+    /// Starts to shut down.
     void close() noexcept {
         closing_ = true;
         orders_.close();
-        // Refusals may wait for room on a disk.
+        // Rejects may be waiting for disk space.
         orders_.commands().filled().set();
     }
 
     /// Takes keys, new accounts and limits from a configuration that was read again; see order_entry_side.
     [[nodiscard]] io::task<reread_outcome> reread(configuration changed) { return orders_.reread(std::move(changed)); }
 
-    /// Why the venue ended by itself, as a sentence: the journal of a segment has failed. nullptr while none has.
-    /// Also when it failed at its end, while it was sealed.
+    /// Why the venue ended by itself, as a sentence: the journal of a partition has failed, possibly only when it was
+    /// sealed. nullptr while none has.
     [[nodiscard]] const std::string* failure() const noexcept;
 
-    /// Has a snapshot of all segments written soon, while trading goes on. Nothing without journals.
+    /// Starts to write a snapshot of all partitions, without interrupting trading. No effect without journals.
     void write_snapshot() noexcept {
         if (snapshots_ != nullptr) snapshots_->ask();
     }
 
     [[nodiscard]] io::endpoint order_entry_endpoint() const noexcept { return orders_.endpoint(); }
-    /// Nothing when metrics are not served.
+    /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return watch_.endpoint(); }
     [[nodiscard]] const order_entry_side& orders() const noexcept { return orders_; }
 
@@ -83,7 +83,7 @@ class segmented_exchange final : private gateway::admin_service {
     [[nodiscard]] const segment& at(std::size_t index) const noexcept { return *segments_[index]; }
 
  private:
-    /// The last request of a session that was passed on, and how many commands of it were.
+    /// The last submitted request of a session, and the number of its commands.
     struct passed_request {
         std::uint32_t request = 0;
         std::uint16_t legs_count = 0;
@@ -91,7 +91,7 @@ class segmented_exchange final : private gateway::admin_service {
 
     io::task<void> route_all();
     [[nodiscard]] bool take_next(domain::command& into);
-    /// All are executed, and not all are answered.
+    /// Whether all rejects of lost requests are executed, but not all are answered.
     [[nodiscard]] bool waits_for_refusals() const noexcept {
         return refusals_.empty() && merger_.next_arrival() < first_request_;
     }
@@ -122,8 +122,8 @@ class segmented_exchange final : private gateway::admin_service {
 
     base::tsc_clock clock_;
     io::context& context_;
-    std::unique_ptr<telemetry::event_log> log_;  ///< when there is one
-    telemetry::producer* events_log_;            ///< this thread's end of it, or nullptr
+    std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
+    telemetry::producer* events_log_;            ///< this thread's producer, or nullptr
     order_entry_side orders_;
     segment_map map_;
     answer_merger merger_;
@@ -131,12 +131,12 @@ class segmented_exchange final : private gateway::admin_service {
     std::uint64_t next_arrival_ = 1;
     std::vector<passed_request> passed_;  ///< by session
     bool closing_ = false;
-    std::uint64_t first_request_ = 1;            ///< the arrival of the first command of a gateway
-    std::deque<domain::command> refusals_;       ///< of lost requests, not executed yet
+    std::uint64_t first_request_ = 1;            ///< the arrival of a gateway's first command
+    std::deque<domain::command> refusals_;       ///< rejects of lost requests, not executed yet
     const segment* failed_ = nullptr;            ///< the first one whose journal has failed
     std::unique_ptr<journal_watch> disk_watch_;  ///< with a journal
     std::unique_ptr<snapshot_maker> snapshots_;  ///< with journals
-    venue_watch watch_;                          ///< last: it looks at all of the above
+    venue_watch watch_;                          ///< last: it reads all of the above
 };
 
 }  // namespace corro::node

@@ -17,14 +17,14 @@ constexpr std::string_view first_line = "corro sessions 1\n";
 constexpr std::string_view file_name = "sessions";
 constexpr std::string_view added_mark = " added";
 constexpr std::string_view unfinished_name = "sessions.unfinished";
-/// What the longest list takes, and more: an account's line has two numbers of at most ten digits.
+/// More than the longest list needs: an account's line has two numbers of at most ten digits.
 constexpr std::uint64_t file_bytes_max =
     first_line.size() + gateway::account_directory::accounts_max * std::uint64_t{28};
 
 using outcome = std::expected<std::vector<session_owner>, journal::problem>;
 using content = std::expected<std::string, std::error_code>;
 
-/// Reads a number and the letter behind it.
+/// Reads a number and the character after it.
 bool take_number(std::string_view& text, char behind, std::uint32_t& into) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
     if (error != std::errc() || end == text.data() + text.size() || *end != behind) return false;
@@ -39,7 +39,7 @@ io::task<content> read_text(journal::storage* files, std::string path) {
     if (!file) co_return std::unexpected(file.error());
     const auto size = (*file)->size();
     if (!size) co_return std::unexpected(size.error());
-    // An empty file is not the same as none: none of ours is.
+    // An empty file differs from no file: a valid one is never empty.
     std::string text(static_cast<std::size_t>(std::clamp<std::uint64_t>(*size, 1, file_bytes_max + 1)), '\0');
     if (*size == 0) co_return text;
     const io::io_result got = co_await (*file)->read_at(0, std::as_writable_bytes(std::span(text)));
@@ -47,7 +47,7 @@ io::task<content> read_text(journal::storage* files, std::string path) {
     co_return text;
 }
 
-/// A file that has its name is whole.
+/// Written under another name first, so that a file with its final name is complete.
 io::task<std::error_code> write_text(journal::storage* files, std::string directory, std::string text) {
     const std::string unfinished = fmt::format("{}/{}", directory, unfinished_name);
     std::error_code error;
@@ -101,10 +101,10 @@ std::optional<std::vector<session_owner>> parse_owners(std::string_view text) {
 }
 
 std::string difference(std::span<const session_owner> before, std::span<const session_owner> now) {
-    // Those at the end that came while the venue ran may be missing, if all of their sessions are.
+    // Accounts at the end that were added while the venue ran may be missing, if all of their sessions are.
     while (before.size() > now.size() && before.back().is_added) before = before.first(before.size() - 1);
-    std::uint64_t session = 1;     // the first one that is not compared
-    std::uint64_t end_before = 1;  // the first one behind those of the accounts that were looked at
+    std::uint64_t session = 1;     // the first one not compared yet
+    std::uint64_t end_before = 1;  // the first one after those of the examined accounts
     std::uint64_t end_now = 1;
     std::size_t k = 0;
     for (const session_owner& owner : before) {
@@ -112,14 +112,15 @@ std::string difference(std::span<const session_owner> before, std::span<const se
         while (session < end_before) {
             if (session == end_now) {
                 if (k == now.size()) {
-                    return fmt::format("session {} is account {}'s there, and the configuration has no such session",
-                                       session, owner.account);
+                    return fmt::format(
+                        "session {} belongs to account {} there, but the configuration has no such session", session,
+                        owner.account);
                 }
                 end_now += now[k++].sessions_count;
             }
             if (now[k - 1].account != owner.account) {
-                return fmt::format("session {} is account {}'s there, and by the configuration account {}'s", session,
-                                   owner.account, now[k - 1].account);
+                return fmt::format("session {} belongs to account {} there, but to account {} in the configuration",
+                                   session, owner.account, now[k - 1].account);
             }
             session = std::min(end_before, end_now);
         }
@@ -140,17 +141,19 @@ io::task<outcome> keep_owners(journal::storage* files, std::string directory, st
         if (!before) {
             co_return std::unexpected(journal::problem(
                 journal::journal_errc::foreign_file,
-                fmt::format("{}: this is no list of accounts and their sessions; if the configuration has the accounts "
-                            "with which the journal was written, remove the file, and it is made anew",
-                            path),
+                fmt::format(
+                    "{}: this is not a list of accounts and their sessions; if the configuration has the accounts "
+                    "with which the journal was written, remove the file, and it is made again",
+                    path),
                 path));
         }
         if (const std::string other = difference(*before, now); !other.empty()) {
             co_return std::unexpected(journal::problem(
                 journal::journal_errc::foreign_venue,
-                fmt::format("{}: {}; accounts may be added behind the others and the last one may get more sessions, "
-                            "but none may go, move or get another number of sessions while there is this journal",
-                            path, other),
+                fmt::format(
+                    "{}: {}; accounts may be added after the others and the last one may get more sessions, "
+                    "but while this journal exists none may be removed, moved or get another number of sessions",
+                    path, other),
                 path));
         }
         for (std::size_t i = 0; i < before->size(); ++i) {
@@ -162,10 +165,9 @@ io::task<outcome> keep_owners(journal::storage* files, std::string directory, st
         if (sessions > sessions_max) {
             co_return std::unexpected(journal::problem(
                 journal::journal_errc::foreign_venue,
-                fmt::format(
-                    "{}: accounts that were added while the venue ran have {} sessions with the others, and the "
-                    "configuration has room for {}; add the accounts to it, or raise venue.sessions_reserved",
-                    path, sessions, sessions_max),
+                fmt::format("{}: with the accounts that were added while the venue ran there are {} sessions, but the "
+                            "configuration allows {}; add the accounts to it, or raise venue.sessions_reserved",
+                            path, sessions, sessions_max),
                 path));
         }
         if (*before == now) co_return now;

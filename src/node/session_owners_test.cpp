@@ -46,13 +46,13 @@ TEST(session_owners, may_be_joined_by_others_behind_them) {
 TEST(session_owners, do_not_change) {
     const owners before = of({{1, 4}, {2, 4}});
     EXPECT_EQ(difference(before, of({{9, 4}, {1, 4}, {2, 4}})),
-              "session 1 is account 1's there, and by the configuration account 9's");
+              "session 1 belongs to account 1 there, but to account 9 in the configuration");
     EXPECT_EQ(difference(before, of({{1, 5}, {2, 4}})),
               "session 5 is account 2's there, and by the configuration account 1's");
     EXPECT_EQ(difference(before, of({{1, 3}, {2, 5}})),
               "session 4 is account 1's there, and by the configuration account 2's");
     EXPECT_EQ(difference(before, of({{1, 4}})),
-              "session 5 is account 2's there, and the configuration has no such session");
+              "session 5 belongs to account 2 there, but the configuration has no such session");
     EXPECT_EQ(difference(before, of({{1, 4}, {2, 3}})),
               "session 8 is account 2's there, and the configuration has no such session");
     EXPECT_EQ(difference(before, of({{1, 4}, {2, 3}, {3, 1}})),
@@ -99,7 +99,7 @@ TEST_F(session_owners_file, keeps_accounts_that_were_added_while_the_venue_ran) 
     EXPECT_FALSE(keep(both));
     EXPECT_EQ(text(), "corro sessions 1\n1 4\n2 1 added\n");
     EXPECT_EQ(parse_owners(text()), both);
-    // The configuration of before may lack it; that of after has it, and it stays one that came later.
+    // The earlier configuration may lack it; the later one has it, and it stays an added account.
     EXPECT_FALSE(keep(of({{1, 4}})));
     EXPECT_FALSE(keep(of({{1, 4}, {2, 1}, {3, 2}})));
     EXPECT_EQ(text(), "corro sessions 1\n1 4\n2 1 added\n3 2\n");

@@ -1,4 +1,4 @@
-// Copies of a venue's parts from which a snapshot is made, with nobody to tell.
+// Offline copies of a venue's components, from which snapshots are made.
 //
 // Threads: one.
 #pragma once
@@ -17,10 +17,10 @@
 
 namespace corro::node {
 
-/// Why a snapshot that was under way is not made.
+/// The problem of a snapshot that was interrupted.
 inline constexpr std::string_view closing_problem = "the venue closes";
 
-/// Of the feed only the end goes into a snapshot.
+/// Only the end of the feed goes into a snapshot.
 [[nodiscard]] inline market_data::distributor_options offline_feed_options(const configuration& c) {
     market_data::distributor_options options;
     options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
@@ -28,7 +28,7 @@ inline constexpr std::string_view closing_problem = "the venue closes";
     return options;
 }
 
-/// The answers to sessions that nobody is connected to.
+/// An answer log without connected sessions.
 class offline_answer_log final : public answer_outlet {
  public:
     explicit offline_answer_log(const configuration& c)
@@ -44,7 +44,7 @@ class offline_answer_log final : public answer_outlet {
     void answered(std::uint64_t /*count*/) noexcept override {}
 
  private:
-    /// Few pages of it may ever be written to.
+    /// Often only a few of its pages are written to.
     static gateway::answer_log_options options_of(const configuration& c) {
         gateway::answer_log_options options = answer_options_of(c);
         options.touch = base::page_touch::no;

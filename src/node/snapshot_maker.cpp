@@ -42,7 +42,7 @@ io::task<void> snapshot_maker::run() {
     stop();
 }
 
-// False: stopped meanwhile.
+// False when stopped.
 io::task<bool> snapshot_maker::make_one() {
     const auto began = std::chrono::steady_clock::now();
     asked_ = false;
@@ -64,13 +64,13 @@ io::task<bool> snapshot_maker::make_one() {
     co_return true;
 }
 
-// False: it never will be, and the outcome says why; or stopped.
+// Waits for the moment. False when it will never be there, with the reason in the outcome; or when stopped.
 io::task<bool> snapshot_maker::moment_is_there() {
     while (true) {
         const moment_state state = source_->look_at_moment();
         if (state == moment_state::ready) co_return true;
         if (state == moment_state::never) {
-            outcome_.problem = "a journal has failed before everything was in it that had been executed";
+            outcome_.problem = "a journal has failed before it had all executed commands";
             co_return false;
         }
         const std::error_code stopped = co_await io::sleep_for(snapshot_look_interval);
@@ -99,7 +99,7 @@ void snapshot_maker::say(telemetry::log_record_kind what, std::uint64_t number) 
 }
 
 void snapshot_maker::work() noexcept {
-    // A segment that no snapshot needs may go just when its header is looked at; then it is not there the next time.
+    // A journal segment may be removed just when its header is read; at the next attempt it is gone.
     for (int attempt = 0; attempt != attempts_max; ++attempt) {
         outcome_ = {};
         try {

@@ -23,7 +23,7 @@ inline configuration smallest_configuration() {
     return c;
 }
 
-/// Puts the instrument into a segment, the only one, whose ports are any.
+/// Puts the instrument into the only partition, with free ports.
 inline void add_only_segment(configuration& c) {
     segment_configuration s;
     s.name = "ONLY";

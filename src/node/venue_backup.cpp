@@ -29,7 +29,7 @@ using journal::problem;
 using outcome = std::expected<void, problem>;
 using answer = std::expected<bool, problem>;
 
-/// How often snapshots are looked for again that the venue has removed since they were listed.
+/// The number of attempts to find snapshots, which the venue may remove after they were listed.
 constexpr int snapshot_tries_max = 10;
 
 std::unexpected<problem> refuse(std::error_code code, std::string text) {
@@ -47,7 +47,7 @@ bool has_journal(journal::storage* files, const std::string& directory) {
            });
 }
 
-/// The folders with journals, which are those of segments; one without a name when the directory is itself a journal.
+/// The folders with the journals of partitions; one without a name when the directory is itself a journal.
 std::expected<std::vector<std::string>, problem> find_folders(journal::storage* files, const std::string& directory) {
     const auto names = files->list(directory);
     if (!names) return system_error_text(names.error(), directory, "the journal's directory cannot be read");
@@ -58,12 +58,12 @@ std::expected<std::vector<std::string>, problem> find_folders(journal::storage* 
     }
     if (found.empty()) {
         return refuse(journal_errc::foreign_file,
-                      fmt::format("{}: there is no journal, neither in this directory nor in its folders", directory));
+                      fmt::format("{}: there is no journal in this directory or its folders", directory));
     }
     return found;
 }
 
-/// Whether `inner` is the directory or something in it.
+/// Whether `inner` is the directory or a path in it.
 bool is_within(const std::string& inner, const std::string& directory) {
     std::error_code error;
     const fs::path above = fs::weakly_canonical(directory, error);
@@ -72,7 +72,7 @@ bool is_within(const std::string& inner, const std::string& directory) {
     return std::mismatch(above.begin(), above.end(), below.begin(), below.end()).first == above.end();
 }
 
-/// A venue that is being copied: its journals in the order of its segments.
+/// The copy of a venue: its journals in the order of its partitions.
 class venue_copy {
  public:
     venue_copy(journal::storage* files, std::string directory, std::string to, const backup_progress* progress)
@@ -101,7 +101,7 @@ class venue_copy {
     const backup_progress* progress_;
     std::vector<std::string> folders_;
     std::vector<std::unique_ptr<copier>> journals_;
-    std::vector<std::set<std::uint64_t>> snapshots_;  // that were copied
+    std::vector<std::set<std::uint64_t>> snapshots_;  // the copied ones
     std::uint64_t moments_count_ = 0;
     std::uint64_t snapshot_bytes_ = 0;
     backup_report report_;
@@ -131,7 +131,7 @@ void venue_copy::report_progress() const {
     (*progress_)(bytes);
 }
 
-/// What is there, which may take long.
+/// Copies the existing commands, which may take long.
 io::task<outcome> venue_copy::copy_all() {
     for (const auto& each : journals_) {
         const outcome done = co_await each->catch_up();
@@ -144,7 +144,7 @@ io::task<outcome> venue_copy::copy_all() {
     co_return order_shards();
 }
 
-/// Puts the journals in the order of the venue's segments, which their files record.
+/// Sorts the journals in the order of the venue's partitions, which their files record.
 outcome venue_copy::order_shards() {
     std::ranges::sort(journals_, {}, [](const auto& each) { return each->header().venue.shard; });
     for (std::size_t k = 0; k < journals_.size(); ++k) {
@@ -152,12 +152,12 @@ outcome venue_copy::order_shards() {
         if (header.birth != journals_.front()->header().birth ||
             header.venue.name != journals_.front()->header().venue.name) {
             return refuse(journal_errc::foreign_venue,
-                          fmt::format("{}: the journal of another venue than that in {}", journals_[k]->directory(),
+                          fmt::format("{}: this journal belongs to another venue than {}", journals_[k]->directory(),
                                       journals_.front()->directory()));
         }
         if (header.venue.shard == k) continue;
         return refuse(journal_errc::missing_segment,
-                      fmt::format("{}: the journal of segment {} of the venue; that of segment {} is not there, and "
+                      fmt::format("{}: the journal of segment {} of the venue; that of segment {} is missing, but "
                                   "only all of them together can be copied",
                                   journals_[k]->directory(), header.venue.shard + 1, k + 1));
     }
@@ -180,13 +180,13 @@ io::task<answer> venue_copy::save(std::size_t shard, const journal::stored_snaps
     co_return answer(true);
 }
 
-/// What a start would pass over too, or what the venue has removed.
+/// Whether a snapshot may be skipped: a start would skip it too, or the venue has removed it.
 bool may_discard(const problem& p) noexcept {
     return p.code == journal_errc::out_of_reach || p.code == journal_errc::damaged ||
            p.code == journal_errc::foreign_file || p.code == journal_errc::unsupported_version;
 }
 
-/// Copies a snapshot. False: it is gone or spoilt.
+/// Copies a snapshot. False when it is missing or damaged.
 io::task<answer> venue_copy::copy_snapshot(std::size_t shard, std::uint64_t sequence) {
     if (snapshots_[shard].contains(sequence)) co_return answer(true);
     journal::snapshot_store store = store_of(shard, false);
@@ -197,7 +197,7 @@ io::task<answer> venue_copy::copy_snapshot(std::size_t shard, std::uint64_t sequ
     co_return done;
 }
 
-/// Copies the snapshots of one moment, the first segment's last. False: one of them is gone or spoilt.
+/// Copies the snapshots of one moment, the first partition's last. False when one of them is missing or damaged.
 io::task<answer> venue_copy::copy_moment(std::uint64_t sequence) {
     journal::snapshot_store store = store_of(0, false);
     const auto first = co_await store.load(sequence);
@@ -216,7 +216,7 @@ io::task<answer> venue_copy::copy_moment(std::uint64_t sequence) {
     co_return done;
 }
 
-/// Copies what is there, newest first. False: nothing of it could be had any more.
+/// Copies the existing moments, newest first. False when none could be copied.
 io::task<answer> venue_copy::copy_moments() {
     const journal::snapshot_store store = store_of(0, false);
     const auto there = store.list();
@@ -235,7 +235,7 @@ io::task<outcome> venue_copy::copy_snapshots() {
         if (!copied) co_return std::unexpected(copied.error());
         if (*copied) break;
     }
-    co_return outcome();  // whether they are needed shows at the end
+    co_return outcome();  // check_reach decides whether they are needed
 }
 
 std::vector<std::uint64_t> venue_copy::last_sequences() const {
@@ -244,14 +244,14 @@ std::vector<std::uint64_t> venue_copy::last_sequences() const {
     return all;
 }
 
-/// Whether a start finds everything from the first command or from a snapshot on.
+/// Checks that a start finds all commands from the first one or from a snapshot on.
 outcome venue_copy::check_reach() const {
     for (std::size_t k = 0; k < journals_.size(); ++k) {
         const copier& one = *journals_[k];
         const auto& of_journal = snapshots_[k];
         if (!of_journal.empty() && *of_journal.rbegin() > one.last_sequence()) {
             return refuse(journal_errc::missing_end,
-                          fmt::format("{}: the journal ends with sequence number {}, before the snapshot of {}",
+                          fmt::format("{}: the journal ends with sequence number {}, before that of the snapshot, {}",
                                       one.directory(), one.last_sequence(), *of_journal.rbegin()));
         }
         const bool is_reached = one.first_sequence() == 1 || (!of_journal.empty() && moments_count_ != 0 &&
@@ -259,14 +259,14 @@ outcome venue_copy::check_reach() const {
         if (is_reached) continue;
         return refuse(
             journal_errc::out_of_reach,
-            fmt::format("{}: the segments begin with sequence number {}, and no sound snapshot takes the place "
-                        "of those before",
+            fmt::format("{}: the segments begin with sequence number {}, and there is no valid snapshot instead "
+                        "of the earlier ones",
                         one.directory(), one.first_sequence()));
     }
     return {};
 }
 
-/// Cuts all copies to one moment, and makes them whole.
+/// Cuts all copies to one moment, and finishes them.
 io::task<outcome> venue_copy::cut_and_finish() {
     std::vector<std::uint64_t> last = last_sequences();
     for (bool goes_on = true; goes_on;) {
@@ -314,13 +314,13 @@ io::task<std::expected<backup_report, problem>> venue_copy::run() {
     co_return report_;
 }
 
-/// Whether a path is free.
+/// Checks that a path is not in use.
 io::task<outcome> check_free(journal::storage* files, std::string path, const char* advice) {
     const auto there = co_await files->open(path, io::file_mode::read);
     if (!there && there.error() == std::errc::no_such_file_or_directory) co_return outcome();
-    if (!there) co_return system_error_text(there.error(), path, "cannot be looked at");
+    if (!there) co_return system_error_text(there.error(), path, "cannot be read");
     const std::error_code code = std::make_error_code(std::errc::file_exists);
-    co_return refuse(code, fmt::format("{}: this is there already; {}", path, advice));
+    co_return refuse(code, fmt::format("{}: this path exists already; {}", path, advice));
 }
 
 std::string without_slashes(std::string path) {
@@ -344,9 +344,9 @@ io::task<std::expected<backup_report, problem>> back_up(journal::storage* files,
         co_return refuse(std::make_error_code(std::errc::invalid_argument),
                          fmt::format("{}: the copy of {} cannot be in it", to, directory));
     }
-    outcome done = co_await check_free(files, to, "name a path that is not in use");
+    outcome done = co_await check_free(files, to, "choose another path");
     if (done)
-        done = co_await check_free(files, unfinished, "another copy is being made, or was when it ended; remove it");
+        done = co_await check_free(files, unfinished, "another copy is in progress or was interrupted; remove it");
     if (!done) co_return std::unexpected(std::move(done.error()));
     std::expected<backup_report, problem> report;
     {
@@ -356,9 +356,9 @@ io::task<std::expected<backup_report, problem>> back_up(journal::storage* files,
     std::error_code error;
     if (report) error = co_await files->rename_new(unfinished, to);
     if (report && !error) error = co_await files->sync_directory(parent_of(to));
-    if (report && error) report = system_error_text(error, to, "the copy cannot be given its name");
+    if (report && error) report = system_error_text(error, to, "the copy cannot be renamed");
     if (!report) {
-        std::error_code ignored;  // what stays does not start, and is called unfinished
+        std::error_code ignored;  // an incomplete copy does not start, and is called unfinished
         fs::remove_all(unfinished, ignored);
     }
     co_return report;

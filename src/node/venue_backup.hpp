@@ -1,11 +1,11 @@
-// A copy of a venue's journals, while the venue is at work and without its locks.
+// Copies a venue's journals while the venue runs, without its locks.
 //
 //     auto done = co_await back_up(&files, "data/journal", "/backup/monday", nullptr);
-//     if (!done) ...                                        // done.error().text; nothing is left behind
+//     if (!done) ...                                        // done.error().text; no files are left
 //
-// The copy is of one moment: what a power cut would have left then. It has the journals of all segments, their newest
-// snapshots and the file `sessions`, so that `corro serve` starts from it. It gets its name when it is whole; until
-// then its directory is called as it will be, with `.unfinished` behind.
+// The copy is of one moment: the state that a power cut would have left. It has the journals of all partitions, their
+// newest snapshots and the file `sessions`, so that `corro serve` starts from it. Until it is complete its directory
+// has the suffix `.unfinished`.
 //
 // Threads: one context. Cost: reads and writes the journals once; memory for one snapshot.
 // Source:  docs/spec/journal.md, copies.
@@ -30,22 +30,22 @@ struct backed_up_journal {
     std::string folder;  ///< empty for a venue of one facility
     std::uint64_t last_sequence = 0;
     std::size_t segments_count = 0;
-    std::uint64_t snapshot_sequence = 0;  ///< of the newest; 0 for none
+    std::uint64_t snapshot_sequence = 0;  ///< of the newest snapshot; 0 for none
 };
 
 struct backup_report {
     std::vector<backed_up_journal> journals;
     std::uint64_t bytes = 0;
-    std::chrono::system_clock::time_point moment;  ///< what was acknowledged until then is in the copy
+    std::chrono::system_clock::time_point moment;  ///< the copy includes everything acknowledged before
 };
 
-/// How many bytes were copied so far.
+/// Receives the number of bytes copied so far.
 using backup_progress = std::function<void(std::uint64_t)>;
 
-/// Copies the journal in a directory, or those of a venue's segments in its folders.
+/// Copies the journal in a directory, or those of a venue's partitions in its folders.
 /// @param files     Outlive it.
-/// @param to        A path that is not in use; its parent is there.
-/// @param progress  Called now and then; may be nullptr.
+/// @param to        A path that is not in use; its parent exists.
+/// @param progress  Called regularly; may be nullptr.
 /// @error file_exists if `to` is in use, foreign_file if the directory has no journal, and as a copier's.
 [[nodiscard]] io::task<std::expected<backup_report, journal::problem>> back_up(journal::storage* files,
                                                                                std::string directory, std::string to,

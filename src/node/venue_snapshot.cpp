@@ -15,11 +15,11 @@ namespace {
 
 using size_bytes = std::array<std::byte, sizeof(std::uint64_t)>;
 
-/// "CORROCUT", then the arrival and each segment's sequence number: the last bytes of a snapshot with a cut.
+/// "CORROCUT", then the arrival and each partition's sequence number: the last bytes of a snapshot with a cut.
 constexpr std::uint64_t mark_of_a_cut = 0x5455'434f'5252'4f43;
 
-/// "CORROCOD", then how many sessions have a cancel on disconnect, and of each its id and its account in one number.
-/// Stands behind the feed, and is not there when there are none.
+/// "CORROCOD", then the number of sessions with a cancel on disconnect, and the id and account of each in one number.
+/// Follows the feed; missing when there are none.
 constexpr std::uint64_t mark_of_cancels = 0x444f'434f'5252'4f43;
 
 void append(std::vector<std::byte>& bytes, std::uint64_t value) {
@@ -61,7 +61,7 @@ std::vector<std::byte> save_venue(const venue_parts& parts) {
     if (parts.answers != nullptr) parts.answers->save(bytes);
     base::store_le<std::uint64_t>(bytes.data() + size_at, bytes.size() - size_at - sizeof(size_bytes));
     const bool feed_saved = parts.feed->save(sink, snapshot_feed_bytes_max);
-    CORRO_ASSERT(host_saved && feed_saved, "memory takes everything");
+    CORRO_ASSERT(host_saved && feed_saved, "a memory sink cannot fail");
     append_cancels(bytes, *parts.host);
     if (parts.cut == nullptr) return bytes;
     append(bytes, mark_of_a_cut);
@@ -83,7 +83,7 @@ load_failure load_venue(const venue_parts& parts, std::span<const std::byte> sav
         if (std::string problem = parts.answers->load(answers); !problem.empty()) return {{}, problem};
     }
     base::memory_source rest(saved.last(source.left()).subspan(answers.size()));
-    if (!parts.feed->load(rest)) return {{}, "the feed's part is not one of these instruments"};
+    if (!parts.feed->load(rest)) return {{}, "the feed is one of other instruments"};
     take_cancels(saved.last(rest.left()), *parts.host);
     if (parts.lines != nullptr) parts.lines->begin_at_end();
     return {};

@@ -1,11 +1,11 @@
-// Venue time: the time of the commands. It follows the wall clock and is fit for a sequence: it never goes back, never
-// stands still, and never leaps while the venue runs.
+// Venue time: the time of the commands. It follows the wall clock, but never goes back, never stands still, and never
+// jumps while the venue runs.
 //
-// Between two looks at the wall clock it runs at the rate of a monotonic clock, made a little faster or slower so that
-// the offset found by the last look is gone after `correction_ns`. The change of the rate is bounded. So a wall clock
-// that is set forwards or back while the venue runs changes the rate for a while and nothing else: no order expires at
-// once, no throttle's window stays open. A start takes the wall clock as it is, unless the last command of an earlier
-// life is later: then venue time goes on from there, ahead of the wall clock, and comes back to it slowly.
+// Between two readings of the wall clock it runs at the rate of a monotonic clock, made slightly faster or slower so
+// that the offset of the last reading is corrected after `correction_ns`. The change of the rate is bounded. So
+// setting the wall clock while the venue runs only changes the rate for a while: no order expires at once, no
+// throttle's window stays open. A start uses the wall clock, unless the journal's last command is later: venue time
+// then continues from there, ahead of the wall clock, and returns to it slowly.
 //
 // Both clocks are inputs. Units: nanoseconds; those of the wall clock and of venue time since the epoch.
 // Threads: one. Cost: `at` is two multiplications and a comparison.
@@ -18,13 +18,13 @@ namespace corro::node {
 
 class venue_time {
  public:
-    /// In what time an offset is corrected if the bound of the rate allows it. Longer than the time between two looks,
-    /// so that what one look reads wrongly is not overcorrected.
+    /// The time in which an offset is corrected if the bound of the rate allows it. Longer than the time between two
+    /// readings, so that one inexact reading is not overcorrected.
     static constexpr std::int64_t correction_ns = 4'000'000'000;
-    /// Parts per million by which the rate may be changed at most.
+    /// The largest change of the rate, in parts per million.
     static constexpr std::uint32_t slew_ppm_max = 100'000;
 
-    /// Goes on at the later of both, when the monotonic clock shows `mono_ns`.
+    /// Starts at the later of wall clock and `not_before_ns`, with the monotonic clock at `mono_ns`.
     void begin(std::uint64_t mono_ns, std::int64_t wall_ns, std::int64_t not_before_ns,
                std::uint32_t slew_ppm) noexcept {
         base_mono_ = mono_ns;
@@ -33,26 +33,26 @@ class venue_time {
         correct(wall_ns);
     }
 
-    /// Venue time when the monotonic clock shows `mono_ns`; never earlier for a later reading, or after a look.
+    /// Venue time when the monotonic clock is at `mono_ns`; never earlier for a later reading, or after a `look`.
     [[nodiscard]] std::int64_t at(std::uint64_t mono_ns) const noexcept {
         if (mono_ns <= base_mono_) return base_venue_;
         const auto elapsed = static_cast<std::int64_t>(mono_ns - base_mono_);
-        // Without another look the correction ends when it is done.
+        // Without another reading the correction ends when it is done.
         return base_venue_ + elapsed + ((std::min(elapsed, correction_ns) * rate_) >> rate_bits);
     }
 
-    /// Looks at the wall clock: it shows `wall_ns` when the monotonic one shows `mono_ns`.
+    /// Takes a reading of the wall clock: `wall_ns` when the monotonic clock is at `mono_ns`.
     void look(std::uint64_t mono_ns, std::int64_t wall_ns) noexcept {
         base_venue_ = at(mono_ns);
         base_mono_ = std::max(base_mono_, mono_ns);
         correct(wall_ns);
     }
 
-    /// How far venue time was ahead of the wall clock at the last look; negative: behind.
+    /// How far venue time was ahead of the wall clock at the last reading; negative when behind.
     [[nodiscard]] std::int64_t offset_ns() const noexcept { return offset_; }
 
  private:
-    // The rate's change in parts of 2^30: a tenth at most, so that its product with correction_ns has room in 63 bits.
+    // The rate's change in parts of 2^30: a tenth at most, so that its product with correction_ns fits 63 bits.
     static constexpr unsigned rate_bits = 30;
     static_assert(correction_ns < (std::int64_t{1} << 32));
 
@@ -62,7 +62,7 @@ class venue_time {
 
     void correct(std::int64_t wall_ns) noexcept {
         offset_ = base_venue_ - wall_ns;
-        // Beyond this the bound holds anyway, and the shift would have no room.
+        // Beyond this the bound applies anyway, and the shift would overflow.
         const std::int64_t missing = std::clamp(-offset_, -correction_ns, correction_ns);
         rate_ = std::clamp((missing << rate_bits) / correction_ns, -limit_, limit_);
     }

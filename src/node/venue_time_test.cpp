@@ -16,7 +16,7 @@ constexpr std::int64_t hour = 3'600 * second;
 constexpr std::int64_t noon = 1'800'000'000 * second;
 constexpr std::uint32_t percent = 10'000;  // parts per million
 
-/// A venue's time under clocks that the test moves.
+/// Venue time under clocks that the test sets.
 struct clocks {
     explicit clocks(std::int64_t last = 0, std::uint32_t slew_ppm = percent) { time.begin(mono, wall, last, slew_ppm); }
 
@@ -25,7 +25,7 @@ struct clocks {
         mono += static_cast<std::uint64_t>(ns);
         wall += ns + ns / 1'000'000 * drift_ppm;
     }
-    /// So many seconds with a look in each.
+    /// Runs for this many seconds, with a reading in each.
     void run(int seconds, std::int64_t drift_ppm = 0) {
         for (int i = 0; i < seconds; ++i) {
             pass(second, drift_ppm);
@@ -81,7 +81,7 @@ TEST(venue_time, C4_stays_with_the_wall_clock_for_days_of_drift) {
     for (const std::int64_t drift_ppm : {-50, 50, 500}) {
         clocks c;
         c.run(3 * 24 * 3'600, drift_ppm);
-        // What the rate differs by, times the time of a correction.
+        // The difference of the rates, times the time of a correction.
         EXPECT_LE(std::abs(c.time.offset_ns()), std::abs(drift_ppm) * venue_time::correction_ns / 1'000'000 + 100);
         EXPECT_LE(std::abs(c.now() - c.wall), 2 * std::abs(drift_ppm) * venue_time::correction_ns / 1'000'000);
     }

@@ -25,13 +25,13 @@ venue_watch::venue_watch(io::context& context, std::function<void(telemetry::met
 
 venue_watch::~venue_watch() {
     if (!is_serving_) return;
-    is_started_ = false;  // what would be asked may be gone
+    is_started_ = false;  // the functions' objects may be destroyed
     server_.close();
     serving_.request_stop();
     try {
         io::block_on(context_, serving_.join());
     } catch (const std::exception&) {
-        // Nobody is left to be told.
+        // There is no one to report an error to.
     }
 }
 
@@ -67,7 +67,7 @@ void venue_watch::recover(io::context& own, host_journal& journal, venue_parts p
         recover([&] { io::block_on(reading, journal.replay().run(parts)); });
         io::block_on(own, journal.finish(parts.host, parts.answers));
     } catch (...) {
-        journal.abandon_replay();  // it has files on the context that ends here
+        journal.abandon_replay();  // its files belong to the context that ends here
         throw;
     }
 }
@@ -86,8 +86,8 @@ void venue_watch::collect(telemetry::metrics_page& page) const {
 std::string venue_watch::hindrance() const {
     if (is_started_) return hindered_();
     const std::uint64_t total = progress_.bytes_total.load(std::memory_order_relaxed);
-    if (total == 0) return "The venue starts: it is recovering.";
-    return fmt::format("The venue starts: it is recovering, {} of {} bytes of the journal, {} commands.",
+    if (total == 0) return "The venue is recovering.";
+    return fmt::format("The venue is recovering: {} of {} bytes of the journal, {} commands.",
                        progress_.bytes.load(std::memory_order_relaxed), total,
                        progress_.commands.load(std::memory_order_relaxed));
 }

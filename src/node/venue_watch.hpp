@@ -1,7 +1,7 @@
-// What can be seen of a venue from outside: `/metrics`, `/health` and `/ready`, from before its recovery until its end.
+// The HTTP endpoints of a venue: `/metrics`, `/health` and `/ready`, from before its recovery until its end.
 //
-// A recovery occupies a thread for as long as its journal is long. So it gets one of its own, and the page is served
-// meanwhile from the context of the venue, which has nothing else to do yet.
+// A recovery may occupy a thread for a long time. So it gets one of its own, and the venue's context serves the
+// endpoints during that time.
 //
 // Threads: one context; a recovery's work runs on a thread of its own, and reports by `recovery_progress`.
 // Source:  docs/howto/observe.md.
@@ -25,7 +25,7 @@ namespace corro::node {
 
 class venue_watch {
  public:
-    /// Opens nothing yet. The functions are called from `started` to `end`.
+    /// Opens nothing yet. The functions are called between `started` and `end`.
     /// @param collect, hindered  As for `telemetry::metrics_server`.
     venue_watch(io::context& context, std::function<void(telemetry::metrics_page&)> collect,
                 std::function<std::string()> hindered);
@@ -34,26 +34,26 @@ class venue_watch {
     venue_watch(const venue_watch&) = delete;
     venue_watch& operator=(const venue_watch&) = delete;
 
-    /// Opens the port, if one is configured, and answers there whenever the context runs.
+    /// Opens the port, if one is configured, and serves it while the context runs.
     /// @throws configuration_error, std::system_error
     void open(const configuration& c);
 
-    /// Does the work of a recovery on a thread of its own, and answers requests until it is done.
-    /// @param work  Touches neither the context nor what a task on it may touch; its exception is thrown here.
+    /// Does the work of a recovery on a thread of its own, and serves requests until it is done.
+    /// @param work  Uses neither the context nor data of its tasks; its exception is rethrown here.
     /// @pre   The context is not running.
     void recover(const std::function<void()>& work);
-    /// Recovers the only journal of a venue so. @param own  The context of its host.
+    /// The same for the only journal of a venue. @param own The context of its host.
     void recover(io::context& own, host_journal& journal, venue_parts parts);
-    /// What the work reports to.
+    /// The progress that the work reports.
     [[nodiscard]] recovery_progress& progress() noexcept { return progress_; }
 
-    /// The recovery is over and all ports are open: from now on the functions of the venue are asked.
+    /// The recovery is done and all ports are open: the functions of the venue are called from now on.
     void started() noexcept { is_started_ = true; }
 
-    /// Closes the port and waits for the pages that are being sent.
+    /// Closes the port and waits for pages in progress.
     [[nodiscard]] io::task<void> end();
 
-    /// Nothing when metrics are not served.
+    /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> endpoint() const noexcept { return endpoint_; }
 
  private:

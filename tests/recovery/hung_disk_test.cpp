@@ -112,7 +112,7 @@ io::task<void> watch_it_end(io::context* context, const node::configuration* c, 
     const auto session = co_await trade_until_it_hangs(venue, disk);
     CORRO_REQUIRE(session != nullptr);
     if (serves_meanwhile(*m)) {
-        static_cast<void>(co_await wait_for_page(context, venue, "/ready", "the disk has not answered for 1 s"));
+        static_cast<void>(co_await wait_for_page(context, venue, "/ready", "the disk has not responded for 1 s"));
         static_cast<void>(co_await wait_for_page(context, venue, "/metrics", "\ncorro_journal_stalled_seconds 1."));
     }
     co_await wait_for_log(c, "journal_stalled");

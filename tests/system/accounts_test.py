@@ -115,7 +115,7 @@ class Accounts(unittest.TestCase):
         # The file of before: the venue is the same, and nobody logs on to the account.
         process, words = self.start_words(old, *options)
         try:
-            self.assertIn("account 9 was added while the venue ran, and the configuration does not have it", words)
+            self.assertIn("account 9 was added while the venue ran, but the configuration does not have it", words)
             before = hashes(words)
             self.assertTrue(before)
             self.assertIn("logon failed", self.load(newcomer, venue).stderr)
@@ -151,7 +151,7 @@ class Accounts(unittest.TestCase):
             self.assertEqual(self.load(newcomer, venue).returncode, 0, "nothing of the file is taken")
             change_text(config, ('name = "bob"\noperator = true', 'name = "bob"'), ("sessions_reserved = 4", "sessions_reserved = 5"))
             words = exchange.hangup("the accounts have the keys of this file now")
-            self.assertIn("[venue] is not what it was at the start", words)
+            self.assertIn("[venue] has changed since the start", words)
             self.assertIn("logon failed", self.load(newcomer, venue).stderr, "but for what waits, all of it is")
 
     def test_they_come_while_a_venue_runs_and_stay(self):
@@ -203,8 +203,8 @@ class Accounts(unittest.TestCase):
         # The facility alone has read the new file: the withdrawn key is good nowhere.
         change_text(files["facility"], (key, "5f" * 32))
         running["facility"].send_signal(signal.SIGHUP)
-        await_words("facility", 'the link to gateway "" ends: the two ends of the link have different keys of accounts')
-        await_words("gateway", "the facility refuses this gateway: the two ends of the link have different keys of accounts")
+        await_words("facility", 'the link to gateway "" ends: the two ends of the link have different keys for their accounts')
+        await_words("gateway", "the facility has refused this gateway: the two ends of the link have different keys for their accounts")
         self.assertNotEqual(self.load(files["old"], venue).returncode, 0)
         # The gateway reads it too and is linked again.
         shutil.copy(files["facility"], files["gateway"])

@@ -64,11 +64,11 @@ class Backup(unittest.TestCase):
     def test_what_cannot_be_copied_is_said(self):
         with Exchange(self.folder, more=self.more) as exchange:
             os.mkdir(f"{self.folder}/used")
-            self.assert_refused(f"{self.folder}/used: this is there already", exchange.config, f"{self.folder}/used")
+            self.assert_refused(f"{self.folder}/used: this path exists already", exchange.config, f"{self.folder}/used")
             self.assert_refused("there is no journal", f"{self.folder}/used", f"{self.folder}/copy")
             self.assert_refused("cannot be in it", self.journal, f"{self.journal}/copy")
             self.assert_refused("cannot be read", f"{self.folder}/nowhere", f"{self.folder}/copy")
-            self.assert_refused("cannot be looked at: Not a directory", self.journal, f"{exchange.config}/copy")
+            self.assert_refused("cannot be read: Not a directory", self.journal, f"{exchange.config}/copy")
             change_text(exchange.config, ("\njournal = ", "\n#journal = "))
             self.assert_refused("has no journal", exchange.config, f"{self.folder}/copy")
             exchange.close()

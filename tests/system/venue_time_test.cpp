@@ -126,7 +126,7 @@ TEST_P(venue_clock, C4_goes_on_after_a_start_with_the_clock_an_hour_ahead) {
         node::exchange exchange(context, c);
         EXPECT_NEAR(static_cast<double>(exchange.clock_offset() / 1s), 3'600, 60);
         ASSERT_EQ(exchange.journal()->notices().size(), 1U);
-        EXPECT_NE(exchange.journal()->notices().front().find("seconds later than the wall clock"), std::string::npos);
+        EXPECT_NE(exchange.journal()->notices().front().find("seconds ahead of the wall clock"), std::string::npos);
     }
     run_venue<node::exchange>(c, wait_for_windows_to_end);
 }
