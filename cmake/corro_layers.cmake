@@ -5,7 +5,12 @@ set(CORRO_LAYERS base domain wire matching risk facility facility_reference rule
 # Layers compiled without exceptions and without RTTI: the core is a function.
 set(CORRO_CORE_LAYERS base domain wire matching risk facility)
 
-if(NOT CORRO_LIBRARY_ONLY)
+# Tests are part of the whole project alone: the library by itself and the program by itself need no GoogleTest.
+set(CORRO_TESTS ON)
+if(CORRO_LIBRARY_ONLY OR CORRO_PROGRAM_ONLY)
+  set(CORRO_TESTS OFF)
+endif()
+if(CORRO_TESTS)
   include(GoogleTest)
   find_package(GTest REQUIRED)
 endif()
@@ -33,6 +38,11 @@ function(corro_layer name)
     set(scope PUBLIC)
     # An installed library does not name the settings that it was built with.
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:corro_settings>)
+    if(name IN_LIST CORRO_CORE_LAYERS)
+      corro_precompiled(${target} CORE)
+    else()
+      corro_precompiled(${target})
+    endif()
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -59,7 +69,7 @@ endfunction()
 
 # corro_tests(LAYER SOURCES... [LIBRARIES ...] [NAME name]): one GoogleTest program per layer; each test is a ctest test.
 function(corro_tests layer)
-  if(CORRO_LIBRARY_ONLY)
+  if(NOT CORRO_TESTS)
     return()
   endif()
   cmake_parse_arguments(arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
@@ -78,7 +88,7 @@ endfunction()
 
 # corro_test_objects(LAYER NAME sources...): tests that several programs of `corro_tests` share, compiled once.
 function(corro_test_objects layer name)
-  if(CORRO_LIBRARY_ONLY)
+  if(NOT CORRO_TESTS)
     return()
   endif()
   add_library(${name} OBJECT ${ARGN})
@@ -88,7 +98,7 @@ endfunction()
 # corro_fuzz(LAYER NAME SOURCE CORPUS [LIBRARIES ...]): a libFuzzer program under CORRO_FUZZ; otherwise a program that
 # replays the committed corpus, as an ordinary test.
 function(corro_fuzz layer name source corpus)
-  if(CORRO_LIBRARY_ONLY)
+  if(NOT CORRO_TESTS)
     return()
   endif()
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})

@@ -4,7 +4,10 @@
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# The program by itself leaves this to the compiler, so that its libraries and its own sources share precompiled headers.
+if(NOT CORRO_PROGRAM_ONLY)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
@@ -57,7 +60,7 @@ else()
     -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict -Wno-dangling-pointer)
 endif()
 
-set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1")
+set(CMAKE_CXX_FLAGS_RELEASE "${CORRO_RELEASE_FLAGS}")
 set(CMAKE_CXX_FLAGS_DEBUG "-g")
 
 if(CORRO_SANITIZE)
@@ -70,6 +73,16 @@ if(CORRO_SANITIZE)
     -fno-sanitize=vptr -fno-omit-frame-pointer)
   target_link_options(corro_settings INTERFACE "-fsanitize=${CORRO_SANITIZE}")
   target_compile_definitions(corro_settings INTERFACE CORRO_SANITIZED=1)
+endif()
+
+if(CORRO_COVERAGE)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "CORRO_COVERAGE needs Clang: tools/coverage reads its counts. Configure with CXX=clang++-19.")
+  endif()
+  # One file per program, into which each of its processes adds its counts when it ends.
+  set(corro_counts "-fprofile-instr-generate=${PROJECT_BINARY_DIR}/coverage/raw/%m.profraw")
+  target_compile_options(corro_settings INTERFACE "${corro_counts}" -fcoverage-mapping)
+  target_link_options(corro_settings INTERFACE "${corro_counts}")
 endif()
 
 if(CORRO_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")

@@ -64,7 +64,7 @@ const cpu_set_t& allowed_processors() noexcept {
 }  // namespace
 
 finished_process run_myself(const std::vector<std::string>& arguments, std::chrono::milliseconds limit, int processor) {
-    std::vector<std::string> owned{"corro"};
+    std::vector<std::string> owned{"corro-lab"};
     owned.insert(owned.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     for (std::string& each : owned) pointers.push_back(each.data());

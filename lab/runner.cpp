@@ -76,8 +76,8 @@ std::string first_line(const std::string& text) {
 // The measurement, or an exception that says why there is none.
 measurement run_in_process(const planned_run& run, const session_options& options) {
     const double seconds = options.seconds * run.what->time_factor;
-    std::vector<std::string> arguments{"lab",           one_command, run.what->suite,           run.what->name(),
-                                       run.by->subject, "--seconds", fmt::format("{}", seconds)};
+    std::vector<std::string> arguments{one_command,     run.what->suite, run.what->name(),
+                                       run.by->subject, "--seconds",     fmt::format("{}", seconds)};
     if (!options.lab.threads.empty()) {
         arguments.emplace_back("--threads");
         arguments.push_back(fmt::format("{}", fmt::join(options.lab.threads, ",")));

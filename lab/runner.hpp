@@ -35,7 +35,7 @@ struct session {
 [[nodiscard]] int run_one(const registry& all, const std::string& suite, const std::string& name,
                           const std::string& subject, double seconds);
 
-/// The first argument that makes this program run one benchmark: `corro lab one ...`.
+/// The first argument that makes this program run one benchmark: `corro-lab one ...`.
 inline constexpr const char* one_command = "one";
 
 }  // namespace corro::lab

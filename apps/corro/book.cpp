@@ -132,27 +132,28 @@ int run(const book_options& options) {
 
 }  // namespace
 
-void add_book_command(CLI::App& app, int& exit_code) {
+void add_book_command(command_line& line) {
     const auto options = std::make_shared<book_options>();
-    CLI::App* command = app.add_subcommand("book", "Prints the book of any instrument at any moment of a journal");
-    add_past_options(*command, options->past);
+    const subcommand command =
+        line.add_subcommand("book", "Prints the book of any instrument at any moment of a journal");
+    add_past_options(command, options->past);
     command
-        ->add_option("--at", options->at,
-                     "Behind this command, or behind the last one that is not later than this time (UTC, as\n"
-                     "2026-11-22T09:30:00.123456789)")
-        ->required();
-    command->add_option("--instrument", options->instrument, "Only the book of this instrument");
-    command->add_option("--depth", options->depth, "Levels of each side")
-        ->capture_default_str()
-        ->check(CLI::Range(1U, history::depth_max));
-    command->add_flag("--orders", options->shows_orders, "Also every order of these levels, in their priority");
-    command->add_flag("--explain", options->explains,
-                      "Also the state hash, the snapshot that was used and how many commands followed");
-    command->add_flag("--no-index", options->past.ignores_index, "Execute every command from the first on");
-    command->footer(
+        .add_option("--at", options->at,
+                    "Behind this command, or behind the last one that is not later than this time (UTC, as\n"
+                    "2026-11-22T09:30:00.123456789)")
+        .required();
+    command.add_option("--instrument", options->instrument, "Only the book of this instrument");
+    command.add_option("--depth", options->depth, "Levels of each side")
+        .shows_default()
+        .in_range(1U, history::depth_max);
+    command.add_flag("--orders", options->shows_orders, "Also every order of these levels, in their priority");
+    command.add_flag("--explain", options->explains,
+                     "Also the state hash, the snapshot that was used and how many commands followed");
+    command.add_flag("--no-index", options->past.ignores_index, "Execute every command from the first on");
+    command.footer(
         "`corro journal index` makes this quick for long journals. docs/howto/history.md shows examples.\n"
         "Exit code: 0 when the book was printed, 1 when the journal has no such moment or cannot be read.");
-    command->callback([options, &exit_code] { exit_code = run(*options); });
+    command.runs([options] { return run(*options); });
 }
 
 }  // namespace corro::app

@@ -179,28 +179,28 @@ int run_client(const client_options& options) {
 
 }  // namespace
 
-void add_client_command(CLI::App& app, int& exit_code) {
+void add_client_command(command_line& line) {
     auto options = std::make_shared<client_options>();
-    CLI::App* command = app.add_subcommand("client", "Trade by hand: orders, ladder, tape, typed commands");
-    command->add_option("-c,--config", options->config, "The exchange's configuration: addresses, accounts and keys")
-        ->capture_default_str();
-    command->add_option("-a,--account", options->account, "Name of the account (default: the first)");
-    command->add_option("--session", options->session_number, "Which of the account's sessions")->capture_default_str();
-    command->add_option("symbol", options->symbol, "Instrument to show first");
-    command->add_option("--venue", options->order_entry, "Address of order entry, instead of the configuration's");
-    command->add_option("--feed", options->feed, "Address of the feed, instead of the configuration's");
-    command->add_option("--snapshot", options->snapshot, "Address of the snapshots, instead of the configuration's");
-    command->add_flag("--cancel-on-disconnect", options->cancel_on_disconnect,
-                      "The venue cancels the open orders when the connection breaks");
-    command->add_flag("--plain", options->plain,
-                      "Commands from standard input, a line per message; without a terminal always");
-    command->add_option("--patience", options->patience_seconds, "Seconds to try a lost connection again")
-        ->capture_default_str();
-    command->footer(
+    const subcommand command = line.add_subcommand("client", "Trade by hand: orders, ladder, tape, typed commands");
+    command.add_option("-c,--config", options->config, "The exchange's configuration: addresses, accounts and keys")
+        .shows_default();
+    command.add_option("-a,--account", options->account, "Name of the account (default: the first)");
+    command.add_option("--session", options->session_number, "Which of the account's sessions").shows_default();
+    command.add_option("symbol", options->symbol, "Instrument to show first");
+    command.add_option("--venue", options->order_entry, "Address of order entry, instead of the configuration's");
+    command.add_option("--feed", options->feed, "Address of the feed, instead of the configuration's");
+    command.add_option("--snapshot", options->snapshot, "Address of the snapshots, instead of the configuration's");
+    command.add_flag("--cancel-on-disconnect", options->cancel_on_disconnect,
+                     "The venue cancels the open orders when the connection breaks");
+    command.add_flag("--plain", options->plain,
+                     "Commands from standard input, a line per message; without a terminal always");
+    command.add_option("--patience", options->patience_seconds, "Seconds to try a lost connection again")
+        .shows_default();
+    command.footer(
         "Commands, one a line (TAB completes them on a terminal):\n  buy 10 ESZ6 5998.75     sell 5 market"
         "     amend 3 price 5999     cancel 3     cancel all\n  orders  fills  positions  show SYMBOL  help [WORD]  "
         "quit");
-    command->callback([options, &exit_code] { exit_code = run_client(*options); });
+    command.runs([options] { return run_client(*options); });
 }
 
 }  // namespace corro::app

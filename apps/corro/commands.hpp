@@ -1,26 +1,26 @@
 // The subcommands of the program `corro`, one file each. Each registers itself with the argument parser; when it was
-// chosen, its callback does the work and puts the exit code into `exit_code`.
+// chosen, its function does the work and returns the exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "apps/command_line/command_line.hpp"
 
 namespace corro::app {
 
-void add_serve_command(CLI::App& app, int& exit_code);
-void add_load_command(CLI::App& app, int& exit_code);
-void add_replay_command(CLI::App& app, int& exit_code);
-void add_watch_command(CLI::App& app, int& exit_code);
-void add_client_command(CLI::App& app, int& exit_code);
-void add_demo_command(CLI::App& app, int& exit_code);
-void add_journal_command(CLI::App& app, int& exit_code);
-void add_rules_command(CLI::App& app, int& exit_code);
-void add_book_command(CLI::App& app, int& exit_code);
-void add_export_command(CLI::App& app, int& exit_code);
-/// After whatever else adds to the command `journal`.
-void add_journal_index_command(CLI::App& app, int& exit_code);
+void add_serve_command(command_line& line);
+void add_load_command(command_line& line);
+void add_replay_command(command_line& line);
+void add_watch_command(command_line& line);
+void add_client_command(command_line& line);
+void add_demo_command(command_line& line);
+void add_journal_command(command_line& line);
+void add_rules_command(command_line& line);
+void add_book_command(command_line& line);
+void add_export_command(command_line& line);
+/// Call after `add_journal_command`.
+void add_journal_index_command(command_line& line);
 /// Likewise.
-void add_journal_backup_command(CLI::App& app, int& exit_code);
-void add_definitions_command(CLI::App& app, int& exit_code);
-void add_lab_command(CLI::App& app, int& exit_code);
+void add_journal_backup_command(command_line& line);
+void add_definitions_command(command_line& line);
+void add_lab_command(command_line& line);
 
 }  // namespace corro::app

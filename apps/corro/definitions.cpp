@@ -54,16 +54,16 @@ int run(const definitions_options& options) {
 
 }  // namespace
 
-void add_definitions_command(CLI::App& app, int& exit_code) {
+void add_definitions_command(command_line& line) {
     const auto options = std::make_shared<definitions_options>();
-    CLI::App* command = app.add_subcommand(
+    const subcommand command = line.add_subcommand(
         "definitions", "Prints the instruments of recorded definition files as tables for a venue's configuration");
     command
-        ->add_option("files", options->files, "DBN files, plain or packed; the legs of a spread may be in another one")
-        ->required();
-    command->add_option("--tick-size", options->tick_size, "For instruments whose definition names none");
-    command->footer("What cannot be an instrument of the venue is left out, with its reason on the standard error.");
-    command->callback([options, &exit_code] { exit_code = run(*options); });
+        .add_option("files", options->files, "DBN files, plain or packed; the legs of a spread may be in another one")
+        .required();
+    command.add_option("--tick-size", options->tick_size, "For instruments whose definition names none");
+    command.footer("What cannot be an instrument of the venue is left out, with its reason on the standard error.");
+    command.runs([options] { return run(*options); });
 }
 
 }  // namespace corro::app

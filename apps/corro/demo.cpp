@@ -215,17 +215,17 @@ int demo(const demo_options& options) {
 
 }  // namespace
 
-void add_demo_command(CLI::App& app, int& exit_code) {
+void add_demo_command(command_line& line) {
     auto options = std::make_shared<demo_options>();
-    CLI::App* command = app.add_subcommand("demo", "Exchange, background traffic and a live view in one");
-    command->add_option("-c,--config", options->config, "Configuration instead of the built-in one");
-    command->add_option("--rate", options->rate, "Background requests per second")
-        ->capture_default_str()
-        ->check(CLI::Range(0.0, 200'000.0));
-    command->add_option("--seed", options->seed, "Seed of the background traffic")->capture_default_str();
-    command->add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C or q")->capture_default_str();
-    command->add_flag("--plain", options->plain, "A line a second, also on a terminal");
-    command->callback([options, &exit_code] { exit_code = demo(*options); });
+    const subcommand command = line.add_subcommand("demo", "Exchange, background traffic and a live view in one");
+    command.add_option("-c,--config", options->config, "Configuration instead of the built-in one");
+    command.add_option("--rate", options->rate, "Background requests per second")
+        .shows_default()
+        .in_range(0.0, 200'000.0);
+    command.add_option("--seed", options->seed, "Seed of the background traffic").shows_default();
+    command.add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C or q").shows_default();
+    command.add_flag("--plain", options->plain, "A line a second, also on a terminal");
+    command.runs([options] { return demo(*options); });
 }
 
 }  // namespace corro::app

@@ -101,30 +101,28 @@ int run(const export_options& options) {
 
 }  // namespace
 
-void add_export_command(CLI::App& app, int& exit_code) {
+void add_export_command(command_line& line) {
     const auto options = std::make_shared<export_options>();
-    CLI::App* command =
-        app.add_subcommand("export", "Writes orders, trades and levels of a journal as CSV, or order flow as LOBSTER");
-    add_past_options(*command, options->past);
-    command->add_option("directory", options->directory, "Where the files go; made if it is not there")->required();
-    command->add_flag("--orders", options->what.orders, "Only orders.csv, or with the other two as chosen");
-    command->add_flag("--trades", options->what.trades, "Only trades.csv, or with the other two as chosen");
-    command->add_flag("--levels", options->what.levels, "Only levels.csv, or with the other two as chosen");
-    command->add_option("--format", options->format, "csv, or lobster: a message and an orderbook file per instrument")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"csv", "lobster"}));
-    command->add_option("--depth", options->depth, "Levels in an orderbook file")
-        ->capture_default_str()
-        ->check(CLI::Range(1U, 200U));
-    command->add_option("--instrument", options->instrument, "Only this instrument");
-    command->add_option("--times", options->times,
-                        "Write the recorded times that `corro replay --times` wrote to this file, not the venue's");
-    command->add_option("--from", options->from, "From this command or time on; from the first command, when left out");
-    command->add_option("--to", options->to, "Up to and with this command or time; to the end, when left out");
-    command->footer(
+    const subcommand command =
+        line.add_subcommand("export", "Writes orders, trades and levels of a journal as CSV, or order flow as LOBSTER");
+    add_past_options(command, options->past);
+    command.add_option("directory", options->directory, "Where the files go; made if it is not there").required();
+    command.add_flag("--orders", options->what.orders, "Only orders.csv, or with the other two as chosen");
+    command.add_flag("--trades", options->what.trades, "Only trades.csv, or with the other two as chosen");
+    command.add_flag("--levels", options->what.levels, "Only levels.csv, or with the other two as chosen");
+    command.add_option("--format", options->format, "csv, or lobster: a message and an orderbook file per instrument")
+        .shows_default()
+        .one_of({"csv", "lobster"});
+    command.add_option("--depth", options->depth, "Levels in an orderbook file").shows_default().in_range(1U, 200U);
+    command.add_option("--instrument", options->instrument, "Only this instrument");
+    command.add_option("--times", options->times,
+                       "Write the recorded times that `corro replay --times` wrote to this file, not the venue's");
+    command.add_option("--from", options->from, "From this command or time on; from the first command, when left out");
+    command.add_option("--to", options->to, "Up to and with this command or time; to the end, when left out");
+    command.footer(
         "Times are UTC, as 2026-11-22T09:30:00.123456789. The columns are in docs/spec/export.md.\n"
         "Exit code: 0 when all files were written, 1 otherwise.");
-    command->callback([options, &exit_code] { exit_code = run(*options); });
+    command.runs([options] { return run(*options); });
 }
 
 }  // namespace corro::app

@@ -312,36 +312,36 @@ class looking {
     opened_reader reader_;
 };
 
-CLI::App* add(CLI::App& parent, const std::string& name, const std::string& what,
-              const std::shared_ptr<journal_options>& options) {
-    CLI::App* command = parent.add_subcommand(name, what);
-    command->add_option("directory", options->directory, "The journal's directory")->required();
+subcommand add(const subcommand& parent, const std::string& name, const std::string& what,
+               const std::shared_ptr<journal_options>& options) {
+    const subcommand command = parent.add_subcommand(name, what);
+    command.add_option("directory", options->directory, "The journal's directory").required();
     return command;
 }
 
 }  // namespace
 
-void add_journal_command(CLI::App& app, int& exit_code) {
+void add_journal_command(command_line& line) {
     const auto options = std::make_shared<journal_options>();
-    CLI::App* command =
-        app.add_subcommand("journal", "Looks at a journal: checks it, prints its commands, says what it consists of");
-    command->require_subcommand(1);
-    CLI::App* verify =
-        add(*command, "verify", "Reads every byte, segments and snapshots, and says whether all is sound", options);
-    verify->callback([options, &exit_code] { exit_code = looking(*options).verify(); });
-    CLI::App* dump = add(*command, "dump", "Prints commands, one on a line, in their sequence", options);
-    dump->add_option("--from", options->from, "The first sequence number; the oldest that is there by default");
-    dump->add_option("--count", options->count, "How many at most; all by default");
-    dump->callback([options, &exit_code] { exit_code = looking(*options).dump(); });
-    CLI::App* stat =
-        add(*command, "stat", "Lists segments and snapshots; reads of the segments only their headers", options);
-    stat->callback([options, &exit_code] { exit_code = looking(*options).stat(); });
-    CLI::App* adopt =
-        add(*command, "adopt",
+    const subcommand command =
+        line.add_subcommand("journal", "Looks at a journal: checks it, prints its commands, says what it consists of");
+    command.requires_subcommand();
+    const subcommand verify =
+        add(command, "verify", "Reads every byte, segments and snapshots, and says whether all is sound", options);
+    verify.runs([options] { return looking(*options).verify(); });
+    const subcommand dump = add(command, "dump", "Prints commands, one on a line, in their sequence", options);
+    dump.add_option("--from", options->from, "The first sequence number; the oldest that is there by default");
+    dump.add_option("--count", options->count, "How many at most; all by default");
+    dump.runs([options] { return looking(*options).dump(); });
+    const subcommand stat =
+        add(command, "stat", "Lists segments and snapshots; reads of the segments only their headers", options);
+    stat.runs([options] { return looking(*options).stat(); });
+    const subcommand adopt =
+        add(command, "adopt",
             "Takes a journal as it is, without the files that are missing: the next start goes on behind what is there",
             options);
-    adopt->callback([options, &exit_code] { exit_code = looking(*options).adopt(); });
-    command->footer(
+    adopt.runs([options] { return looking(*options).adopt(); });
+    command.footer(
         "Only `adopt` and `index` write to the journal; for all but `adopt` the venue may be at work meanwhile.\n"
         "Exit code: 0 when everything is sound, 1 when something is damaged, missing or cannot be read.");
 }

@@ -95,19 +95,17 @@ int run(const backup_options& options) {
 
 }  // namespace
 
-void add_journal_backup_command(CLI::App& app, int& exit_code) {
+void add_journal_backup_command(command_line& line) {
     const auto options = std::make_shared<backup_options>();
-    const auto known = app.get_subcommands([](const CLI::App* c) { return c->get_name() == "journal"; });
-    CLI::App* journal =
-        known.empty() ? app.add_subcommand("journal", "Looks after a journal")->require_subcommand(1) : known.front();
-    CLI::App* command =
-        journal->add_subcommand("backup", "Copies the journals of a venue, which may be at work meanwhile");
+    const subcommand journal = line.subcommand_named("journal", "Looks after a journal").requires_subcommand();
+    const subcommand command =
+        journal.add_subcommand("backup", "Copies the journals of a venue, which may be at work meanwhile");
     command
-        ->add_option("source", options->source,
-                     "The venue's configuration, or the directory of [facility] journal with all that is in it")
-        ->required();
-    command->add_option("to", options->to, "Where the copy goes; a path that is not in use")->required();
-    command->footer(
+        .add_option("source", options->source,
+                    "The venue's configuration, or the directory of [facility] journal with all that is in it")
+        .required();
+    command.add_option("to", options->to, "Where the copy goes; a path that is not in use").required();
+    command.footer(
         "The copy is of one moment, also of a venue of several segments. It has the newest snapshots, and `corro "
         "serve` "
         "starts from\n"
@@ -115,7 +113,7 @@ void add_journal_backup_command(CLI::App& app, int& exit_code) {
         "its clients\n"
         "and gateways reaches it. Until the copy is whole it is called TO.unfinished.\n"
         "Exit code: 0 when the copy is whole, 1 when there is none.");
-    command->callback([options, &exit_code] { exit_code = run(*options); });
+    command.runs([options] { return run(*options); });
 }
 
 }  // namespace corro::app

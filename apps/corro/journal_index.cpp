@@ -30,23 +30,21 @@ int run(const index_options& options) {
 
 }  // namespace
 
-void add_journal_index_command(CLI::App& app, int& exit_code) {
+void add_journal_index_command(command_line& line) {
     const auto options = std::make_shared<index_options>();
-    const auto known = app.get_subcommands([](const CLI::App* c) { return c->get_name() == "journal"; });
-    CLI::App* journal =
-        known.empty() ? app.add_subcommand("journal", "Looks after a journal")->require_subcommand(1) : known.front();
-    CLI::App* command = journal->add_subcommand(
+    const subcommand journal = line.subcommand_named("journal", "Looks after a journal").requires_subcommand();
+    const subcommand command = journal.add_subcommand(
         "index", "Adds snapshots to a journal, so that `corro book` and `corro export` begin near any moment");
-    add_past_options(*command, options->past);
-    command->add_option("--every", options->interval, "Commands from one snapshot to the next")
-        ->capture_default_str()
-        ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{1'000'000'000}));
-    command->footer(
+    add_past_options(command, options->past);
+    command.add_option("--every", options->interval, "Commands from one snapshot to the next")
+        .shows_default()
+        .in_range(std::uint64_t{100}, std::uint64_t{1'000'000'000});
+    command.footer(
         "The snapshots are in the folder `history` of the journal. They can be removed at any time; the command goes "
         "on\n"
         "behind the last one there is. Together they never need more room than the journal.\n"
         "Exit code: 0 when the index is complete, 1 when the journal cannot be read or a snapshot not be written.");
-    command->callback([options, &exit_code] { exit_code = run(*options); });
+    command.runs([options] { return run(*options); });
 }
 
 }  // namespace corro::app

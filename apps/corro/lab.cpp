@@ -1,193 +1,44 @@
-// `corro lab`: runs the benchmarks, ours and the peers', and compares.
+// `corro lab`: starts the program `corro-lab`, which lies beside this one where it was built.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <regex>
-#include <stdexcept>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "commands.hpp"
-#include "lab/compare.hpp"
-#include "lab/html.hpp"
-#include "lab/markdown.hpp"
-#include "lab/plots.hpp"
-#include "lab/runner.hpp"
 
 namespace corro::app {
 namespace {
 
-struct lab_arguments {
-    lab::session_options session;
-    std::string json_file;
-    std::string markdown_file;
-    std::string html_file;
-    std::string svg_file;
-    std::string svg_rows;
-    std::string compared_file;
-    bool quick = false;
-    std::string one_suite;
-    std::string one_benchmark;
-    std::string one_subject;
-};
-
-void write_file(const std::string& path, const std::string& text) {
-    if (path.empty()) return;
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    if (!file.flush()) throw std::runtime_error(fmt::format("{}: cannot be written", path));
-}
-
-std::string read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::runtime_error(fmt::format("{}: cannot be read", path));
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-int list(const lab_arguments& arguments) {
-    const lab::registry all = lab::make_registry(arguments.session.lab);
-    std::string suite;
-    for (const lab::benchmark& one : all.benchmarks()) {
-        if (one.suite != suite) fmt::print("\n{}\n", one.suite);
-        suite = one.suite;
-        std::string subjects;
-        for (const lab::implementation& by : one.by) subjects += " " + by.subject;
-        for (const lab::row& each : one.rows) {
-            fmt::print("  {:<36} {:<5} {}\n", each.name, each.unit, &each == &one.rows.front() ? subjects : "");
-        }
-    }
-    return 0;
-}
-
-void write_reports(const lab::results& measured, const lab::registry& known, const lab_arguments& arguments) {
-    write_file(arguments.markdown_file, lab::to_markdown(measured, known));
-    write_file(arguments.html_file, lab::to_html(measured, known));
-    if (arguments.svg_file.empty()) return;
-    const std::string picture = lab::bars_picture(measured.rows, std::regex(arguments.svg_rows));
-    if (picture.empty()) {
-        throw std::runtime_error(
-            fmt::format("{}: no row's name has '{}' in it", arguments.svg_file, arguments.svg_rows));
-    }
-    write_file(arguments.svg_file, picture);
-}
-
-// For a look within minutes whether everything runs and roughly where it stands.
-constexpr double quick_seconds = 0.05;
-
-int run(lab_arguments& arguments) {
-    if (arguments.quick) {
-        arguments.session.seconds = quick_seconds;
-        arguments.session.repeats_count = 1;
-    }
-    const lab::registry all = lab::make_registry(arguments.session.lab);
-    for (const lab::benchmark& one : all.benchmarks()) {
-        if (one.by.empty()) fmt::print(stderr, "{}/{} is skipped: {}\n", one.suite, one.name(), one.rows.front().does);
-    }
-    const lab::session session = lab::run_session(all, arguments.session);
-    fmt::print("{}", lab::comparison_text(lab::compare(session.measured)));
-    write_file(arguments.json_file, lab::to_json(session.measured));
-    write_reports(session.measured, all, arguments);
-    if (session.failures.empty()) return 0;
-    fmt::print(stderr, "{} runs failed; their samples are missing:\n", session.failures.size());
-    for (const std::string& failure : session.failures) fmt::print(stderr, "  {}\n", failure);
+/// Becomes the lab; returns only if it cannot.
+int become_lab(std::vector<std::string> arguments) {
+    const std::string lab = std::filesystem::read_symlink("/proc/self/exe").replace_filename("corro-lab").string();
+    arguments.insert(arguments.begin(), lab);
+    std::vector<char*> pointers;
+    for (std::string& each : arguments) pointers.push_back(each.data());
+    pointers.push_back(nullptr);
+    static_cast<void>(::execv(lab.c_str(), pointers.data()));
+    if (errno != ENOENT) throw std::system_error(errno, std::generic_category(), lab);
+    fmt::print(stderr,
+               "corro: the benchmarks are a program of their own, which has not been built: {}\n"
+               "To build both in the project's folder and to measure:\n"
+               "  cmake --preset release && cmake --build build/release --target corro corro-lab\n"
+               "  build/release/apps/corro/corro lab list\n"
+               "Boost.Asio is measured as well if Boost 1.81 or newer is installed (libboost1.81-dev).\n",
+               lab);
     return 1;
-}
-
-int compare(const lab_arguments& arguments) {
-    const std::string text = read_file(arguments.compared_file);
-    lab::results all;
-    try {
-        all = lab::results_from_json(text);
-    } catch (const std::runtime_error& e) {
-        throw std::runtime_error(fmt::format("{}: {}", arguments.compared_file, e.what()));
-    }
-    fmt::print("{}", lab::comparison_text(lab::compare(all)));
-    write_reports(all, lab::make_registry(arguments.session.lab), arguments);
-    return 0;
-}
-
-void add_threads_option(CLI::App* command, lab_arguments& arguments) {
-    command
-        ->add_option("--threads", arguments.session.lab.threads,
-                     "Thread counts of the rows that scale over threads, e.g. 1,2,4")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 64));
-}
-
-/// Empty if it is a regular expression, else what is wrong with it.
-std::string expression_error(const std::string& text) {
-    try {
-        static_cast<void>(std::regex(text));
-        return {};
-    } catch (const std::regex_error& e) {
-        return fmt::format("'{}' is no regular expression: {}", text, e.what());
-    }
-}
-
-void add_report_options(CLI::App* command, lab_arguments& arguments) {
-    command->add_option("--markdown", arguments.markdown_file, "Write the report as Markdown to this file");
-    command->add_option("--html", arguments.html_file, "Write the report with plots to this file");
-    command->add_option("--svg", arguments.svg_file, "Draw rows as bars into this file");
-    command
-        ->add_option("--svg-rows", arguments.svg_rows,
-                     "Which: those in whose names this expression is found; none: all")
-        ->needs("--svg")
-        ->check(expression_error);
-}
-
-void add_run(CLI::App* parent, const std::shared_ptr<lab_arguments>& arguments, int& exit_code) {
-    lab::session_options& session = arguments->session;
-    CLI::App* command = parent->add_subcommand("run", "Measure, and compare");
-    command->add_option("suites", session.wanted.suites, "Which suites (see `corro lab list`); none: all");
-    command->add_option("--rows", session.wanted.rows, "Only rows in whose names this expression is found")
-        ->check(expression_error);
-    command->add_option("--subjects", session.wanted.subjects, "Only these subjects, e.g. corro_epoll,asio_callbacks")
-        ->delimiter(',');
-    command->add_option("--seconds", session.seconds, "How long each run measures; warming up comes on top")
-        ->capture_default_str()
-        ->check(CLI::Range(0.001, 600.0));
-    command
-        ->add_option("--repeats", session.repeats_count,
-                     "How many runs of each row by each subject; default: 5, in the long suites 3")
-        ->check(CLI::Range(1, 1000));
-    command->add_flag("--quick", arguments->quick, "One repeat of 0.05 s: a look, no figures");
-    add_threads_option(command, *arguments);
-    command->add_option("--seed", session.seed, "Seed of the order of the runs")->capture_default_str();
-    command->add_option("--json", arguments->json_file, "Write the results to this file");
-    add_report_options(command, *arguments);
-    command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
-}
-
-// What the lab starts for each run; not for people, so the help does not show it.
-void add_one(CLI::App* parent, const std::shared_ptr<lab_arguments>& arguments, int& exit_code) {
-    CLI::App* command = parent->add_subcommand(lab::one_command, "Run one benchmark in this process")->group("");
-    command->add_option("suite", arguments->one_suite)->required();
-    command->add_option("benchmark", arguments->one_benchmark)->required();
-    command->add_option("subject", arguments->one_subject)->required();
-    command->add_option("--seconds", arguments->session.seconds);
-    add_threads_option(command, *arguments);
-    command->callback([arguments, &exit_code] {
-        exit_code = lab::run_one(lab::make_registry(arguments->session.lab), arguments->one_suite,
-                                 arguments->one_benchmark, arguments->one_subject, arguments->session.seconds);
-    });
 }
 
 }  // namespace
 
-void add_lab_command(CLI::App& app, int& exit_code) {
-    const auto arguments = std::make_shared<lab_arguments>();
-    CLI::App* command = app.add_subcommand("lab", "Benchmarks: ours beside the peers', on this machine");
-    command->require_subcommand(1);
-    CLI::App* listing = command->add_subcommand("list", "Show suites, rows and subjects");
-    listing->callback([arguments, &exit_code] { exit_code = list(*arguments); });
-    add_run(command, arguments, exit_code);
-    CLI::App* comparing = command->add_subcommand("compare", "Ours against the best peer, losses first");
-    comparing->add_option("file", arguments->compared_file, "What --json wrote")->required();
-    add_report_options(comparing, *arguments);
-    comparing->callback([arguments, &exit_code] { exit_code = compare(*arguments); });
-    add_one(command, arguments, exit_code);
+void add_lab_command(command_line& line) {
+    const subcommand command = line.add_subcommand("lab", "Benchmarks: ours beside the peers', on this machine");
+    command.takes_the_rest().runs([command] { return become_lab(command.rest()); });
 }
 
 }  // namespace corro::app

@@ -158,36 +158,34 @@ int load(const load_options& options) {
 
 }  // namespace
 
-void add_load_command(CLI::App& app, int& exit_code) {
+void add_load_command(command_line& line) {
     auto options = std::make_shared<load_options>();
-    CLI::App* command = app.add_subcommand("load", "Drive the exchange with many clients and measure");
-    command->add_option("-c,--config", options->config, "The exchange's configuration: keys and address")
-        ->capture_default_str();
-    command->add_option("--venue", options->venue, "Order-entry address instead of the configuration's");
-    command->add_option("-n,--clients", options->clients_count, "Connections")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 10'000));
-    command->add_option("-m,--messages", options->messages_count, "Requests in all")->capture_default_str();
-    command->add_option("-o,--outstanding", options->outstanding_max, "Unanswered requests per client, without --rate")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 512));
+    const subcommand command = line.add_subcommand("load", "Drive the exchange with many clients and measure");
+    command.add_option("-c,--config", options->config, "The exchange's configuration: keys and address")
+        .shows_default();
+    command.add_option("--venue", options->venue, "Order-entry address instead of the configuration's");
+    command.add_option("-n,--clients", options->clients_count, "Connections").shows_default().in_range(1, 10'000);
+    command.add_option("-m,--messages", options->messages_count, "Requests in all").shows_default();
+    command.add_option("-o,--outstanding", options->outstanding_max, "Unanswered requests per client, without --rate")
+        .shows_default()
+        .in_range(1, 512);
     command
-        ->add_option("--rate", options->rate, "Requests per second in all, sent at their times; 0: as fast as answered")
-        ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        .add_option("--rate", options->rate, "Requests per second in all, sent at their times; 0: as fast as answered")
+        .shows_default()
+        .not_negative();
     command
-        ->add_option("--patience", options->patience_s,
-                     "Seconds that a client whose connection is lost tries to come back")
-        ->capture_default_str()
-        ->check(CLI::Range(0.0, 1e9));
-    command->add_option("--seconds", options->seconds_max, "End after so long at the latest")->capture_default_str();
-    command->add_option("--seed", options->seed, "Seed of the request mix")->capture_default_str();
-    command->add_option("--new", options->mix.new_percent, "Percent of new orders")->capture_default_str();
-    command->add_option("--cancel", options->mix.cancel_percent, "Percent of cancels; the rest are amends")
-        ->capture_default_str();
-    command->add_option("--market", options->mix.market_percent, "Percent of the new orders that are market orders")
-        ->capture_default_str();
-    command->callback([options, &exit_code] { exit_code = load(*options); });
+        .add_option("--patience", options->patience_s,
+                    "Seconds that a client whose connection is lost tries to come back")
+        .shows_default()
+        .in_range(0.0, 1e9);
+    command.add_option("--seconds", options->seconds_max, "End after so long at the latest").shows_default();
+    command.add_option("--seed", options->seed, "Seed of the request mix").shows_default();
+    command.add_option("--new", options->mix.new_percent, "Percent of new orders").shows_default();
+    command.add_option("--cancel", options->mix.cancel_percent, "Percent of cancels; the rest are amends")
+        .shows_default();
+    command.add_option("--market", options->mix.market_percent, "Percent of the new orders that are market orders")
+        .shows_default();
+    command.runs([options] { return load(*options); });
 }
 
 }  // namespace corro::app

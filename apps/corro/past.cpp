@@ -67,14 +67,14 @@ void check(const history::timeline::outcome& done) {
 
 }  // namespace
 
-void add_past_options(CLI::App& command, past_options& options) {
-    command.add_option("--config", options.config, "The configuration of the exchange that wrote the journal")
-        ->required()
-        ->check(CLI::ExistingFile);
-    command.add_option("--journal", options.journal, "The directory of the journal, if not the configuration's")
-        ->check(CLI::ExistingDirectory);
-    command.add_option("--segment", options.segment,
-                       "Of a venue with segments, the one that wrote the journal (default: as its folder is called)");
+void add_past_options(const subcommand& to, past_options& options) {
+    to.add_option("--config", options.config, "The configuration of the exchange that wrote the journal")
+        .required()
+        .existing_file();
+    to.add_option("--journal", options.journal, "The directory of the journal, if not the configuration's")
+        .existing_directory();
+    to.add_option("--segment", options.segment,
+                  "Of a venue with segments, the one that wrote the journal (default: as its folder is called)");
 }
 
 past::past(const past_options& options) : configuration_(writer_of(options)), disk_(context_) {

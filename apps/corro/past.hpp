@@ -1,11 +1,11 @@
 // What the subcommands that look at a journal's past have in common: which journal, opening it, showing progress.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "apps/command_line/command_line.hpp"
 #include "history/timeline.hpp"
 #include "io/loop/context.hpp"
 #include "journal/storage.hpp"
@@ -20,7 +20,7 @@ struct past_options {
     bool ignores_index = false;
 };
 
-void add_past_options(CLI::App& command, past_options& options);
+void add_past_options(const subcommand& to, past_options& options);
 
 /// A journal whose venue is known, and the venue at some moment of it.
 class past {

@@ -224,40 +224,40 @@ int replay(const replay_options& options) {
 
 }  // namespace
 
-void add_replay_command(CLI::App& app, int& exit_code) {
+void add_replay_command(command_line& line) {
     auto options = std::make_shared<replay_options>();
-    CLI::App* command = app.add_subcommand(
+    const subcommand command = line.add_subcommand(
         "replay", "Replay recorded order flow and compare, fill by fill and book by book, with what was recorded");
     command
-        ->add_option("files", options->recording.files,
-                     "Databento DBN market-by-order files in their order, or a LOBSTER message and orderbook file; "
-                     "plain, gzip or zstd")
-        ->required();
+        .add_option("files", options->recording.files,
+                    "Databento DBN market-by-order files in their order, or a LOBSTER message and orderbook file; "
+                    "plain, gzip or zstd")
+        .required();
     command
-        ->add_option("-c,--config", options->config,
-                     "Replay on the running exchange that this configuration describes (default: on one of its own)")
-        ->check(CLI::ExistingFile);
+        .add_option("-c,--config", options->config,
+                    "Replay on the running exchange that this configuration describes (default: on one of its own)")
+        .existing_file();
     command
-        ->add_option("--instrument", options->instrument,
-                     "Its instrument for the replay, whose book is empty (default: named as recorded)")
-        ->needs("--config");
-    command->add_option("--account", options->account, "Its account, by name (default: the first)")->needs("--config");
-    command->add_option("--format", options->recording.format, "auto, dbn or lobster")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"auto", "dbn", "lobster"}));
-    command->add_option("--recorded-instrument", options->recording.recorded_instrument,
-                        "DBN: the number of the instrument in the files, where they have several");
-    command->add_option("--opening", options->recording.opening, "DBN: auto, auction or continuous")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"auto", "auction", "continuous"}));
-    command->add_option("--speed", options->speed, "Multiple of recorded time (default: as fast as the venue answers)")
-        ->check(CLI::PositiveNumber);
-    command->add_option("--max-differences", options->differences_max, "Examples to print of each cause")
-        ->capture_default_str();
-    command->add_option("--times", options->times,
-                        "Write to this file when each request was recorded, for `corro export --times`");
-    command->add_option("--json", options->json, "Write the summary to this file, too");
-    command->callback([options, &exit_code] { exit_code = replay(*options); });
+        .add_option("--instrument", options->instrument,
+                    "Its instrument for the replay, whose book is empty (default: named as recorded)")
+        .needs("--config");
+    command.add_option("--account", options->account, "Its account, by name (default: the first)").needs("--config");
+    command.add_option("--format", options->recording.format, "auto, dbn or lobster")
+        .shows_default()
+        .one_of({"auto", "dbn", "lobster"});
+    command.add_option("--recorded-instrument", options->recording.recorded_instrument,
+                       "DBN: the number of the instrument in the files, where they have several");
+    command.add_option("--opening", options->recording.opening, "DBN: auto, auction or continuous")
+        .shows_default()
+        .one_of({"auto", "auction", "continuous"});
+    command.add_option("--speed", options->speed, "Multiple of recorded time (default: as fast as the venue answers)")
+        .positive();
+    command.add_option("--max-differences", options->differences_max, "Examples to print of each cause")
+        .shows_default();
+    command.add_option("--times", options->times,
+                       "Write to this file when each request was recorded, for `corro export --times`");
+    command.add_option("--json", options->json, "Write the summary to this file, too");
+    command.runs([options] { return replay(*options); });
 }
 
 }  // namespace corro::app

@@ -103,18 +103,18 @@ int run(const rules_options& options) {
 
 }  // namespace
 
-void add_rules_command(CLI::App& app, int& exit_code) {
+void add_rules_command(command_line& line) {
     const auto options = std::make_shared<rules_options>();
-    CLI::App* command = app.add_subcommand(
+    const subcommand command = line.add_subcommand(
         "rules", "Lists the scenarios of the rule book of matching, plays each and says whether it ends as written");
-    command->add_option("filter", options->filter, "Only scenarios whose topic or file name contains this text");
-    command->add_option("--directory", options->directory, "Play the scenario files below this folder instead");
-    command->add_flag("--list", options->prints_titles_only, "Only list files and titles, play nothing");
-    command->add_flag("--text", options->shows_text, "Also print what each scenario says");
-    command->footer(
+    command.add_option("filter", options->filter, "Only scenarios whose topic or file name contains this text");
+    command.add_option("--directory", options->directory, "Play the scenario files below this folder instead");
+    command.add_flag("--list", options->prints_titles_only, "Only list files and titles, play nothing");
+    command.add_flag("--text", options->shows_text, "Also print what each scenario says");
+    command.footer(
         "A scenario is a text file with the parts given, when and then; docs/spec/matching.md links them all.\n"
         "Exit code: 0 when every scenario passes, 1 when one fails or cannot be read.");
-    command->callback([options, &exit_code] { exit_code = run(*options); });
+    command.runs([options] { return run(*options); });
 }
 
 }  // namespace corro::app

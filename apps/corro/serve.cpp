@@ -402,48 +402,45 @@ int serve_role(const serve_options& options) {
 
 }  // namespace
 
-void add_serve_command(CLI::App& app, int& exit_code) {
+void add_serve_command(command_line& line) {
     auto options = std::make_shared<serve_options>();
-    CLI::App* command = app.add_subcommand("serve", "Run the exchange");
-    command->add_option("-c,--config", options->config, "Configuration file (TOML)")->capture_default_str();
-    command->add_option("--listen", options->listen, "Order-entry address instead of the configuration's");
-    command->add_option("--threading", options->threading, "inline or split, instead of the configuration's")
-        ->check(CLI::IsMember({"inline", "split"}));
-    command->add_option("--io", options->io, "What the sockets stand on")
-        ->check(CLI::IsMember(backend_names()))
-        ->capture_default_str();
+    const subcommand command = line.add_subcommand("serve", "Run the exchange");
+    command.add_option("-c,--config", options->config, "Configuration file (TOML)").shows_default();
+    command.add_option("--listen", options->listen, "Order-entry address instead of the configuration's");
+    command.add_option("--threading", options->threading, "inline or split, instead of the configuration's")
+        .one_of({"inline", "split"});
+    command.add_option("--io", options->io, "What the sockets stand on").one_of(backend_names()).shows_default();
     command
-        ->add_option("--role", options->role,
-                     "all: the exchange; facility: matching, journal and feed, for gateways that connect; gateway: "
-                     "order entry for a facility; distributor: publishes the feed of a venue that runs elsewhere, on "
-                     "the configuration's market-data ports")
-        ->check(CLI::IsMember({"all", "facility", "gateway", "distributor"}))
-        ->capture_default_str();
-    command->add_option(
-        "--gateway", options->gateway,
-        "Which of the accounts' gateways this is, for the role gateway; instead of the configuration's");
-    command->add_option("--venue-feed", options->venue_feed, "The venue's feed port, for a distributor");
-    command->add_option("--venue-snapshots", options->venue_snapshots, "The venue's snapshot port, for a distributor");
-    command->add_option("--metrics", options->metrics,
-                        "Where metrics are served, instead of the configuration's; the roles gateway and distributor "
-                        "take this only");
-    command->add_option("--event-log", options->event_log, "Directory of the event log, likewise");
+        .add_option("--role", options->role,
+                    "all: the exchange; facility: matching, journal and feed, for gateways that connect; gateway: "
+                    "order entry for a facility; distributor: publishes the feed of a venue that runs elsewhere, on "
+                    "the configuration's market-data ports")
+        .one_of({"all", "facility", "gateway", "distributor"})
+        .shows_default();
+    command.add_option("--gateway", options->gateway,
+                       "Which of the accounts' gateways this is, for the role gateway; instead of the configuration's");
+    command.add_option("--venue-feed", options->venue_feed, "The venue's feed port, for a distributor");
+    command.add_option("--venue-snapshots", options->venue_snapshots, "The venue's snapshot port, for a distributor");
+    command.add_option("--metrics", options->metrics,
+                       "Where metrics are served, instead of the configuration's; the roles gateway and distributor "
+                       "take this only");
+    command.add_option("--event-log", options->event_log, "Directory of the event log, likewise");
     command
-        ->add_option("--open-files", options->open_files,
-                     "What to do when other users may read the keys in the configuration or in the TLS key's file, or "
-                     "may change the files")
-        ->check(CLI::IsMember({"refuse", "warn"}))
-        ->capture_default_str();
-    CLI::Option* sample = command->add_option("--sample-every", options->sample_every,
-                                              "Time one request of so many; 0: none (default: the configuration's)");
-    command->footer(
+        .add_option("--open-files", options->open_files,
+                    "What to do when other users may read the keys in the configuration or in the TLS key's file, or "
+                    "may change the files")
+        .one_of({"refuse", "warn"})
+        .shows_default();
+    const option sample = command.add_option("--sample-every", options->sample_every,
+                                             "Time one request of so many; 0: none (default: the configuration's)");
+    command.footer(
         "docs/howto/configure.md explains every key of the configuration; config/demo.toml is an example.\n"
         "SIGINT and SIGTERM close the exchange in order. SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot "
         "written.\n"
         "Exit code: 0 after an orderly end, 1 when it could not start or go on.");
-    command->callback([options, sample, &exit_code] {
-        options->sample_given = sample->count() != 0;
-        exit_code = serve_role(*options);
+    command.runs([options, sample] {
+        options->sample_given = sample.given();
+        return serve_role(*options);
     });
 }
 

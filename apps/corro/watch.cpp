@@ -86,20 +86,20 @@ int watch(const watch_options& options) {
 
 }  // namespace
 
-void add_watch_command(CLI::App& app, int& exit_code) {
+void add_watch_command(command_line& line) {
     auto options = std::make_shared<watch_options>();
-    CLI::App* command = app.add_subcommand("watch", "Watch an instrument: ladder, trades, rates");
-    command->add_option("symbol", options->symbol, "Instrument to show first");
-    command->add_option("-c,--config", options->config, "The exchange's configuration, for its addresses");
-    command->add_option("--feed", options->feed,
-                        "Address of the feed (default: the configuration's; without one 127.0.0.1:7002)");
-    command->add_option("--snapshot", options->snapshot, "Address of the snapshots (likewise; 127.0.0.1:7003)");
-    command->add_flag("--plain", options->plain, "A line a second, also on a terminal");
-    command->add_option("--patience", options->patience_s, "Seconds that it tries to come back when the feed is lost")
-        ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
-    command->add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C")->capture_default_str();
-    command->callback([options, &exit_code] { exit_code = watch(*options); });
+    const subcommand command = line.add_subcommand("watch", "Watch an instrument: ladder, trades, rates");
+    command.add_option("symbol", options->symbol, "Instrument to show first");
+    command.add_option("-c,--config", options->config, "The exchange's configuration, for its addresses");
+    command.add_option("--feed", options->feed,
+                       "Address of the feed (default: the configuration's; without one 127.0.0.1:7002)");
+    command.add_option("--snapshot", options->snapshot, "Address of the snapshots (likewise; 127.0.0.1:7003)");
+    command.add_flag("--plain", options->plain, "A line a second, also on a terminal");
+    command.add_option("--patience", options->patience_s, "Seconds that it tries to come back when the feed is lost")
+        .shows_default()
+        .not_negative();
+    command.add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C").shows_default();
+    command.runs([options] { return watch(*options); });
 }
 
 }  // namespace corro::app

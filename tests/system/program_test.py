@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,6 +48,25 @@ class Program(unittest.TestCase):
                 self.assertIn("answered once 10000, lost 0", load.stdout)
                 self.assertIn("10000 requests", exchange.close())
         self.assertNotEqual(run("serve", "--io", "telepathy").returncode, 0)
+
+    def test_starts_the_lab_beside_it(self):
+        listed = run("lab", "list")
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertIn("ping_pong", listed.stdout)
+        # What follows is the lab's, also what begins with dashes.
+        helped = run("lab", "run", "--help")
+        self.assertEqual(helped.returncode, 0, helped.stderr)
+        self.assertIn("--subjects", helped.stdout)
+        refused = run("lab", "run", "--telepathy")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--telepathy", refused.stderr)
+
+    def test_says_how_to_build_the_lab_where_it_is_not(self):
+        alone = shutil.copy(CORRO, self.folder.name)
+        ran = subprocess.run([alone, "lab", "list"], text=True, capture_output=True, timeout=TIME_LIMIT_S)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("--target corro corro-lab", ran.stderr)
+        self.assertEqual(ran.stdout, "")
 
     def test_tells_what_it_does(self):
         log = os.path.join(self.folder.name, "log")

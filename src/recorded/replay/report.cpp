@@ -78,7 +78,7 @@ std::string text_of(const difference_log& log) {
     return text + (any ? "  Records and rows are counted from 0.\n" : "  none\n");
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') {
@@ -94,12 +94,12 @@ std::string quoted(std::string_view text) {
 }
 
 std::string json_of(const report_section& s) {
-    std::string text = fmt::format("  {}: {{", quoted(s.key));
+    std::string text = fmt::format("  {}: {{", json_string(s.key));
     for (std::size_t i = 0; i < s.rows.size(); ++i) {
         const report_row& r = s.rows[i];
-        std::string value = r.words.empty() ? std::to_string(r.value) : quoted(r.words);
+        std::string value = r.words.empty() ? std::to_string(r.value) : json_string(r.words);
         if (r.total) value = fmt::format("{{\"equal\": {}, \"total\": {}}}", r.value, *r.total);
-        fmt::format_to(std::back_inserter(text), "{}\n    {}: {}", i == 0 ? "" : ",", quoted(r.key), value);
+        fmt::format_to(std::back_inserter(text), "{}\n    {}: {}", i == 0 ? "" : ",", json_string(r.key), value);
     }
     return text + "\n  },\n";
 }
@@ -112,12 +112,12 @@ std::string json_of(const difference_log& log) {
         if (log.count(c) == 0) continue;
         fmt::format_to(std::back_inserter(text),
                        "{}\n    {{\"cause\": {}, \"explained\": {}, \"count\": {}, \"lots\": {}, \"examples\": [",
-                       separator, quoted(to_string(c)), !is_unexplained(c), log.count(c), log.lots(c));
+                       separator, json_string(to_string(c)), !is_unexplained(c), log.count(c), log.lots(c));
         separator = ",";
         const char* example_separator = "";
         for (const difference& d : log.examples(c)) {
             fmt::format_to(std::back_inserter(text), "{}\n      {{\"where\": {}, \"what\": {}}}", example_separator,
-                           quoted(d.where), quoted(d.what));
+                           json_string(d.where), json_string(d.what));
             example_separator = ",";
         }
         text += "]}";
@@ -253,13 +253,13 @@ std::string to_text(const replay_report& report, const difference_log& log) {
 std::string to_json(const replay_report& report, const difference_log& log) {
     std::string text = "{\n  \"files\": [";
     for (std::size_t i = 0; i < report.files.size(); ++i) {
-        fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : ", ", quoted(report.files[i]));
+        fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : ", ", json_string(report.files[i]));
     }
     fmt::format_to(std::back_inserter(text),
                    "],\n  \"instrument\": {},\n  \"tick\": {},\n  \"complete\": {},\n  \"failure\": {},\n"
                    "  \"seconds\": {:.6f},\n  \"requests_per_second\": {:.1f},\n  \"messages_per_second\": {:.1f},\n",
-                   quoted(report.instrument), quoted(report.tick), report.failure.empty(), quoted(report.failure),
-                   report.seconds, per_second(report.counts.requests(), report.seconds),
+                   json_string(report.instrument), json_string(report.tick), report.failure.empty(),
+                   json_string(report.failure), report.seconds, per_second(report.counts.requests(), report.seconds),
                    per_second(messages_of(report.counts), report.seconds));
     text += json_of(requests_section(report.counts));
     for (const report_section& s : report.sections) text += json_of(s);

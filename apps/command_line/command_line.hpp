@@ -1,0 +1,111 @@
+// The command line of a program: subcommands, options, `--help`.
+//
+// A thin layer over the command-line library, whose headers cost each source that includes them four seconds of
+// compilation. Only command_line.cpp includes them.
+//
+// Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace corro::app {
+
+/// An option or a positional argument. A handle: copies name the same one. Valid as long as its `command_line`.
+class option {
+ public:
+    explicit option(CLI::Option* is) noexcept : is_(is) {}
+
+    const option& required() const;
+    /// Shows the present value of the variable in the help.
+    const option& shows_default() const;
+    const option& one_of(const std::vector<std::string>& values) const;
+    /// Both ends included. For int, std::uint32_t, std::uint64_t and double.
+    template <class Number>
+    const option& in_range(Number least, Number greatest) const;
+    const option& not_negative() const;
+    const option& positive() const;
+    const option& existing_file() const;
+    const option& existing_directory() const;
+    /// Refused unless that option is given, too.
+    const option& needs(const std::string& name) const;
+    /// Several values in one argument, with this character between them.
+    const option& separated_by(char character) const;
+    /// @param error_in  Returns what is wrong with the text; empty if nothing is.
+    const option& checked_by(std::function<std::string(const std::string&)> error_in) const;
+
+    /// After parsing: whether the command line contains it.
+    [[nodiscard]] bool given() const;
+
+ private:
+    CLI::Option* is_;
+};
+
+/// A subcommand. A handle, like `option`.
+class subcommand {
+ public:
+    /// @param exit_code  Where the command line keeps the result of the chosen subcommand.
+    subcommand(CLI::App* is, int* exit_code) noexcept : is_(is), exit_code_(exit_code) {}
+
+    subcommand add_subcommand(const std::string& name, const std::string& help) const;
+    /// Refuses a command line without one of the subcommands.
+    const subcommand& requires_subcommand() const;
+    /// Leaves it out of the help.
+    const subcommand& hidden() const;
+    /// Takes what follows its name as it is, `--help` included: see `rest`.
+    const subcommand& takes_the_rest() const;
+    /// After parsing: what followed.
+    [[nodiscard]] std::vector<std::string> rest() const;
+
+    /// `names` as in "-c,--config", or "file" for a positional argument. `into` must live as long as the command line;
+    /// its value is the default. For std::string, std::filesystem::path, int, std::uint32_t, std::uint64_t, double,
+    /// std::optional<std::uint32_t>, and vectors of std::string, std::filesystem::path and int.
+    template <class Value>
+    option add_option(const std::string& names, Value& into, const std::string& help = {}) const;
+    option add_flag(const std::string& names, bool& into, const std::string& help) const;
+
+    /// The text below the options.
+    const subcommand& footer(const std::string& text) const;
+    /// Calls `work` when the command line contains this subcommand. It returns the process's exit code; it may throw.
+    const subcommand& runs(std::function<int()> work) const;
+
+ private:
+    CLI::App* is_;
+    int* exit_code_;
+};
+
+/// The whole command line of a program, which consists of subcommands.
+class command_line {
+ public:
+    command_line(const std::string& program, const std::string& help, const std::string& version);
+    ~command_line();
+    command_line(const command_line&) = delete;
+    command_line& operator=(const command_line&) = delete;
+
+    subcommand add_subcommand(const std::string& name, const std::string& help);
+    /// The subcommand of that name; adds it with this help if there is none.
+    subcommand subcommand_named(const std::string& name, const std::string& help);
+    /// The text below the subcommands.
+    void footer(const std::string& text);
+
+    /// Parses the command line and runs the chosen subcommand. Prints help, and errors behind the program's name.
+    /// @return  The process's exit code: the subcommand's, 1 if it threw, 2 if the command line is wrong.
+    [[nodiscard]] int run(int argc, char** argv);
+
+ private:
+    std::string program_;
+    int exit_code_ = 0;
+    std::unique_ptr<CLI::App> is_;
+};
+
+}  // namespace corro::app

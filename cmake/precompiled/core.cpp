@@ -1,0 +1,1 @@
+// Compiles core.hpp once; the layers use the result.

@@ -1,0 +1,1 @@
+// Compiles edge.hpp once; the layers use the result.
