@@ -26,6 +26,9 @@ corro_check(what_pages_refer_to_is_there "${CORRO_PYTHON}" tools/check_texts.py)
 corro_check(text_check_catches_each_violation "${CORRO_PYTHON}" tools/check_texts.py --self-test)
 corro_check(promises_name_tests_that_exist "${CORRO_PYTHON}" tools/check_promises.py docs/spec/promises.md "${PROJECT_BINARY_DIR}")
 corro_check(promises_check_catches_each_violation "${CORRO_PYTHON}" tools/check_promises.py --self-test)
+corro_check(scripts_install_packages_and_remove_none "${CORRO_PYTHON}" tools/setup_test.py)
+corro_check(run_builds_the_program_alone "${CORRO_PYTHON}" tools/run_build_test.py "${PROJECT_BINARY_DIR}" "${CMAKE_CXX_COMPILER}")
+corro_check(coverage_counts_what_runs tools/coverage --self-test)
 corro_check(summary_counts_every_outcome "${CORRO_PYTHON}" tools/test_summary_test.py)
 corro_check(naming_a_later_layer_does_not_configure "${CORRO_PYTHON}" tools/expect_failure.py
   --expect "may not depend on 'matching', which does not stand below it" --control=-DCORRO_CONTROL=ON

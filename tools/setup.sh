@@ -15,38 +15,93 @@ packages() {
     done
 }
 
-# install_packages required|optional SECTION...: installs those that are missing; does nothing when none is.
-# Without optional packages the work goes on: the tests that need them skip and say so.
+# purpose_of PACKAGE: its comment in tools/packages.txt.
+purpose_of() {
+    sed -n "s/^$1 *# *//p" tools/packages.txt
+}
+
+# removed_in: reads what `apt-get install --simulate` prints; prints the packages that it would remove, on one line.
+removed_in() {
+    sed -n -E 's/^(Remv|Purg) ([^ ]+).*/\2/p' | paste -s -d ' '
+}
+
+# simulate PACKAGE...: prints what apt-get would do. Fails if it cannot install them.
+simulate() {
+    LC_ALL=C apt-get -q install --simulate --no-install-recommends "$@" 2>&1
+}
+
+# choose_installable PACKAGE...: sets `installable` to the packages that apt-get can install without removing any
+# package, and `left_out` to the others. Prints the reason for each of these.
+choose_installable() {
+    local package answer removed
+    installable=()
+    left_out=()
+    if answer=$(simulate "$@") && [ -z "$(removed_in <<<"$answer")" ]; then
+        installable=("$@")
+        return
+    fi
+    for package in "$@"; do
+        if ! answer=$(simulate "${installable[@]}" "$package"); then
+            say "packages: leaving out $package: $(grep -m 1 '^E:' <<<"$answer" || echo 'apt-get cannot install it')"
+        else
+            removed=$(removed_in <<<"$answer")
+            if [ -z "$removed" ]; then
+                installable+=("$package")
+                continue
+            fi
+            say "packages: leaving out $package, because installing it would remove: $removed"
+        fi
+        say "    its purpose here: $(purpose_of "$package")"
+        left_out+=("$package")
+    done
+}
+
+# install_packages required|optional SECTION...: installs those that are missing; does nothing if all are installed.
+# Never removes a package. Continues without optional packages: what needs them is left out of the build, or its tests
+# skip and print the reason.
 install_packages() {
     local need=$1 package missing=()
     shift
     if ! command -v dpkg-query >/dev/null; then
-        say "packages: not a Debian system; what tools/packages.txt lists has to be there already"
+        say "packages: not a Debian system; install what tools/packages.txt lists by other means"
         return
     fi
     for package in $(packages "$@"); do
         [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
     done
     if [ ${#missing[@]} -eq 0 ]; then
-        say "packages ($*): everything is there"
+        say "packages ($*): all are installed"
         return
     fi
-    say "packages ($*): installing ${missing[*]}"
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null || die "run as root or install sudo, or install these yourself: ${missing[*]}"
+        if ! command -v sudo >/dev/null; then
+            [ "$need" = optional ] || die "run as root or install sudo, or install these yourself: ${missing[*]}"
+            say "packages ($*): neither root nor sudo; going on without ${missing[*]}"
+            return
+        fi
         as_root=(sudo)
     fi
-    if ! { "${as_root[@]}" apt-get -q -o DPkg::Lock::Timeout=300 update &&
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
-            install --no-install-recommends "${missing[@]}"; } >/tmp/corro-apt.$$ 2>&1; then
-        tail -n 15 /tmp/corro-apt.$$ >&2
-        rm -f /tmp/corro-apt.$$
-        [ "$need" = optional ] || die "could not install: ${missing[*]}"
-        say "packages ($*): could not install ${missing[*]}; the tests that need them will skip"
-        return
+    local log
+    log=$(mktemp)
+    "${as_root[@]}" apt-get -q -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 || true # the lists may be good enough
+    choose_installable "${missing[@]}"
+    if [ "$need" = required ] && [ ${#left_out[@]} -gt 0 ]; then
+        rm -f "$log"
+        die "cannot do without: ${left_out[*]}. Nothing was installed or removed."
     fi
-    rm -f /tmp/corro-apt.$$
+    if [ ${#installable[@]} -gt 0 ]; then
+        say "packages ($*): installing ${installable[*]}"
+        if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
+            install --no-remove --no-install-recommends "${installable[@]}" >>"$log" 2>&1; then
+            tail -n 15 "$log" >&2
+            rm -f "$log"
+            [ "$need" = optional ] || die "could not install: ${installable[*]}"
+            say "packages ($*): could not install ${installable[*]}; going on without"
+            return
+        fi
+    fi
+    rm -f "$log"
 }
 
 # choose_compiler: sets CXX, and `compiler_suffix` for the build folder's name. CXX wins, then CC's C++ sibling.
