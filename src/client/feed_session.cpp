@@ -73,7 +73,7 @@ io::task<std::error_code> feed_session::log_in(std::uint64_t sequence) {
     co_return std::error_code();
 }
 
-// Everything from snapshot_begin to snapshot_end.
+// Reads the messages from snapshot_begin to snapshot_end.
 io::task<std::error_code> feed_session::read_snapshot() {
     while (true) {
         const auto m = co_await await_message();

@@ -1,8 +1,8 @@
-// A client's view of the market: joins the feed by snapshot, applies every increment, knows when it is stale.
+// A client's view of the market: joins the feed by snapshot, applies every incremental, detects when it is stale.
 //
 // `join` fetches all books as of feed message N from the snapshot port, then logs in to the feed with N + 1. After that
-// `poll` yields each public event once, in order, already applied to its book; `fill` reads more. An increment that
-// contradicts the book ends the session with feed_contradiction: join again.
+// `poll` yields each public event once, in order, already applied to its book; `fill` reads more. An incremental that
+// contradicts the book ends the session with feed_contradiction; join again.
 //
 // Threads: one context. Cost: no allocation per message beyond the growth of the books.
 // Source: docs/spec/market_data.md; SoupBinTCP.
@@ -34,22 +34,22 @@ class feed_session {
     [[nodiscard]] static io::task<std::expected<market_image, std::error_code>> fetch_snapshot(io::endpoint snapshot);
 
     /// Joins the market.
-    /// @error What a connection failed with; session_errc; wire errors.
+    /// @error Connection errors; session_errc; wire errors.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> join(
         io::endpoint feed, io::endpoint snapshot);
 
-    /// Connects again and goes on with the message after the last one that was applied; the books stay as they are.
-    /// @error As `join`; session_not_available when the feed no longer has that message, or not yet: join anew.
+    /// Connects again and continues with the message after the last applied one; the books stay as they are.
+    /// @error As `join`; session_not_available when the feed no longer has that message, or not yet: join again.
     [[nodiscard]] io::task<std::error_code> resume(io::endpoint feed);
 
     feed_session(const feed_session&) = delete;
     feed_session& operator=(const feed_session&) = delete;
 
-    /// The next event among the bytes received so far, applied to its book; nothing when there is none.
+    /// The next event in the bytes received so far, applied to its book; nothing when there is none.
     /// @error end_of_session, feed_contradiction, wire errors; the session is over.
     [[nodiscard]] std::expected<std::optional<domain::event>, std::error_code> poll();
 
-    /// Reads some more bytes. @error end_of_stream, operation_canceled, what the connection failed with.
+    /// Reads some more bytes. @error end_of_stream, operation_canceled, connection errors.
     [[nodiscard]] io::task<std::error_code> fill();
 
     /// Sends the client's heartbeats. Ends when stopped or when the connection fails.
@@ -62,11 +62,11 @@ class feed_session {
     [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
         return image_.book(id);
     }
-    /// Number of the next feed message.
+    /// The number of the next feed message.
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return image_.next_sequence(); }
-    /// The last command whose events are all applied; of the snapshot at first.
+    /// The last command with all its events applied; at first that of the snapshot.
     [[nodiscard]] std::uint64_t last_command() const noexcept { return image_.last_command(); }
-    /// The events so far of a definition whose last one has not come yet; empty but in the middle of one.
+    /// The events of an incomplete definition; empty when there is none.
     [[nodiscard]] std::span<const domain::event> begun_definition() const noexcept { return image_.begun_definition(); }
 
  private:

@@ -16,14 +16,14 @@ namespace mold = wire::mold_udp64;
 
 namespace {
 
-/// So that recovery from heavy loss takes few round trips, and one storm of losses not a storm of requests.
+/// Enough to recover from heavy loss in few round trips, few enough not to flood the venue with requests.
 constexpr int gaps_asked_at_once = 16;
 
 }  // namespace
 
 io::task<std::expected<std::unique_ptr<line_feed>, std::error_code>> line_feed::join(line_feed_options options) {
     std::unique_ptr<line_feed> feed(new line_feed(std::move(options)));
-    // The lines first: what is sent while the snapshot is under way waits in their buffers.
+    // The lines first: packets that are sent during the snapshot wait in their buffers.
     std::error_code error = feed->open(co_await io::this_context());
     if (error) co_return std::unexpected(error);
     auto image = co_await feed_session::fetch_snapshot(feed->options_.snapshot);
@@ -39,7 +39,7 @@ std::error_code line_feed::open(io::context& context) {
         shared.reuse_address = line.is_multicast();
         auto socket = io::udp_socket::open(context, line, shared);
         if (!socket) return socket.error();
-        // The system may grant less; then more is lost and asked for again.
+        // The system may grant less; more packets are then lost and requested.
         static_cast<void>(socket->set_option(io::receive_buffer(options_.receive_buffer_bytes)));
         if (line.is_multicast()) {
             if (const std::error_code error = socket->join_group(line, options_.multicast_interface)) return error;
@@ -66,7 +66,7 @@ io::task<void> line_feed::receive() {
 
 io::task<void> line_feed::receive_from(io::udp_socket* socket) {
     constexpr std::size_t batch = 32;
-    // A datagram that is no packet of ours may be larger than one; it is cut and then refused.
+    // A foreign datagram may be larger than a packet; it is truncated and then refused.
     std::vector<std::byte> room(batch * mold::packet_bytes_max);
     std::vector<io::datagram> datagrams;
     for (std::size_t i = 0; i < batch; ++i) {
@@ -75,7 +75,7 @@ io::task<void> line_feed::receive_from(io::udp_socket* socket) {
     while (!ended_) {
         const auto received = co_await socket->receive_batch(datagrams);
         if (!received && received.error() == io::condition::canceled) co_return;
-        // Otherwise an error is about a request that found nobody: asking again is what there is to do.
+        // Other errors belong to a request that no process received: it will be repeated.
         const std::size_t count = received ? *received : 0;
         for (std::size_t i = 0; i < count && !ended_; ++i) {
             if (datagrams[i].truncated) {
@@ -90,7 +90,7 @@ io::task<void> line_feed::receive_from(io::udp_socket* socket) {
     }
 }
 
-// One packet, from wherever it came.
+// Takes one packet from any line or the request server.
 void line_feed::take(std::span<const std::byte> datagram) {
     auto packet = mold::decode(datagram);
     if (packet && !session_) session_ = packet->session();
@@ -116,7 +116,7 @@ void line_feed::take(std::span<const std::byte> datagram) {
         if (arrived == market_data::arrival::duplicate) ++statistics_.duplicates;
         if (arrived == market_data::arrival::held) ++statistics_.early;
     }
-    // The end counts when everything before it has come; it is said more than once, and asked for with a request.
+    // The end counts when everything before it has come; it is sent more than once, and can be requested.
     if (is_end && merger_->next() == merger_->end()) end(make_error_code(session_errc::end_of_session));
 }
 
@@ -127,7 +127,7 @@ void line_feed::end(std::error_code error) {
     over_.set();
 }
 
-// Asks for the oldest gaps, again and again while the very oldest stays, as often as may be.
+// Requests the oldest gaps, repeatedly up to the limit while the oldest one stays.
 io::task<void> line_feed::ask_for_missing() {
     std::uint32_t asked = 0;
     std::uint64_t before = 0;
@@ -148,7 +148,7 @@ io::task<void> line_feed::ask_for_missing() {
             end(make_error_code(session_errc::sequence_gap));
             co_return;
         }
-        // The session's name is on every packet; a gap is not known before the first.
+        // Every packet has the session's name, and no gap is known before the first packet.
         mold::request request;
         request.session = *session_;
         std::array<std::byte, mold::request_bytes> datagram;

@@ -1,9 +1,9 @@
-// A client's view of the market over UDP: MoldUDP64 on one line or two, and the request server for what gets lost.
+// A client's view of the market over UDP: MoldUDP64 on one line or two, and the request server for lost packets.
 //
-// `join` opens the lines, fetches a snapshot over TCP and asks for what was sent in between. While `receive` runs (the
-// caller spawns it), messages come in from every line, each counts once, and missing ones are asked for again. `poll`
-// yields each public event once, in order, already applied to its book. When what is missing cannot be had any more,
-// `poll` says sequence_gap: the books are stale, join again.
+// `join` opens the lines, fetches a snapshot over TCP and requests the messages since then. While `receive` runs (the
+// caller spawns it), messages come from every line, each counts once, and missing ones are requested. `poll` yields
+// each public event once, in order, already applied to its book. When a missing message is no longer available, `poll`
+// returns sequence_gap: the books are stale, join again.
 //
 // Threads: one context. Cost: no allocation per message beyond the growth of the books and of the queue of events.
 // Source: Nasdaq MoldUDP64 1.00; docs/spec/market_data.md.
@@ -36,9 +36,9 @@ struct line_feed_options {
     io::endpoint retransmissions;           ///< the venue's request server
     io::endpoint snapshot;                  ///< the venue's snapshot port, TCP
     std::uint32_t multicast_interface = 0;  ///< index; 0 for the system's choice
-    /// How long a missing message may still come by itself, from the other line or late.
+    /// The time for a missing message to come by itself, from the other line or late.
     std::chrono::milliseconds patience{2};
-    /// How often a missing message is asked for, `retry_interval` apart, before it counts as lost.
+    /// The requests for a missing message, `retry_interval` apart, before it counts as lost.
     std::uint32_t requests_max = 20;
     std::chrono::milliseconds retry_interval{50};
     int receive_buffer_bytes = 4 << 20;  ///< asked of the system for each line, which may grant less
@@ -48,15 +48,15 @@ struct line_feed_options {
 struct line_feed_statistics {
     std::uint64_t packets = 0;
     std::uint64_t packets_refused = 0;  ///< malformed, or of another session
-    std::uint64_t duplicates = 0;       ///< messages that had come before
-    std::uint64_t early = 0;            ///< messages that had to wait for others
+    std::uint64_t duplicates = 0;       ///< messages received before
+    std::uint64_t early = 0;            ///< messages that had to wait for earlier ones
     std::uint64_t requests = 0;
 };
 
 class line_feed {
  public:
     /// Joins the market.
-    /// @error What a socket or the snapshot's connection failed with; session_errc; wire errors.
+    /// @error Errors of sockets and connections; session_errc; wire errors.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<line_feed>, std::error_code>> join(
         line_feed_options options);
 
@@ -66,18 +66,18 @@ class line_feed {
     /// Receives until stopped, until the session ends, or until the books are stale.
     [[nodiscard]] io::task<void> receive();
 
-    /// The next event that has come; nothing when there is none.
+    /// The next received event; nothing when there is none.
     /// @error end_of_session, sequence_gap, feed_contradiction, wire errors: after the last event before it.
     [[nodiscard]] std::expected<std::optional<domain::event>, std::error_code> poll();
 
-    /// Waits until `poll` has something to say. @error operation_canceled.
+    /// Waits until `poll` has a result. @error operation_canceled.
     [[nodiscard]] io::task<std::error_code> fill();
 
-    /// As of the newest message received, which may be ahead of what `poll` has yielded.
+    /// The image as of the newest received message, which may be ahead of `poll`.
     [[nodiscard]] const market_image& image() const noexcept { return image_; }
     [[nodiscard]] const line_feed_statistics& statistics() const noexcept { return statistics_; }
 
-    /// Where a line's packets must be sent, for lines on port 0.
+    /// The address to which a line's packets must be sent, for lines on port 0.
     [[nodiscard]] std::expected<io::endpoint, std::error_code> line_endpoint(std::size_t index) const noexcept {
         return lines_[index].local_endpoint();
     }
@@ -99,7 +99,7 @@ class line_feed {
     std::optional<wire::mold_udp64::session_name> session_;
     std::deque<domain::event> events_;
     std::error_code ended_;
-    io::auto_event news_;     ///< for who waits in `fill`
+    io::auto_event news_;     ///< set for `fill`
     io::auto_event missing_;  ///< for `ask_for_missing`: there is a gap, or the end
     io::manual_event over_;
     line_feed_statistics statistics_;

@@ -6,7 +6,7 @@
 namespace corro::client {
 namespace {
 
-/// The one message in these bytes.
+/// The only message in these bytes.
 std::expected<wire::frame, std::error_code> frame_of(std::span<const std::byte> message) {
     const auto frame = wire::next_frame(message);
     if (!frame) return std::unexpected(frame.error());
@@ -55,7 +55,7 @@ std::expected<bool, std::error_code> market_image::take_snapshot(std::span<const
 std::expected<domain::event, std::error_code> market_image::take(std::span<const std::byte> message) {
     const auto frame = frame_of(message);
     if (!frame) return std::unexpected(frame.error());
-    // The framing counts; the header says the number again.
+    // The framing determines the number; the header repeats it.
     if (frame->sequence != next_sequence_) return std::unexpected(make_error_code(session_errc::sequence_gap));
     domain::event event;
     if (const std::error_code error = wire::decode_event(*frame, instruments_, event)) return std::unexpected(error);

@@ -1,7 +1,7 @@
-// All books of a venue as its feed describes them, and which message of the feed comes next.
+// All books of a venue according to its feed, and the number of the feed's next message.
 //
-// A snapshot's messages begin it, the feed's go on from there; every message must fit what came before. It does not
-// matter how the messages arrived.
+// It begins with a snapshot's messages and continues with the feed's; every message must fit the ones before. It is
+// independent of the transport.
 //
 // Threads: none of its own. Cost: no allocation per message beyond the growth of the books.
 // Source: docs/spec/market_data.md.
@@ -23,12 +23,12 @@ namespace corro::client {
 
 class market_image {
  public:
-    /// Takes one message of a snapshot. @return Whether the snapshot is whole now.
+    /// Takes one message of a snapshot. @return Whether the snapshot is complete now.
     /// @error unexpected_message, feed_contradiction, wire errors.
     [[nodiscard]] std::expected<bool, std::error_code> take_snapshot(std::span<const std::byte> message);
 
-    /// Takes the next message of the feed. @return Its event, which is already applied to its book.
-    /// @error sequence_gap (the number in the message is another), feed_contradiction, wire errors: the image is stale.
+    /// Takes the next message of the feed. @return Its event, already applied to its book.
+    /// @error sequence_gap (the message has another number), feed_contradiction, wire errors: the image is then stale.
     [[nodiscard]] std::expected<domain::event, std::error_code> take(std::span<const std::byte> message);
 
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
@@ -36,11 +36,11 @@ class market_image {
     [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
         return instruments_.find(id) == nullptr ? nullptr : &books_[id.value];
     }
-    /// Number of the next feed message.
+    /// The number of the next feed message.
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
-    /// The last command whose events are all applied; of the snapshot at first.
+    /// The last command with all its events applied; at first that of the snapshot.
     [[nodiscard]] std::uint64_t last_command() const noexcept { return last_command_; }
-    /// The events so far of a definition whose last one has not come yet; empty but in the middle of one.
+    /// The events of an incomplete definition; empty when there is none.
     [[nodiscard]] std::span<const domain::event> begun_definition() const noexcept { return begun_definition_; }
 
  private:

@@ -56,7 +56,7 @@ bool order_session::resend_not_accepted() noexcept {
     return true;
 }
 
-// The venue's challenge, our hello, its welcome.
+// The venue's challenge, this client's hello, the venue's hello_ack.
 io::task<std::error_code> order_session::complete_logon() {
     auto frame = co_await next_frame();
     if (!frame) co_return frame.error();
@@ -80,7 +80,7 @@ io::task<std::error_code> order_session::complete_logon() {
     if (who_.take_over) hello.hello_flags |= wire::hello_flag::take_over;
     const int random = RAND_bytes(reinterpret_cast<unsigned char*>(hello.client_nonce.data()),
                                   static_cast<int>(hello.client_nonce.size()));
-    CORRO_ASSERT(random == 1, "the operating system's random generator works");
+    CORRO_ASSERT(random == 1, "the operating system's random generator must work");
     hello.proof = wire::make_proof(who_.key, wire::logon_proof_input(challenge.nonce(), hello));
     static_cast<void>(queue(hello));
     if (const std::error_code error = co_await flush()) co_return error;
@@ -110,7 +110,7 @@ io::task<std::error_code> order_session::complete_logon() {
             if (const std::error_code error = wire::decode_leg(*frame, instruments_)) co_return error;
         }
     }
-    // Only now: a welcome that breaks off is repeated, and begins again then.
+    // Only now, because an interrupted logon is repeated from the beginning.
     began_again_ = begins_again;
     who_.session_day = ack.session_day;
     if (begins_again) {
@@ -173,7 +173,7 @@ std::uint32_t order_session::send_mass_quote(std::span<const domain::command> qu
     return request;
 }
 
-// Takes note of the request `next_request_`, in the place of those that were sent before under this number and later.
+// Keeps the request `next_request_`, and drops earlier ones with this or a larger number.
 void order_session::keep(std::span<const std::byte> request) noexcept {
     sent_.forget_from(next_request_);
     sent_.add(next_request_, request);
@@ -208,7 +208,7 @@ bool order_session::ask_snapshot(std::uint64_t question) noexcept {
 }
 
 io::task<std::error_code> order_session::flush() {
-    if (flushing_) co_return std::error_code();  // whoever flushes already takes ours along
+    if (flushing_) co_return std::error_code();  // the flush in progress sends these bytes as well
     flushing_ = true;
     std::error_code error;
     while (!error) {
@@ -249,7 +249,7 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
                 if (heartbeat.test_id() != 0) {
                     wire::heartbeat echo;
                     echo.echo_id = heartbeat.test_id();
-                    static_cast<void>(queue(echo));  // a full buffer says that we are alive as well
+                    static_cast<void>(queue(echo));  // other messages in a full buffer serve as heartbeats
                 }
                 break;
             }
@@ -258,7 +258,7 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
                 const auto instrument = wire::decode_instrument(frame);
                 if (!instrument) return std::unexpected(instrument.error());
                 instruments_.define(*instrument);
-                shared_instruments_.reset();  // which does not know it
+                shared_instruments_.reset();  // the shared table lacks it
                 break;
             }
             case wire::template_id::instrument_leg:
@@ -304,7 +304,7 @@ io::task<std::expected<answer, std::error_code>> order_session::next() {
 }
 
 io::task<void> order_session::keep_alive() {
-    // Half the interval: the silence begins up to one look before it is seen.
+    // Half the interval, because a silence may begin up to one check before it is noticed.
     while (true) {
         const std::error_code stopped = co_await io::sleep_for(who_.heartbeat / 2);
         if (stopped) co_return;

@@ -1,11 +1,12 @@
-// A client's order-entry session: log on, send requests, receive typed answers, leave; and come back.
+// A client's order entry session: log on, send requests, receive typed answers, log out, reconnect.
 //
-// Sending only queues; `flush` puts everything queued on the wire at once. Receiving is `poll` until it returns
-// nothing, then `fill`. Heartbeats and tests of the venue are answered along the way; run `keep_alive` beside the rest
-// so that they also leave while nothing is sent.
+// Sending only queues; `flush` writes everything queued at once. Receiving is `poll` until it returns nothing, then
+// `fill`. The venue's heartbeats and tests are answered by the way; run `keep_alive` in parallel, so that heartbeats
+// are sent while no request is.
 //
-// A session outlives its connections. When one breaks, `reconnect` opens the next: the venue sends what was missed, and
-// says which requests it never took; `resend_not_accepted` sends those again. What was sent twice counts once.
+// A session outlives its connections. When one breaks, `reconnect` opens the next: the venue resends missed answers,
+// and reports which requests it has not accepted; `resend_not_accepted` sends those again. A request sent twice counts
+// once.
 //
 // A venue may reset a session's numbers every day. It answers all requests and logs the session out for that
 // (session_day_ended). After the next `reconnect` requests and answers count from 1, and `began_again()` is true.
@@ -44,23 +45,24 @@ struct credentials {
     credentials() noexcept {}
 
     domain::account_id account{};
-    std::uint32_t session_number = 1;  ///< which of the account's connections this is
+    std::uint32_t session_number = 1;  ///< the number of the session among the account's
     wire::api_key key{};
     std::chrono::milliseconds heartbeat{5'000};
     bool cancel_on_disconnect = true;
-    bool take_over = false;  ///< of another connection that has the session; otherwise the logon is refused
-    /// The first answer that is wanted, for a client that remembers its `next_answer`; 0: none but new ones.
+    bool take_over = false;  ///< whether to end another connection of the session; otherwise the logon is refused
+    /// The first answer to resend, for a client that has stored its `next_answer`; 0 for new answers only.
     std::uint64_t next_answer = 0;
-    /// The `session_day` of the session that had this `next_answer`; 0 when it is not known.
+    /// The `session_day` that belongs to this `next_answer`; 0 when unknown.
     std::uint8_t session_day = 0;
 };
 
-/// What the venue tells an operator about itself.
+/// The venue's reply to an operator's request.
 using admin_command = std::variant<wire::venue_status, wire::snapshot_answer>;
 
-/// Something that the venue said: an event about an order, a refusal of a message, or that answers are lost.
+/// A message of the venue: an event about an order, the reject of a message, a notice of lost answers, or a reply to an
+/// operator.
 struct answer {
-    std::optional<wire::reject> reject;         ///< set: the message itself was refused; `event` means nothing
+    std::optional<wire::reject> reject;         ///< set: the message itself was rejected; `event` is unused
     std::optional<wire::resend_gap> gap;        ///< set: the venue no longer has answers that this client missed
     std::shared_ptr<const admin_command> told;  ///< set: the answer to `ask_status` or `ask_snapshot`
     domain::event event;
@@ -72,47 +74,47 @@ class order_session {
     static constexpr std::size_t output_bytes = 256 * 1024;
     static constexpr std::size_t input_bytes = 64 * 1024;
 
-    /// Connects, proves the key and waits for the venue's welcome with its instruments.
+    /// Connects, proves the key and waits for the venue's hello_ack with its instruments.
     ///
-    /// @error   What the connection failed with; logged_out(reason) when the venue refuses; wire errors.
-    /// @suspend Until the welcome is complete. @cancel Ends with operation_canceled.
+    /// @error   Connection errors; logged_out(reason) when the venue refuses; wire errors.
+    /// @suspend Until the logon is complete. @cancel Ends with operation_canceled.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> log_on(
         io::endpoint venue, credentials who);
 
     order_session(const order_session&) = delete;
     order_session& operator=(const order_session&) = delete;
 
-    /// Connects again and goes on where the broken connection ended: answers from `next_answer()` on come as if nothing
-    /// had happened. What was queued and not taken is `not_accepted_count()`.
+    /// Connects again and continues where the broken connection ended: answers from `next_answer()` on follow.
+    /// `not_accepted_count()` is then the number of requests that the venue has not accepted.
     ///
-    /// @error   As `log_on`; it may be tried again. already_logged_on until the venue has noticed that the old
-    ///          connection is gone; sequence_unknown when it is not the venue that it was.
-    /// @overlap Nothing else may run on the session, keep_alive included.
-    /// @suspend Until the welcome is complete. @cancel Ends with operation_canceled.
+    /// @error   As `log_on`; it may be retried. already_logged_on until the venue has noticed the end of the
+    ///          old connection; sequence_unknown when it is another venue than before.
+    /// @overlap No other operation may run on the session, including keep_alive.
+    /// @suspend Until the logon is complete. @cancel Ends with operation_canceled.
     [[nodiscard]] io::task<std::error_code> reconnect(io::endpoint venue);
 
     /// Whether the session's numbers were reset since the connection before this one, or since
-    /// `credentials::session_day`. Missed answers of an earlier day do not come any more, and its requests are neither
-    /// untaken nor sent again: a query of all orders returns what is open. `target_request` names no order of an
-    /// earlier day.
+    /// `credentials::session_day`. Missed answers of an earlier day are not resent, and its requests neither count as
+    /// not accepted nor are sent again: a query of all orders returns the open orders. `target_request` cannot name an
+    /// order of an earlier day.
     [[nodiscard]] bool began_again() const noexcept { return began_again_; }
-    /// Which numbering of the session this is, for a client that remembers `next_answer`.
+    /// The number of the session's numbering, for a client that stores `next_answer`.
     [[nodiscard]] std::uint8_t session_day() const noexcept { return who_.session_day; }
 
-    /// After `reconnect`: requests that were sent and that the venue never took.
+    /// After `reconnect`: sent requests that the venue has not accepted.
     [[nodiscard]] std::uint32_t not_accepted_count() const noexcept {
         return static_cast<std::uint32_t>(sent_end_ - next_request_);
     }
 
     /// Queues them again, under their old numbers. False when some are too old to be kept or do not fit the output
-    /// buffer, and then none is queued. A client that calls `send` first gives them up instead.
+    /// buffer; none is queued then. Calling `send` first drops them instead.
     [[nodiscard]] bool resend_not_accepted() noexcept;
 
     /// Queues a request. Its kind, instrument, side and so on are taken from `command`; session and account are the
     /// session's own.
     ///
-    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full (flush first) or
-    ///          when the session's numbers have ended.
+    /// @return  The request's number, echoed in the answers; 0 when the output buffer is full (flush first) or when
+    ///          the session's numbers are used up.
     /// @pre     The command's instrument is one of `instruments()`, or it names none, or it defines one (asserted).
     [[nodiscard]] std::uint32_t send(const domain::command& command) noexcept;
 
@@ -120,28 +122,29 @@ class order_session {
     /// Each is answered by a quote_entered or an order_rejected with the number that this returns.
     [[nodiscard]] std::uint32_t send_mass_quote(std::span<const domain::command> quotes) noexcept;
 
-    /// Queues raw bytes as they are; for tests of the venue. False when the output buffer is full.
+    /// Queues raw bytes unchanged; for tests of the venue. False when the output buffer is full.
     [[nodiscard]] bool send_raw(std::span<const std::byte> bytes) noexcept;
 
     /// Queues a heartbeat that the venue answers with an echo; `test_id` is not 0.
     [[nodiscard]] bool send_test(std::uint64_t test_id) noexcept;
 
-    /// Asks how the venue is, for operators, and which phase an instrument is in unless it is 0. The answers, one for
-    /// each segment, repeat `question`. Not numbered: lost with the connection. False when the output buffer is full.
+    /// Requests the venue's status, for operators, and the phase of an instrument unless it is 0. The replies, one for
+    /// each partition, repeat `question`. The request is not numbered, and is lost with the connection. False when the
+    /// output buffer is full.
     [[nodiscard]] bool ask_status(std::uint64_t question, domain::instrument_id instrument = {}) noexcept;
 
-    /// Asks for a snapshot beside the venue's journal, for operators; otherwise as `ask_status`.
+    /// Requests a snapshot beside the venue's journal, for operators; otherwise as `ask_status`.
     [[nodiscard]] bool ask_snapshot(std::uint64_t question) noexcept;
 
     /// Writes everything that is queued. One at a time (asserted by the stream).
-    /// @return Nothing, or what the connection failed with.
+    /// @return The connection's error, if any.
     [[nodiscard]] io::task<std::error_code> flush();
 
-    /// The next answer among the bytes received so far; nothing when there is none.
+    /// The next answer in the bytes received so far; nothing when there is none.
     /// @error wire errors, session_errc, or logged_out(reason); the session is over.
     [[nodiscard]] std::expected<std::optional<answer>, std::error_code> poll();
 
-    /// Reads some more bytes. @error end_of_stream, operation_canceled, what the connection failed with.
+    /// Reads some more bytes. @error end_of_stream, operation_canceled, connection errors.
     [[nodiscard]] io::task<std::error_code> fill();
 
     /// `poll`, and `fill` when needed: the next answer.
@@ -157,26 +160,27 @@ class order_session {
     /// Closes the connection at once, without a logout.
     void abandon() noexcept { stream_.close(); }
 
-    /// As the welcome said, and what has been defined since: it grows in `poll`, which ends what `find` has given.
+    /// The venue's instruments, including those defined since the logon: the table grows in `poll`, which invalidates
+    /// the results of `find`.
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return instruments_; }
-    /// Reads and writes messages by these definitions until the next `reconnect` or definition: one table for the many
-    /// sessions of a program is in the cache when the next session needs it. @pre They are those of `instruments()`.
+    /// Uses these definitions for messages until the next `reconnect` or definition: one table for many sessions of a
+    /// program stays in the cache. @pre They equal those of `instruments()`.
     void share_instruments(std::shared_ptr<const wire::instrument_table> same) noexcept {
         CORRO_ASSERT(same != nullptr && same->count() == instruments_.count());
         shared_instruments_ = std::move(same);
     }
     [[nodiscard]] domain::session_id session() const noexcept { return session_; }
     [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }
-    /// Requests in a second that the venue allows, as it said at the logon; 0 for no limit.
+    /// Requests per second that the venue allows, from the logon; 0 for no limit.
     [[nodiscard]] std::uint32_t requests_per_second_max() const noexcept { return requests_per_second_max_; }
     [[nodiscard]] bool has_output() noexcept { return !output_.empty(); }
-    /// The number that the next request will have.
+    /// The number of the next request.
     [[nodiscard]] std::uint64_t next_request() const noexcept { return next_request_; }
-    /// Whether no request has a number any more: the session can do nothing but listen and leave.
+    /// Whether the numbers of requests are used up: the session can then only receive and log out.
     [[nodiscard]] bool numbers_have_ended() const noexcept { return next_request_ > request_number_max; }
-    /// The number of the first answer that has not been seen.
+    /// The number of the first answer not received yet.
     [[nodiscard]] std::uint64_t next_answer() const noexcept { return next_answer_; }
-    /// Time stamp id of the last echo received, 0 when there was none.
+    /// The test_id of the last echo received, 0 for none.
     [[nodiscard]] std::uint64_t last_echo() const noexcept { return last_echo_; }
     [[nodiscard]] io::tcp_stream& stream() noexcept { return stream_; }
 
@@ -206,12 +210,13 @@ class order_session {
     static constexpr std::uint64_t request_number_max = UINT32_MAX;
 
     std::uint64_t next_request_ = 1;
-    std::uint64_t sent_end_ = 1;  ///< behind the last request sent; above next_request_ while there are untaken ones
+    std::uint64_t sent_end_ =
+        1;  ///< one more than the last request sent; above next_request_ while some are not accepted
     std::uint64_t next_answer_ = 1;
     std::uint64_t last_echo_ = 0;
     std::uint32_t requests_per_second_max_ = 0;
     bool flushing_ = false;
-    bool said_ = false;  ///< something was sent since keep_alive looked
+    bool said_ = false;  ///< a message was sent since keep_alive last checked
     bool acknowledged_ = false;
     bool began_again_ = false;
 };

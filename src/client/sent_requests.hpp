@@ -1,7 +1,7 @@
-// The requests that a session has sent last, as bytes: what the venue has not taken when a connection breaks is sent
-// again from here, with the same numbers.
+// The last sent requests of a session, as bytes: requests that the venue has not accepted when a connection breaks
+// are sent again from here, with the same numbers.
 //
-// Limits: the last `capacity` requests that are not known to be answered. Threads: one.
+// Limits: the last `capacity` unanswered requests. Threads: one.
 // Cost: one copy per request, one allocation at construction; the memory in use stays small while answers keep up.
 #pragma once
 
@@ -21,8 +21,8 @@ class sent_requests {
  public:
     static constexpr std::size_t capacity = 512;
 
-    /// Keeps a request of at most wire::message_bytes_max bytes; the oldest makes room if it must. Numbers are
-    /// consecutive; with any other, everything from before is given up.
+    /// Keeps a request of at most wire::message_bytes_max bytes; drops the oldest if necessary. Numbers must be
+    /// consecutive; any other number drops all earlier requests.
     void add(std::uint64_t number, std::span<const std::byte> bytes) noexcept {
         CORRO_ASSERT(bytes.size() <= wire::message_bytes_max);
         if (count_ == 0 || number != first_ + count_) {
@@ -35,7 +35,7 @@ class sent_requests {
         s.size = bytes.size();
     }
 
-    /// The request of this number is answered, and with it every earlier one.
+    /// The request of this number and all earlier ones are answered.
     void answered(std::uint64_t number) noexcept {
         while (count_ != 0 && first_ <= number) drop_oldest();
     }
@@ -47,7 +47,7 @@ class sent_requests {
         return std::span(s.bytes).first(s.size);
     }
 
-    /// Gives up the request of this number and all later ones.
+    /// Drops the request of this number and all later ones.
     void forget_from(std::uint64_t number) noexcept {
         if (number < first_ + count_) count_ = number > first_ ? static_cast<std::size_t>(number - first_) : 0;
     }

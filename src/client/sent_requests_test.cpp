@@ -27,7 +27,7 @@ TEST(sent_requests, keeps_what_is_not_answered) {
     sent.answered(7);
     EXPECT_TRUE(sent.find(7).empty());
     EXPECT_TRUE(has(sent, 8));
-    sent.answered(0);  // a fill does not say which request it answers
+    sent.answered(0);  // a fill has no request number
     EXPECT_TRUE(has(sent, 8));
 }
 

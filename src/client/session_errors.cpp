@@ -16,13 +16,13 @@ class category final : public std::error_category {
             return "the venue ended the session: " + std::string(wire::to_string(reason));
         }
         switch (static_cast<session_errc>(value)) {
-            case session_errc::unexpected_message: return "the venue sent a message that has no place here";
+            case session_errc::unexpected_message: return "the venue sent an unexpected message";
             case session_errc::sequence_gap: return "messages of the venue are missing";
-            case session_errc::feed_contradiction: return "the feed contradicts the book: it is stale";
-            case session_errc::login_rejected: return "the market-data login was rejected";
-            case session_errc::session_not_available: return "the feed does not hold what was asked for";
+            case session_errc::feed_contradiction: return "the feed contradicts the book, which is stale";
+            case session_errc::login_rejected: return "the market data login was rejected";
+            case session_errc::session_not_available: return "the feed does not have the requested message";
             case session_errc::end_of_session: return "the venue ended the feed";
-            case session_errc::unsupported_version: return "the venue speaks another protocol version";
+            case session_errc::unsupported_version: return "the venue uses another protocol version";
             case session_errc::logout_base: break;
         }
         return "unknown";

@@ -1,8 +1,7 @@
-// What can go wrong for a client beyond I/O and wire errors: the venue ended the session, or the feed contradicts
-// itself.
+// Errors of a client beyond I/O and wire errors: the venue ended the session, or the feed contradicts itself.
 //
-// A logout's error code is the venue's wire::logout_reason plus `logout_base`, so that a caller can tell the reasons
-// apart and print them.
+// A logout's error code is the venue's wire::logout_reason plus `logout_base`, so that a caller can distinguish and
+// print the reasons.
 #pragma once
 
 #include <system_error>
@@ -12,13 +11,13 @@
 namespace corro::client {
 
 enum class session_errc {
-    unexpected_message = 1,     ///< a sound message that has no place here
+    unexpected_message = 1,     ///< a valid message at the wrong time
     sequence_gap = 2,           ///< the venue's messages are not consecutive
-    feed_contradiction = 3,     ///< an increment does not fit the book: it is stale
-    login_rejected = 4,         ///< the market-data port refused the login
-    session_not_available = 5,  ///< the market-data port does not hold what was asked for
+    feed_contradiction = 3,     ///< an incremental does not fit the book, which is stale
+    login_rejected = 4,         ///< the market data port rejected the login
+    session_not_available = 5,  ///< the market data port does not have the requested message
     end_of_session = 6,         ///< the venue ended the feed
-    unsupported_version = 7,    ///< the venue does not speak this client's protocol version
+    unsupported_version = 7,    ///< the venue does not support this client's protocol version
     logout_base = 100,          ///< 100 + wire::logout_reason: the venue ended the session
 };
 
@@ -27,14 +26,14 @@ enum class session_errc {
     return {static_cast<int>(code), session_category()};
 }
 
-/// The code that stands for a logout by the venue.
+/// The error code of a logout by the venue.
 [[nodiscard]] inline std::error_code logged_out(wire::logout_reason reason) noexcept {
     return {static_cast<int>(session_errc::logout_base) + static_cast<int>(reason), session_category()};
 }
 
-/// Whether a session that ended with this goes on by `reconnect` or `resume`, now or a little later: the connection
-/// broke or could not be made, the session's numbers begin again, the venue is on its way out, or has not noticed yet
-/// that the old connection is gone. Anything else, a stop of the task among it, will not change by trying again.
+/// Whether `reconnect` or `resume` may continue a session after this error, now or later: the connection broke or
+/// could not be made, the session's numbers are reset, the venue is closing, or has not noticed the end of the old
+/// connection yet. A retry does not help with other errors, such as a stop of the task.
 [[nodiscard]] bool may_come_back(const std::error_code& error) noexcept;
 
 }  // namespace corro::client

@@ -125,7 +125,7 @@ bool trader::on_event(const domain::event& event) noexcept {
         case domain::event_kind::order_rejected: {
             ++statistics_.refused;
             ++statistics_.refused_by_reason[static_cast<std::size_t>(event.reason)];
-            // A refused entry never lived; a refused change leaves a resting order as it was.
+            // A rejected entry was never open; a rejected change leaves a resting order as it was.
             const std::size_t place = place_of(event.order.client_order.value);
             if (place != open_.size() && !open_[place].resting) forget(place);
             break;

@@ -1,7 +1,8 @@
-// A seeded random trader: makes a valid mix of new, cancel and amend requests for one session and keeps count of what
-// became of them. The load generator runs many; the demonstration runs a few.
+// A seeded random trader: makes a valid mix of new, cancel and amend requests for one session and counts their
+// outcomes. The load generator runs many; the demonstration runs a few.
 //
-// Pure bookkeeping: it neither sends nor waits. `next_request` says what to send, `on_answer` takes what came back.
+// Pure bookkeeping: it neither sends nor waits. `next_request` returns the next request, `on_event` and `on_reject`
+// take the answers.
 //
 // Threads: one. Cost: no allocation after construction.
 #pragma once
@@ -26,7 +27,7 @@ struct trader_options {
     std::uint32_t new_percent = 60;
     std::uint32_t cancel_percent = 30;  ///< the rest are amends
     std::uint32_t market_percent = 10;  ///< of the new orders
-    std::uint32_t spread_ticks = 12;    ///< limit prices lie within so many ticks of the middle
+    std::uint32_t spread_ticks = 12;    ///< limit prices lie within this many ticks of the middle
     std::uint32_t quantity_lots_max = 10;
     std::uint32_t open_orders_max = 48;  ///< beyond it a new order becomes a cancel
 };
@@ -44,10 +45,9 @@ struct trader_statistics {
 
 class trader {
  public:
-    /// @param instruments  What to trade; at least one. Not kept beyond the construction.
+    /// @param instruments  The instruments to trade, at least one. Not kept beyond the construction.
     /// @param middles      The price around which to trade, per instrument.
-    /// @param client_order_base  The client order ids are counted up from here; traders of one account must not
-    /// overlap.
+    /// @param client_order_base  The first client order id; those of traders of one account must not overlap.
     trader(const trader_options& options, std::vector<domain::instrument> instruments,
            std::vector<domain::price_ticks> middles, std::uint64_t client_order_base, std::uint64_t seed);
 
@@ -57,25 +57,25 @@ class trader {
         for (std::size_t i = 0; i < markets_.size(); ++i) markets_[i].middle = middles[i];
     }
 
-    /// The next request; session, account and number are the session's to fill in.
+    /// The next request; the session fills in session, account and number.
     [[nodiscard]] domain::command next_request() noexcept;
 
-    /// Takes note of an event. True: it completes the answer to the oldest request that is not answered yet.
+    /// Takes an event. True when it completes the answer to the oldest outstanding request.
     bool on_event(const domain::event& event) noexcept;
 
     /// The oldest unanswered request was refused by the session.
     void on_reject(wire::session_reject_reason reason) noexcept;
 
     [[nodiscard]] const trader_statistics& statistics() const noexcept { return statistics_; }
-    /// Orders that were entered and are not known to be over. While no request is under way: those that rest.
+    /// Orders entered and not known to be closed. Without outstanding requests these are the resting ones.
     [[nodiscard]] std::size_t open_orders_count() const noexcept { return open_.size(); }
     [[nodiscard]] std::uint64_t outstanding_count() const noexcept {
         return statistics_.requests - statistics_.answered;
     }
 
  private:
-    /// What is used of an instrument, two to a cache line: a load generator has thousands of traders, and its own
-    /// misses are not what it is to measure.
+    /// The used fields of an instrument, two to a cache line: a load generator has thousands of traders, and its own
+    /// cache misses must not disturb its measurement.
     struct market {
         domain::price_ticks middle{};
         domain::price_ticks price_low{};
@@ -88,13 +88,13 @@ class trader {
         domain::side side{};
         domain::price_ticks price{};
         std::uint32_t total{};  ///< quantity entered or amended to, counting what was filled
-        bool resting = false;   ///< the venue said that it rests; until then it may still trade or be refused
+        bool resting = false;   ///< an order_entered has come; until then it may still trade or be rejected
     };
     [[nodiscard]] domain::command enter() noexcept;
     [[nodiscard]] domain::command amend() noexcept;
     [[nodiscard]] domain::command cancel() noexcept;
     [[nodiscard]] domain::price_ticks price_for(const market& m, domain::side side) noexcept;
-    /// Where an order stands in `open_`; the number of open orders when it does not.
+    /// The index of an order in `open_`; the number of open orders when it is not there.
     [[nodiscard]] std::size_t place_of(std::uint64_t client_order) const noexcept;
     [[nodiscard]] std::size_t some_resting_order() noexcept;
     void forget(std::size_t place) noexcept;
@@ -102,8 +102,8 @@ class trader {
     trader_options options_;
     std::vector<market> markets_;
     base::prng random_;
-    std::vector<std::uint64_t> names_;  ///< client order ids of the orders in `open_`, which are looked for by them
-    std::vector<open_order> open_;      ///< entered and not known to be dead
+    std::vector<std::uint64_t> names_;  ///< client order ids of the orders in `open_`, for searching
+    std::vector<open_order> open_;      ///< entered and not known to be closed
     std::size_t resting_count_ = 0;
     std::uint64_t next_client_order_;
     trader_statistics statistics_;

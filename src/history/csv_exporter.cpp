@@ -56,7 +56,7 @@ std::string_view name_of(domain::time_in_force t) noexcept {
     return "";
 }
 
-/// Whether an order has a limit that its owner gave it.
+/// Whether an order has a limit price of its owner.
 bool has_limit(domain::order_type type) noexcept {
     return type == domain::order_type::limit || type == domain::order_type::stop_limit;
 }
@@ -86,7 +86,7 @@ class csv_exporter final : public exporter {
         }
     }
 
-    /// What stands in the book already comes first, with the number and time of the command before.
+    /// Orders that are already in the book come first, with the number and time of the command before.
     void begin(const facility::facility& state) override {
         struct visitor final : facility::book_visitor {
             void visit_level(domain::side side, const domain::level& level) override {
@@ -172,7 +172,7 @@ class csv_exporter final : public exporter {
         room = domain::format_decimal(domain::to_nano(*i, price).value);
         return room.view();
     }
-    /// Units of an instrument; of one that does not exist, what the sender said.
+    /// Quantities in units of the instrument; for an unknown instrument the sender's number.
     static std::uint64_t units(const domain::instrument* i, std::uint64_t lots) noexcept {
         return i == nullptr ? lots : lots * i->lot_size;
     }
@@ -184,8 +184,8 @@ class csv_exporter final : public exporter {
         return time_text_;
     }
 
-    /// Whether the event is the first about the order that the running command enters: one of its account, session and
-    /// name that nobody has heard of.
+    /// Whether the event is the first about the order that the running command enters: one with its account, session
+    /// and id that no earlier event had.
     bool announces(const domain::event& e) {
         const bool is_fill = e.kind == event_kind::order_executed;
         const std::uint64_t order = is_fill ? e.execution.order.value : e.order.order.value;
@@ -202,7 +202,7 @@ class csv_exporter final : public exporter {
         if (is_own) accepted_ = e.command;
         return is_own;
     }
-    /// The order as it was sent, with all its lots, whatever trades at once.
+    /// Writes the order as sent, with all its lots, independent of immediate fills.
     void write_accepted(const domain::event& e, const domain::instrument* i) {
         domain::decimal_text price;
         domain::decimal_text trigger;
@@ -273,9 +273,9 @@ class csv_exporter final : public exporter {
     std::optional<text_file> orders_;
     std::optional<text_file> trades_;
     std::optional<text_file> levels_;
-    std::unordered_set<std::uint64_t> known_;  ///< orders that are open, as far as their owners were told
+    std::unordered_set<std::uint64_t> known_;  ///< orders that are open according to the events
     domain::sequence_number accepted_{};       ///< the last command whose order was written as accepted
-    domain::capture buyer_{};                  ///< of the trade that is reported now
+    domain::capture buyer_{};                  ///< of the current trade
     domain::capture seller_{};
     domain::time_ns time_{};
     std::string time_text_;

@@ -1,7 +1,7 @@
-// Files made of what the venue said: the common part of the exporters.
+// The base of the exporters, which write files from a venue's commands and events.
 //
-// An exporter hears commands and events in their order, from `begin` on, and writes files into a directory. `consume`
-// cannot fail, so what goes wrong is kept; ask `problem` now and then.
+// An exporter receives commands and events in order, from `begin` on, and writes files into a directory. `consume`
+// cannot fail, so errors are kept; check `problem` regularly.
 //
 // Layout: docs/spec/export.md. Threads: none of their own. Cost: allocates.
 #pragma once
@@ -29,24 +29,24 @@ class exporter : public facility::event_consumer, public command_listener {
 
     void consume(std::span<const domain::event> events) noexcept final;
     void executing(const domain::command& command) noexcept final;
-    /// From now on an event has the recorded time of the command that causes it, or of the last one that has any,
-    /// instead of the venue's. `times` outlives the exporter.
+    /// Uses recorded times from now on: an event has the time of its command, or of the last command with one, instead
+    /// of the venue's. `times` outlives the exporter.
     void take_times_from(const recorded_times& times) noexcept {
         times_ = &times;
         recorded_ = times.first();
     }
-    /// The state from which the events go on. @throws std::system_error
+    /// Sets the state before the first event. @throws std::system_error
     virtual void begin(const facility::facility& state) = 0;
     /// Ends all files. @throws std::system_error
     virtual void finish() = 0;
 
-    /// Why it has stopped writing, as a sentence; empty as long as it has not.
+    /// Why it has stopped writing, as a sentence; empty while it has not.
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
     [[nodiscard]] virtual std::uint64_t lines_count() const noexcept = 0;
 
  protected:
     virtual void write(const domain::event& event) = 0;
-    /// The running command; without its sequence number (0) when nobody has told of any.
+    /// The running command; its sequence number is 0 before the first.
     [[nodiscard]] const domain::command& command() const noexcept { return command_; }
 
  private:
@@ -56,7 +56,7 @@ class exporter : public facility::event_consumer, public command_listener {
     domain::time_ns recorded_{};
 };
 
-/// What an exporter writes.
+/// The files that an exporter writes.
 struct export_choice {
     bool orders = false;
     bool trades = false;
@@ -64,7 +64,7 @@ struct export_choice {
 };
 
 /// orders.csv, trades.csv and levels.csv, as chosen.
-/// @param only  0, or the instrument to which all lines belong.
+/// @param only  Only lines of this instrument; 0 for all.
 /// @throws std::system_error when a file cannot be made.
 [[nodiscard]] std::unique_ptr<exporter> make_csv_exporter(const std::filesystem::path& directory,
                                                           std::span<const domain::instrument> instruments,

@@ -43,7 +43,7 @@ struct exporters : ::testing::Test {
         instruments[0].name = domain::symbol{"AMZN"};
         instruments[0].tick_size = domain::price_nano{10'000'000};  // a cent
     }
-    /// Whoever listens to the facility can be exchanged.
+    /// Makes the facility's consumer exchangeable.
     struct relay final : facility::event_consumer {
         facility::event_consumer* to = nullptr;
         void consume(std::span<const domain::event> events) noexcept override {
@@ -191,7 +191,7 @@ TEST_F(exporters, take_recorded_times_instead_of_the_venues_clock) {
     };
     run(limit(1, domain::side::buy, 22'310, 5), 1);
     run(limit(2, domain::side::sell, 22'310, 2), 1);
-    run(limit(1, domain::side::sell, 22'310, 1), 2);  // nobody recorded it
+    run(limit(1, domain::side::sell, 22'310, 1), 2);  // without a recorded time
     csv->finish();
     lobster->finish();
     EXPECT_EQ(text_of(folder.path() + "/levels.csv"),
@@ -233,10 +233,9 @@ TEST_F(exporters, say_what_a_lobster_file_cannot_hold) {
     const auto files = make_lobster_exporter(folder.path(), instruments, {}, 1);
     relay.to = files.get();
     venue.apply(at_noon(limit(1, domain::side::buy, 5, 5)));
-    EXPECT_EQ(
-        files->problem(),
-        "AMZN: a LOBSTER file cannot hold the price 0.000000005; it has room for multiples of 0.0001 from 0.0001 to "
-        "999999.9998, so export as csv");
+    EXPECT_EQ(files->problem(),
+              "AMZN: a LOBSTER file cannot hold the price 0.000000005; it allows multiples of 0.0001 from 0.0001 to "
+              "999999.9998, so export as csv");
 }
 
 template <class Decoder>

@@ -5,11 +5,11 @@
 
 namespace corro::history {
 
-/// Commands from one snapshot of the index to the next, unless the caller says otherwise. Replaying so many takes some
-/// ten milliseconds; a venue of ten thousand open orders pays a sixth of the journal's bytes for it.
+/// The default number of commands between two snapshots of the index. Replaying them takes some ten milliseconds; with
+/// ten thousand open orders the index takes a sixth of the journal's bytes.
 inline constexpr std::uint64_t index_interval_default = 50'000;
 
-/// Levels of a book that can be asked for.
+/// The largest depth of a book that can be requested.
 inline constexpr std::uint32_t depth_max = 1'000'000;
 
 }  // namespace corro::history

@@ -1,4 +1,4 @@
-// The order flow of each instrument as LOBSTER writes it; wire/recorded/lobster.hpp has the columns and reads them.
+// Writes the order flow of each instrument in LOBSTER's format; recorded/lobster.hpp has the columns and reads them.
 
 #include <fmt/format.h>
 
@@ -48,8 +48,8 @@ class flow {
                 announce(e, is_execution_ ? '4' : e.kind == event_kind::order_reduced ? '2' : '3');
                 is_execution_ = false;
                 break;
-            // The last message of a trade: one at an implied price is followed by none about an order of the
-            // aggressor's.
+            // The last message of a trade: after one at an implied price no message about an order of the aggressor
+            // follows.
             case event_kind::statistics: is_execution_ = false; break;
             case event_kind::level_changed:
                 set_level(e.side, e.level);
@@ -80,7 +80,7 @@ class flow {
     }
 
  private:
-    /// An order has changed; the book behind it follows with the level.
+    /// Writes the message of a changed order; the book's line follows with the level.
     void announce(const domain::event& e, char type) {
         complete();
         announced_ = e;
@@ -147,7 +147,7 @@ class flow {
         const std::int64_t units = nano / price_unit_nano;
         if (units <= 0 || units >= no_level || units * price_unit_nano != nano) {
             throw std::runtime_error(
-                fmt::format("{}: a LOBSTER file cannot hold the price {}; it has room for multiples of 0.0001 from "
+                fmt::format("{}: a LOBSTER file cannot hold the price {}; it allows multiples of 0.0001 from "
                             "0.0001 to 999999.9998, so export as csv",
                             instrument_.name.view(), domain::format_decimal(nano).view()));
         }
@@ -170,10 +170,10 @@ class flow {
     std::optional<text_file> messages_;
     std::optional<text_file> books_;
     std::int64_t day_ = 0;
-    std::uint64_t lines_count_ = 0;  ///< of the days before
+    std::uint64_t lines_count_ = 0;  ///< of earlier days
     std::optional<domain::event> announced_;
     char type_ = '1';
-    bool is_execution_ = false;  ///< the next change of an order is what a trade did to it
+    bool is_execution_ = false;  ///< whether a trade causes the next change of an order
 };
 
 class lobster_exporter final : public exporter {
@@ -223,7 +223,7 @@ class lobster_exporter final : public exporter {
     std::filesystem::path directory_;
     domain::instrument_id only_;
     std::uint32_t depth_;
-    std::map<std::uint32_t, domain::instrument> instruments_;  ///< all, for those that are like one of them
+    std::map<std::uint32_t, domain::instrument> instruments_;  ///< all, for definitions that are like one of them
     domain::definition_reader definitions_;
     std::map<std::uint32_t, flow> flows_;
 };

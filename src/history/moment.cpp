@@ -17,7 +17,7 @@ class scanner {
  public:
     explicit scanner(std::string_view text) noexcept : left_(text) {}
 
-    /// A number of exactly so many digits, at most `max`.
+    /// Reads a number of exactly `count` digits, at most `max`.
     [[nodiscard]] bool digits(std::size_t count, int max, int& into) noexcept {
         if (left_.size() < count) return false;
         int value = 0;
@@ -35,7 +35,7 @@ class scanner {
         left_.remove_prefix(1);
         return true;
     }
-    /// One to nine digits behind a point, as nanoseconds.
+    /// Reads one to nine decimals, as nanoseconds.
     [[nodiscard]] bool fraction(std::int64_t& into) noexcept {
         std::int64_t weight = second_ns;
         std::int64_t value = 0;
@@ -64,7 +64,7 @@ class scanner {
     int minute = 0;
     int second = 0;
     std::int64_t fraction = 0;
-    // The last year that nanoseconds in 64 bits reach as a whole is 2261.
+    // 2261 is the last complete year within 64 bits of nanoseconds.
     const bool has_date = s.digits(4, 2261, year) && s.take('-') && s.digits(2, 12, month) && s.take('-') &&
                           s.digits(2, 31, day) && s.take('T');
     if (!has_date || !s.digits(2, 23, hour) || !s.take(':') || !s.digits(2, 59, minute)) return false;
@@ -94,7 +94,7 @@ std::expected<moment, std::string> parse_moment(std::string_view text) {
     domain::time_ns time;
     if (read_time(text, time)) return moment{time};
     return std::unexpected(
-        fmt::format("\"{}\" is neither a sequence number nor a time such as 2026-11-22T09:30:00.123456789Z", text));
+        fmt::format("\"{}\": expected a sequence number, or a time such as 2026-11-22T09:30:00.123456789Z", text));
 }
 
 std::string format_time(domain::time_ns time) {

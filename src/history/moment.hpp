@@ -1,4 +1,4 @@
-// A moment in the venue's past: behind a command, or at a time.
+// A moment in the venue's past: after a command, or at a time.
 //
 // Units: nanoseconds since the epoch, UTC. Cost: `format_time` allocates its text.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace corro::history {
 
-/// Behind the command of a sequence number; or, when that is 0 and `is_time` is set, behind the last command that is
-/// not later than a time.
+/// The state after the command of a sequence number; or, when that is 0 and `is_time` is set, after the last command
+/// that is not later than a time.
 struct moment {
     moment() = default;
     explicit moment(domain::sequence_number behind) : sequence(behind) {}
@@ -24,22 +24,22 @@ struct moment {
     domain::time_ns time{};
     bool is_time = false;
 
-    /// Whether a command at this place of the journal has happened by then.
+    /// Whether the moment includes a command with this number and time.
     [[nodiscard]] bool includes(domain::sequence_number number, domain::time_ns at) const noexcept {
         return is_time ? at <= time : number <= sequence;
     }
     friend bool operator==(const moment&, const moment&) = default;
 };
 
-/// Behind everything.
+/// The moment after all commands.
 [[nodiscard]] moment latest() noexcept;
 
 /// Reads a sequence number ("125000") or a time in UTC as ISO 8601 writes it: "2026-11-22T09:30:00", with up to nine
-/// decimals behind the seconds, with or without a Z at the end; the seconds may be missing.
-/// @return  Or what was expected, as a sentence.
+/// decimals of a second, with or without a Z at the end; the seconds may be missing.
+/// @return  The moment, or an error as a sentence.
 [[nodiscard]] std::expected<moment, std::string> parse_moment(std::string_view text);
 
-/// "2026-11-22T09:30:00.123456789Z": nine decimals always, so that texts sort as times do.
+/// "2026-11-22T09:30:00.123456789Z": always nine decimals, so that texts sort like times.
 [[nodiscard]] std::string format_time(domain::time_ns time);
 
 }  // namespace corro::history

@@ -36,7 +36,7 @@ TEST(moment, refuses_what_is_neither) {
         EXPECT_FALSE(parse_moment(text)) << text;
     }
     EXPECT_EQ(parse_moment("noon").error(),
-              "\"noon\" is neither a sequence number nor a time such as 2026-11-22T09:30:00.123456789Z");
+              "\"noon\": expected a sequence number, or a time such as 2026-11-22T09:30:00.123456789Z");
 }
 
 TEST(moment, reads_every_time_that_it_writes) {

@@ -14,7 +14,7 @@ namespace {
     return (std::uint64_t{session.value} << 32U) | request;
 }
 
-/// Reads a whole number and the comma behind it, if there is one.
+/// Reads a whole number and a comma after it, if there is one.
 template <class Integer>
 [[nodiscard]] bool take(const char*& at, const char* end, Integer& number) {
     const auto [behind, error] = std::from_chars(at, end, number);
@@ -38,7 +38,7 @@ std::optional<domain::time_ns> recorded_times::of(domain::session_id session, st
 
 recorded_times recorded_times::load(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::runtime_error(fmt::format("{}: cannot be opened", path.string()));
+    if (!file) throw std::runtime_error(fmt::format("{}: cannot open the file", path.string()));
     recorded_times times;
     std::string line;
     for (std::uint64_t number = 1; std::getline(file, line); ++number) {

@@ -1,11 +1,11 @@
-// When the commands of a replayed recording were recorded.
+// The recorded times of the commands of a replayed recording.
 //
-// A journal has the time at which the venue sequenced each command. `corro replay --times` writes beside it when each
-// of its requests was recorded, and an export takes these times instead.
+// A journal has the time at which the venue sequenced each command. `corro replay --times` writes the recorded time of
+// each request into a file, and an export uses these times instead.
 //
 // Layout: a text file. The first line is "session,request,time"; then one line per request: the session and the
-// request's number as the journal has them, and nanoseconds since the epoch. Limits: 16 bytes of memory and the table's
-// room per request.
+// request's number as in the journal, and nanoseconds since the epoch. Limits: 16 bytes of memory and a table entry per
+// request.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class recorded_times {
 
     void add(domain::session_id session, std::uint32_t request, domain::time_ns time);
     [[nodiscard]] std::optional<domain::time_ns> of(domain::session_id session, std::uint32_t request) const noexcept;
-    /// The earliest; 0 when there is none.
+    /// The earliest time; 0 when there is none.
     [[nodiscard]] domain::time_ns first() const noexcept { return first_; }
 
  private:

@@ -56,7 +56,7 @@ io::task<std::size_t> snapshot_index::count_until(moment at) {
         co_return static_cast<std::size_t>(std::ranges::upper_bound(sequences_, at.sequence.value) -
                                            sequences_.begin());
     }
-    // Times do not fall from command to command.
+    // Times never decrease from command to command.
     std::size_t begin = 0;
     std::size_t end = sequences_.size();
     while (begin < end) {

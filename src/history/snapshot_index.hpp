@@ -1,11 +1,10 @@
-// The snapshots beside a journal, close enough together that any moment is near one: those that the venue took for its
-// own recovery, and those of the index, which were made for questions about the past.
+// The snapshots beside a journal: those of the venue for its recovery, and those of the index, which are dense enough
+// that each moment is near one.
 //
-// The index is a cache: everything in it can be made again from the journal, and a file of it that is damaged is as
-// good as none.
+// The index is a cache: it can be made again from the journal, and a damaged file of it is ignored.
 //
-// Layout: journal/snapshot_store.hpp, in the journal's directory and in its folder `history`; what is in a snapshot is
-//         docs/spec/snapshot.md.
+// Layout: journal/snapshot_store.hpp, in the journal's directory and in its folder `history`; docs/spec/snapshot.md
+//         has the contents of a snapshot.
 // Threads: one context.
 #pragma once
 
@@ -31,18 +30,18 @@ class snapshot_index {
     /// @param directory  The journal's.
     snapshot_index(journal::storage* files, const std::string& directory, const journal::identity& who);
 
-    /// Looks which snapshots there are. None is no error.
+    /// Finds the snapshots. It is not an error if there are none.
     [[nodiscard]] std::expected<void, journal::problem> look();
     /// Their sequence numbers, oldest first.
     [[nodiscard]] const std::vector<std::uint64_t>& sequences() const noexcept { return sequences_; }
     /// The sequence number of the last one in the index; 0 if there is none.
     [[nodiscard]] std::uint64_t last_indexed() const noexcept { return indexed_.empty() ? 0 : indexed_.back(); }
     [[nodiscard]] std::size_t indexed_count() const noexcept { return indexed_.size(); }
-    /// From now on it is as if there were none.
+    /// Ignores all snapshots from now on.
     void forget() noexcept;
 
-    /// How many of the snapshots are not later than a moment. By time it reads some of their headers; whichever cannot
-    /// be read counts as later.
+    /// The number of snapshots that are not later than a moment. By time it reads some of their headers; an unreadable
+    /// one counts as later.
     [[nodiscard]] io::task<std::size_t> count_until(moment at);
     /// The bytes that the facility saved; none when they cannot be read or are damaged.
     /// @error foreign_venue.
@@ -61,7 +60,7 @@ class snapshot_index {
     journal::snapshot_store venues_;
     journal::snapshot_store index_;
     std::vector<std::uint64_t> indexed_;
-    std::vector<std::uint64_t> sequences_;  ///< of both
+    std::vector<std::uint64_t> sequences_;  ///< of the venue's and the index's snapshots
 };
 
 }  // namespace corro::history

@@ -1,4 +1,4 @@
-// Test support: a journal of random commands, and what a facility makes of it without any history.
+// Test support: a journal of random commands, and the states of a facility that executes them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace corro::history {
 
-/// The commands of a seed; every command may come within nanoseconds of the one before it.
+/// The commands of a seed; a command may come within nanoseconds of the one before it.
 struct generated {
     explicit generated(std::uint64_t seed, std::size_t count) {
         facility::testing::command_generator generator(seed);

@@ -1,4 +1,4 @@
-// A file of text that is written line by line and read by somebody else.
+// A text file that is written line by line.
 //
 // Cost: a system call per 64 KiB. Threads: none of its own.
 #pragma once
@@ -34,13 +34,13 @@ class text_file {
         buffer_.append(digits, end.ptr);
         return *this;
     }
-    /// Ends a line; passes on what has come together. @throws std::system_error when the disk is full, for instance.
+    /// Ends a line; writes the buffer when it is large. @throws std::system_error, for example when the disk is full.
     void end_line() {
         buffer_ += '\n';
         ++lines_count_;
         if (buffer_.size() >= buffer_bytes) flush();
     }
-    /// Writes what is left; the file is not used any more. @throws std::system_error.
+    /// Writes the rest and closes the file. @throws std::system_error.
     void close();
 
     [[nodiscard]] std::uint64_t lines_count() const noexcept { return lines_count_; }

@@ -21,7 +21,7 @@ io::task<std::expected<std::unique_ptr<timeline>, journal::problem>> timeline::o
                                                                                     venue_setup venue) {
     std::unique_ptr<timeline> made(new timeline(files, std::move(directory), std::move(venue)));
     outcome done = made->index_.look();
-    // Where the journal begins shows when it is read; whose it is, now.
+    // Checks the journal's owner now; its beginning is checked when it is read.
     if (done) done = co_await made->open_reader(0);
     made->reader_.reset();
     if (!done) co_return std::unexpected(std::move(done.error()));
@@ -58,7 +58,8 @@ io::task<std::expected<bool, journal::problem>> timeline::load_nearest(std::size
     co_return false;
 }
 
-/// A snapshot says when its last command was executed; the journal must say the same, or they do not belong together.
+/// A snapshot has the time of its last command; the journal must have the same time, otherwise they do not belong
+/// together.
 io::task<timeline::outcome> timeline::check_snapshot() {
     const facility::snapshot_position here = facility_.position();
     outcome done = co_await open_reader(here.sequence.value);
@@ -76,8 +77,8 @@ io::task<timeline::outcome> timeline::check_snapshot() {
         co_return std::unexpected(journal::problem(
             journal::journal_errc::foreign_venue,
             fmt::format(
-                "{0}: the index does not belong to this journal: command {1} is another one; remove {0}/history "
-                "and make the index anew",
+                "{0}: the index does not belong to this journal, because command {1} differs; remove {0}/history "
+                "and make the index again",
                 directory_, here.sequence.value),
             directory_));
     }
@@ -89,7 +90,7 @@ io::task<timeline::outcome> timeline::go_to(moment at) {
     const facility::snapshot_position here = facility_.position();
     executed_count_ = 0;
     loaded_sequence_ = 0;
-    // From where it stands the facility may get there with less work than from a snapshot.
+    // Continuing from the present state may be less work than loading a snapshot.
     const bool may_continue_inline = here.sequence.value != 0 && at.includes(here.sequence, here.time);
     const std::size_t count = co_await index_.count_until(at);
     const auto loaded = co_await load_nearest(count, may_continue_inline ? here.sequence.value : 0);
@@ -162,7 +163,7 @@ io::task<std::expected<index_report, journal::problem>> make_index(timeline* pas
         if (!done || past->state().position().sequence != at.sequence) break;
         bytes.clear();
         base::memory_sink sink(bytes);
-        static_cast<void>(past->state().save(sink));  // memory takes everything
+        static_cast<void>(past->state().save(sink));  // a memory sink cannot fail
         if (bytes.size() > (at.sequence.value - last) * sizeof(domain::command)) continue;
         last = at.sequence.value;
         journal::snapshot_header about;

@@ -30,7 +30,7 @@ class timelines : public ::testing::Test {
         EXPECT_TRUE(report) << report.error().text;
         return report ? *report : index_report{};
     }
-    /// The error of going there; empty when there is none.
+    /// The error of going to a moment; empty when there is none.
     std::string go(timeline& past, moment at) {
         const auto done = io::block_on(ctx, past.go_to(at));
         return done ? "" : done.error().text;
@@ -154,7 +154,7 @@ TEST_F(timelines, the_index_of_another_journal_is_refused) {
     const generated what(9, 2'000);
     write(what);
     index(what.venue, 200);
-    // The same venue begins anew; somebody has left the index there.
+    // The same venue begins with a new journal, but the old index remains.
     for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
         const bool is_journal = file.path().extension() == ".segment" || file.path().filename() == "manifest";
         if (is_journal) std::filesystem::remove(file.path());

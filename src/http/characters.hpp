@@ -12,7 +12,7 @@ namespace corro::http::detail {
 enum character_class : std::uint8_t {
     in_token = 1,   // names, methods
     in_value = 2,   // field values: visible, space, tab, and everything above ASCII
-    in_target = 4,  // what RFC 3986 lets a URI contain, but for '#'
+    in_target = 4,  // the characters of a URI (RFC 3986) except '#'
     in_host = 8,    // a host with its port
 };
 
@@ -41,7 +41,7 @@ inline constexpr std::array<std::uint8_t, 256> classes = character_classes();
     return (classes[static_cast<unsigned char>(c)] & which) != 0;
 }
 
-/// Whether `text` consists of such characters only. True for an empty text.
+/// Whether all characters of `text` are in the class. True for an empty text.
 [[nodiscard]] inline bool all_in(std::string_view text, character_class which) noexcept {
     unsigned common = which;
     for (const char c : text) common &= classes[static_cast<unsigned char>(c)];

@@ -29,7 +29,7 @@ void chunk_decoder::reset() noexcept {
     trailers_.clear();
 }
 
-/// One character of an extension, which nobody uses and everybody must be able to skip.
+/// Skips one character of an extension. Extensions are unused, but a recipient must skip them.
 bool chunk_decoder::take_extension(char c) noexcept {
     using detail::in_token;
     using detail::in_value;

@@ -1,4 +1,4 @@
-// Chunked bodies: decoded where they lie, in parts of any size; and encoded.
+// Chunked bodies: decoded in place, in parts of any size; and encoded.
 //
 // Layout:  size in hexadecimal digits, extensions, CRLF, that many bytes, CRLF; at last a size of 0, trailer fields,
 //          an empty line.
@@ -20,19 +20,19 @@
 
 namespace corro::http {
 
-/// Undoes the chunks of one body.
+/// Decodes one chunked body.
 class chunk_decoder {
  public:
-    /// What a step found: `data` is a piece of the body, or empty.
+    /// The result of a step: `data` is a piece of the body, or empty.
     struct step {
         step() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
         std::string_view data;
         std::size_t consumed = 0;  // of the bytes given, `data` included
     };
 
-    /// Goes on until there is a piece of data, the body has ended, or the bytes are used up.
+    /// Decodes until there is a piece of data, the body has ended, or the bytes are used up.
     ///
-    /// @param bytes  What follows the bytes that were consumed before.
+    /// @param bytes  The bytes after those consumed before.
     /// @return       A view into `bytes`.
     /// @error        malformed_chunk, body_too_large, trailers_too_large, malformed_field; final.
     [[nodiscard]] std::expected<step, errc> decode(std::string_view bytes, const message_limits& limits);

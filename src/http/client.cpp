@@ -11,7 +11,7 @@
 namespace corro::http {
 namespace {
 
-/// Larger pieces are sent from where they lie.
+/// Larger pieces are sent without a copy.
 constexpr std::size_t copied_bytes_max = 64 * 1024;
 
 }  // namespace
@@ -99,7 +99,7 @@ io::task<std::error_code> client::state::finish([[maybe_unused]] share kept, std
 
 /// Reads one head, interim or not, into `head_`.
 io::task<std::error_code> client::state::read_head(std::chrono::nanoseconds patience) {
-    CORRO_ASSERT(!owed_.empty(), "a response is received for a request that was sent");
+    CORRO_ASSERT(!owed_.empty(), "`receive` needs a request without its response");
     std::string_view text;
     for (;;) {
         const auto found = in_.find_head();
@@ -126,7 +126,7 @@ io::task<std::error_code> client::state::read_head(std::chrono::nanoseconds pati
     co_return std::error_code();
 }
 
-/// Reads what is left of the response before.
+/// Reads the rest of the previous response.
 io::task<std::error_code> client::state::skip_rest([[maybe_unused]] share kept) {
     while (in_message_) {
         const auto rest = co_await read_some_of_body(kept);
@@ -218,7 +218,7 @@ client::~client() {
     close_for_others();
 }
 
-/// Ends the operations that would outlive this object.
+/// Ends operations that would outlive this object.
 void client::close_for_others() noexcept {
     if (state_.shared()) state_->stream().close();
 }

@@ -1,5 +1,5 @@
-// A client that is destroyed while operations on it are under way: they end with operation_canceled, and nothing that
-// they still need has gone. Written for the address sanitizer.
+// A client that is destroyed during operations: they end with operation_canceled, and their state stays valid. For the
+// address sanitizer.
 #include <gtest/gtest.h>
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What an `http::client` shares with its operations: each of them keeps it until it has ended.
+// The state that an `http::client` shares with its operations: each keeps it until it has ended.
 //
 // Threads: one context.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace corro::http {
 
-/// The first argument of an operation is the share of the client's state that it keeps.
+/// The first argument of an operation is its reference to the client's state.
 class client::state : public io::detail::keepable {
  public:
     using share = io::detail::kept<state>;
@@ -56,11 +56,11 @@ class client::state : public io::detail::keepable {
     std::string whole_body_;
     std::vector<field> fields_;
     std::vector<field> trailer_fields_;
-    std::vector<method> owed_;  // the methods of the requests whose responses are to come
+    std::vector<method> owed_;  // the methods of the outstanding requests
     response_head head_;
     std::uint64_t body_bytes_ = 0;
     bool chunking_ = false;
-    bool head_there_ = false;  // a response that `wait_for_continue` met
+    bool head_there_ = false;  // `wait_for_continue` has read a response
     bool in_message_ = false;
     bool kept_alive_ = true;
 };

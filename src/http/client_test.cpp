@@ -117,7 +117,7 @@ TEST_P(http_client, waits_for_the_servers_word_before_a_large_body) {
     });
 }
 
-/// A client against a server that sends what a test likes.
+/// A client against a server that sends any bytes.
 class http_client_alone : public io::on_backend {
  protected:
     std::error_code outcome(std::string response, std::string* body = nullptr,

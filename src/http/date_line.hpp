@@ -1,4 +1,4 @@
-// The Date field of responses, written anew once a second.
+// The Date field of responses, formatted once a second.
 //
 // Threads: one.
 // Source:  RFC 9110 section 5.6.7 (IMF-fixdate).

@@ -1,4 +1,4 @@
-// What can be wrong with an HTTP message, and the status that says so to the peer.
+// Errors of HTTP messages, and the status that reports each to the peer.
 //
 // Threads: any.
 // Source:  RFC 9110, RFC 9112.
@@ -13,14 +13,14 @@ namespace corro::http {
 enum class errc : std::uint8_t {
     malformed_start_line = 1,  // not METHOD SP TARGET SP HTTP/x.y, or not a status line
     malformed_target,          // the target is in none of the four forms, or in one that the method does not take
-    malformed_field,           // a field line with a name or a value that is none, a space before its colon included
-    folded_field,              // a field line that goes on in the next line
+    malformed_field,           // a field line with an invalid name or value, or a space before its colon
+    folded_field,              // a field line that continues in the next line
     bare_line_feed,            // a line that ends without its carriage return
-    bad_host,                  // HTTP/1.1 without exactly one Host, or one that is no host
+    bad_host,                  // HTTP/1.1 without exactly one valid Host
     ambiguous_length,          // two Content-Length fields, or Content-Length beside Transfer-Encoding
-    malformed_length,          // a Content-Length that is not a row of digits
+    malformed_length,          // a Content-Length that is not a number
     bad_transfer_coding,       // chunked is not the last coding, appears twice, or is used with HTTP/1.0
-    malformed_chunk,           // a chunk whose size, extension or end is not as it must be
+    malformed_chunk,           // a chunk with an invalid size, extension or end
     start_line_too_long,
     fields_too_large,
     body_too_large,
@@ -29,7 +29,7 @@ enum class errc : std::uint8_t {
     unknown_transfer_coding,
     unknown_expectation,
     unknown_version,
-    incomplete_message,  // the peer closed before its message was whole
+    incomplete_message,  // the peer closed before its message was complete
     no_response,         // the peer closed without an answer
     not_upgraded,        // the peer did not agree to change the protocol
 };
@@ -39,7 +39,7 @@ enum class errc : std::uint8_t {
 /// For comparisons and conversions; found by the standard library.
 [[nodiscard]] std::error_code make_error_code(errc code) noexcept;
 
-/// The status that a server answers a request with that is wrong in this way: 400, 413, 414, 417, 431, 501 or 505.
+/// The status of a server's response to such a request: 400, 413, 414, 417, 431, 501 or 505.
 [[nodiscard]] unsigned status_of(errc code) noexcept;
 
 }  // namespace corro::http

@@ -12,7 +12,7 @@
 namespace corro::http {
 namespace {
 
-/// A buffer that has become larger than this is given back when it is empty.
+/// A buffer larger than this is released when it is empty.
 constexpr std::size_t kept_bytes_max = 1U << 20U;
 
 constexpr bool may_have_body(unsigned status) noexcept {
@@ -97,7 +97,7 @@ io::task<std::expected<std::string_view, std::error_code>> exchange::read_body()
         const auto piece = co_await read_some_of_body();
         if (!piece) co_return std::unexpected(piece.error());
         if (piece->empty()) co_return std::string_view(whole_body_);
-        // A body that lies in the buffer as a whole is not copied.
+        // A body that is completely in the buffer is not copied.
         if (in_.body_ended() && whole_body_.empty()) co_return *piece;
         whole_body_.append(*piece);
     }
@@ -117,7 +117,7 @@ bool exchange::will_discard_body() const noexcept {
            head_.content_length - body_bytes_ <= server_->options().discarded_bytes_max;
 }
 
-/// Reads what the handler left of the body. @return Whether the connection can go on.
+/// Reads the rest of the body. @return Whether the connection can be kept.
 io::task<bool> exchange::discard_body() {
     const std::uint64_t most = body_bytes_ + server_->options().discarded_bytes_max;
     while (!in_.body_ended()) {
@@ -128,7 +128,7 @@ io::task<bool> exchange::discard_body() {
 }
 
 void exchange::append_head(unsigned status, std::span<const field> fields) {
-    CORRO_ASSERT(state_ == response_state::none, "a request is answered once");
+    CORRO_ASSERT(state_ == response_state::none, "a request must be answered only once");
     if (!will_discard_body()) keep_alive_ = false;
     append_status_line(out_, status);
     out_.append(server_->date());
@@ -181,9 +181,10 @@ void exchange::begin(unsigned status, std::span<const field> fields, std::option
 io::task<std::error_code> exchange::write(std::string_view piece) {
     CORRO_ASSERT(
         state_ == response_state::sized || state_ == response_state::chunked || state_ == response_state::until_close,
-        "a piece is written after `begin`");
+        "`write` is called only after `begin`");
     if (state_ == response_state::sized) {
-        CORRO_ASSERT(piece.size() <= left_to_write_ || head_.method == method::head, "no more than was announced");
+        CORRO_ASSERT(piece.size() <= left_to_write_ || head_.method == method::head,
+                     "no more bytes may be written than announced");
         left_to_write_ -= std::min<std::uint64_t>(left_to_write_, piece.size());
     }
     if (piece.empty() || head_.method == method::head) co_return std::error_code();
@@ -197,7 +198,7 @@ io::task<std::error_code> exchange::write(std::string_view piece) {
     if (piece.size() < batch_bytes) {
         out_.append(piece);
     } else {
-        // Too much to be copied; it goes out from where it lies.
+        // Too large to copy: sent directly.
         error = co_await flush();
         if (!error) error = co_await send(std::as_bytes(std::span(piece)));
     }
@@ -212,7 +213,7 @@ void exchange::finish(std::span<const field> trailers) {
         for (const field& one : trailers) append_field(out_, one.name, one.value);
         out_.append("\r\n");
     }
-    // A body that is shorter than announced can only be told by the end of the connection.
+    // Only the end of the connection can report a body shorter than announced.
     if (state_ == response_state::sized && left_to_write_ != 0 && head_.method != method::head) keep_alive_ = false;
     if (state_ == response_state::until_close) keep_alive_ = false;
     state_ = response_state::complete;

@@ -18,7 +18,7 @@ constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-/// The method that a name means; false for one that is not implemented.
+/// Finds a method by name; false for one that is not implemented.
 bool find_method(std::string_view name, method& found) noexcept {
     for (unsigned i = 0; i <= static_cast<unsigned>(method::connect); ++i) {
         if (name_of(static_cast<method>(i)) == name) {
@@ -47,7 +47,7 @@ bool escapes_are_whole(std::string_view text) noexcept {
     return true;
 }
 
-/// Whether this is a host, with or without a port. Lenient inside the host's name, strict about what delimits it.
+/// Whether this is a host, with or without a port. Lenient about the host's name, strict about its delimiters.
 bool is_authority(std::string_view text) noexcept {
     if (!all_in(text, in_host) || !escapes_are_whole(text)) return false;
     std::string_view host = text;
@@ -128,7 +128,7 @@ std::expected<void, errc> parse_request_line(std::string_view line, request_head
     return {};
 }
 
-/// What the fields say that decide how a message ends and what becomes of the connection.
+/// The fields that determine the end of a message and whether the connection is kept.
 struct framing {
     std::string_view length;
     std::string_view host;
@@ -152,7 +152,7 @@ void note_connection(const field& one, framing& found) noexcept {
 framing find_framing(std::span<const field> fields) noexcept {
     framing found;
     for (const field& one : fields) {
-        // The lengths tell most of the names apart.
+        // The lengths distinguish most of the names.
         switch (one.name.size()) {
             case 4:
                 if (same_name(one.name, "host")) {
@@ -241,7 +241,7 @@ std::expected<std::size_t, errc> head_scanner::scan(std::string_view bytes, cons
         const auto* found =
             static_cast<const char*>(std::memchr(bytes.data() + searched_, '\n', bytes.size() - searched_));
         const std::size_t line_end = found == nullptr ? bytes.size() : static_cast<std::size_t>(found - bytes.data());
-        // A line counts as far as it has come, whole or not.
+        // An incomplete line counts as well.
         if (lines_count_ == 0) {
             if (line_end + 1 > limits.start_line_bytes) return std::unexpected(errc::start_line_too_long);
         } else if (line_end + 1 - fields_begin_ > limits.fields_bytes) {
@@ -311,7 +311,7 @@ std::expected<request_head, errc> parse_request(std::string_view head, std::span
         return std::unexpected(errc::bad_host);
     }
     if (!is_authority(found.host)) return std::unexpected(errc::bad_host);
-    // An absolute target counts more than Host (RFC 9112, section 3.2.2).
+    // An absolute target takes precedence over Host (RFC 9112, section 3.2.2).
     if (parsed.authority.empty()) parsed.authority = found.host;
     if (const auto decided = decide_body(found, parsed); !decided) return std::unexpected(decided.error());
     decide_persistence(found, parsed);

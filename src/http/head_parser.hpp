@@ -1,12 +1,12 @@
-// The head of an HTTP/1 message: found in a stream of bytes, then taken apart, strictly.
+// The head of an HTTP/1 message: found in a stream of bytes, then parsed strictly.
 //
-// A peer that reads a message otherwise than we do can be made to see another request where we see a body. So whatever
-// RFC 9112 lets a recipient refuse is refused: bare line feeds, folded fields, white space before a colon, lengths that
-// are stated twice.
+// When two recipients parse a message differently, an attacker can hide a request in a body (request smuggling). So
+// everything is refused that RFC 9112 allows a recipient to refuse: bare line feeds, folded fields, white space before
+// a colon, repeated lengths.
 //
 // Limits:  message_limits.
 // Threads: any; pure functions and a small value.
-// Cost:    no allocation. Each byte of a head is looked at twice, whatever the parts are that it arrives in.
+// Cost:    no allocation. Each byte of a head is read twice, independent of the parts in which it arrives.
 // Source:  RFC 9110, RFC 9112.
 #pragma once
 
@@ -21,37 +21,38 @@
 
 namespace corro::http {
 
-/// Finds the end of a head, in bytes that arrive by and by.
+/// Finds the end of a head in bytes that arrive in parts.
 class head_scanner {
  public:
-    /// Looks at what was added since the last call.
+    /// Scans the bytes added since the last call.
     ///
-    /// @param bytes  Everything since the head's first byte: what was there before, and more.
-    /// @return       The size of the head with its empty line; 0 while it is not whole.
+    /// @param bytes  All bytes since the head's first one, including those of earlier calls.
+    /// @return       The size of the head with its empty line; 0 while it is incomplete.
     /// @error        bare_line_feed, start_line_too_long, fields_too_large, malformed_start_line (at once, if the first
-    ///               byte begins no message).
+    ///               byte cannot begin a message).
     [[nodiscard]] std::expected<std::size_t, errc> scan(std::string_view bytes, const message_limits& limits) noexcept;
 
     /// Begins with the next head.
     void reset() noexcept { *this = head_scanner(); }
 
  private:
-    std::size_t line_begin_ = 0;  // of the line that is not whole yet
+    std::size_t line_begin_ = 0;  // of the incomplete line
     std::size_t searched_ = 0;    // no line feed before this
     std::size_t lines_count_ = 0;
     std::size_t fields_begin_ = 0;
 };
 
-/// Takes the head of a request apart.
+/// Parses the head of a request.
 ///
 /// @param head   A whole head, its empty line included.
-/// @param into   Room for the fields; more fields than that are too many. The result's `fields` lie in it.
+/// @param into   Memory for the fields; more fields than that are too many. The result's `fields` are in
+///               it.
 /// @return       Views into `head`.
 [[nodiscard]] std::expected<request_head, errc> parse_request(std::string_view head, std::span<field> into) noexcept;
 
-/// Takes the head of a response apart.
+/// Parses the head of a response.
 ///
-/// @param asked  The method of the request that it answers: it decides whether there is a body.
+/// @param asked  The method of its request, which determines whether there is a body.
 [[nodiscard]] std::expected<response_head, errc> parse_response(std::string_view head, std::span<field> into,
                                                                 method asked) noexcept;
 

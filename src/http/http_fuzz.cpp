@@ -1,5 +1,5 @@
-// Whatever bytes arrive, at a server or at a client: the parsers end, stay inside the bytes, find the same messages
-// however the stream is cut, and what they accept is nothing that another reader could take for something else.
+// With any bytes, at a server or a client, the parsers end, stay inside the bytes, find the same messages however the
+// stream is cut, and accept only what other parsers read the same way.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -31,7 +31,7 @@ message_limits small_limits() {
     return limits;
 }
 
-/// A head that was accepted, seen by the simplest reader that there is.
+/// Checks an accepted head with a very simple parser.
 void check_lines(std::string_view head) {
     CORRO_ASSERT(head.ends_with("\r\n\r\n"));
     for (std::size_t at = 0; at != head.size(); ++at) {
@@ -129,7 +129,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const transcript by_one = read(bytes, 1, as_server);
         const transcript by_seven = read(bytes, 7, as_server);
         CORRO_ASSERT(by_one.messages == by_seven.messages && by_one.error == by_seven.error, "cuts change nothing");
-        // Whole bytes may show an error before a piece of a body that precedes it has been taken.
+        // With all bytes at once an error may be found before an earlier piece of a body has been taken.
         CORRO_ASSERT(whole.messages == by_one.messages && whole.error == by_one.error, "cuts change nothing");
     }
     return 0;

@@ -19,10 +19,10 @@ enum class method : std::uint8_t { get, head, post, put, patch, del, options, tr
 /// The method's name on the wire ("GET").
 [[nodiscard]] std::string_view name_of(method which) noexcept;
 
-/// The phrase that goes with a status ("Not Found"); empty for one that has none.
+/// The reason phrase of a status ("Not Found"); empty for one that has none.
 [[nodiscard]] std::string_view reason_of(unsigned status) noexcept;
 
-/// Whether two names are the same but for the case of ASCII letters.
+/// Whether two names are equal, ignoring the case of ASCII letters.
 [[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept;
 
 /// A field of a head: a name and a value.
@@ -31,7 +31,7 @@ struct field {
     /// From a name and a value, which the field refers to.
     field(std::string_view called, std::string_view is) noexcept : name(called), value(is) {}
 
-    /// As it was written; compared without regard to case.
+    /// As written; compared without regard to case.
     std::string_view name;
     std::string_view value;  // without the white space around it
 };
@@ -39,18 +39,18 @@ struct field {
 /// The value of the first field of that name; empty if there is none.
 [[nodiscard]] std::string_view find_field(std::span<const field> fields, std::string_view name) noexcept;
 
-/// Whether a comma-separated list, in any of the fields of that name, has this word in it (in any case).
+/// Whether a comma-separated list in any field of that name contains this token (in any case).
 [[nodiscard]] bool has_token(std::span<const field> fields, std::string_view name, std::string_view token) noexcept;
 
 /// How the end of a body is found.
 enum class body_kind : std::uint8_t { none, sized, chunked, until_close };
 
-/// What both heads have.
+/// The common part of both heads.
 struct message_head {
     unsigned version_minor = 1;  // of HTTP/1; a later minor version counts as 1
     /// How the body is delimited.
     body_kind body = body_kind::none;
-    bool keep_alive = true;  // the peer would go on with this connection
+    bool keep_alive = true;  // the peer keeps the connection open
     bool upgrade = false;    // Connection: upgrade
     /// The body's length in bytes, if its head says so.
     std::uint64_t content_length = 0;
@@ -67,7 +67,7 @@ struct message_head {
 
 /// A request up to its body.
 struct request_head : message_head {
-    /// What is asked for.
+    /// The method.
     http::method method = method::get;
     bool expects_continue = false;  // the body comes only after 100 (Continue)
     std::string_view target;        // as it was sent

@@ -29,7 +29,7 @@ void message_buffer::move_to_front() noexcept {
 
 std::span<std::byte> message_buffer::room() {
     if (in_body_) {
-        // The head stays; behind it the room is used again and again.
+        // The head stays; the space behind it is reused.
         if (begin_ == end_) begin_ = end_ = body_at_;
         if (end_ == capacity_ && begin_ != body_at_) {
             std::memmove(bytes_.get() + body_at_, bytes_.get() + begin_, end_ - begin_);
@@ -50,7 +50,7 @@ std::span<std::byte> message_buffer::room() {
 }
 
 void message_buffer::commit(std::size_t bytes) noexcept {
-    CORRO_ASSERT(bytes <= capacity_ - end_, "no more arrives than there is room for");
+    CORRO_ASSERT(bytes <= capacity_ - end_, "no more bytes may arrive than there is room for");
     end_ += bytes;
 }
 
@@ -124,7 +124,7 @@ bool message_buffer::inside_message() const noexcept {
 }
 
 void message_buffer::end_message() noexcept {
-    CORRO_ASSERT(in_body_ && body_ended_, "a message is forgotten when its body has ended");
+    CORRO_ASSERT(in_body_ && body_ended_, "a message ends only when its body has ended");
     in_body_ = false;
     scanner_.reset();
     skipped_line_ = false;

@@ -77,7 +77,7 @@ bool percent_decode(std::string_view text, std::string& into) {
 }
 
 router& router::add(method which, std::string_view pattern, handler answer) {
-    CORRO_ASSERT(pattern.starts_with('/'), "a route's pattern begins with a slash");
+    CORRO_ASSERT(pattern.starts_with('/'), "a route's pattern must begin with a slash");
     routes_.emplace_back(which, pattern, std::move(answer));
     return *this;
 }

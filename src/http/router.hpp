@@ -1,8 +1,8 @@
 // Finds the handler for a method and a path.
 //
-// A pattern is a path; a segment `{name}` stands for any one segment, a last segment `*` for all that follow. Patterns
-// are tried in the order in which they were added. HEAD is answered by what is there for GET; OPTIONS by the router, as
-// are paths that are not there (404) and methods that a path does not have (405, with Allow).
+// A pattern is a path; a segment `{name}` matches any one segment, a last segment `*` all that follow. Patterns are
+// tried in the order in which they were added. HEAD uses the route of GET; the router itself answers OPTIONS, unknown
+// paths (404) and methods that a path does not have (405, with Allow).
 //
 // Threads: one context.
 // Cost:    linear in the number of routes; no allocation.
@@ -30,8 +30,8 @@ class router {
     /// Adds a route for DELETE.
     router& del(std::string_view pattern, handler answer) { return add(method::del, pattern, std::move(answer)); }
 
-    /// Answers a request. The routes must not change meanwhile. A body that the route does not want is read first, so
-    /// that a malformed one is refused whatever the path.
+    /// Answers a request. The routes must not change during the call. An unused body is read first, so that a
+    /// malformed one is refused whatever the path.
     /// @suspend As the handler. @cancel As the handler.
     [[nodiscard]] io::task<> answer(exchange* on) const;
 
@@ -54,17 +54,17 @@ class router {
     std::vector<route> routes_;
 };
 
-/// Whether `path` is one that `pattern` stands for.
+/// Whether `path` matches `pattern`.
 [[nodiscard]] bool path_matches(std::string_view pattern, std::string_view path) noexcept;
 
-/// What stands in `path` for `{name}` of `pattern`, or for `*`; empty if the pattern has no such segment.
+/// The part of `path` that matches `{name}` or `*` of `pattern`; empty if the pattern has no such segment.
 [[nodiscard]] std::string_view path_part(std::string_view pattern, std::string_view path,
                                          std::string_view name) noexcept;
 
-/// The value of `name` in a query such as "side=buy&size=3", still encoded; empty if it is not there.
+/// The value of `name` in a query such as "side=buy&size=3", still encoded; empty if it is missing.
 [[nodiscard]] std::string_view query_part(std::string_view query, std::string_view name) noexcept;
 
-/// Undoes percent encoding. @return false if an escape is malformed or stands for NUL; `into` is undefined then.
+/// Decodes percent encoding. @return false if an escape is malformed or is NUL; `into` is then undefined.
 [[nodiscard]] bool percent_decode(std::string_view text, std::string& into);
 
 }  // namespace corro::http

@@ -49,7 +49,7 @@ server::server(io::context& on, handler answer, server_options options)
     : context_(&on), handler_(std::move(answer)), options_(options) {}
 
 server::~server() {
-    CORRO_ASSERT(connections_count_ == 0 || context_->tearing_down(), "a server outlives its connections");
+    CORRO_ASSERT(connections_count_ == 0 || context_->tearing_down(), "a server must outlive its connections");
 }
 
 void server::link(exchange& added) noexcept {
@@ -110,7 +110,7 @@ io::task<std::error_code> server::accept_all(io::task_scope* connections, io::tc
 }
 
 io::task<> server::serve_accepted(io::tcp_stream stream, const securing* secure, counted) {
-    // Small responses leave at once; a socket that refuses this works all the same.
+    // Small responses are sent at once; a socket without this option works as well.
     (void)stream.set_option(io::no_delay(true));
     if (!*secure) {
         co_await serve_counted(io::any_stream(std::move(stream)));
@@ -138,8 +138,8 @@ io::task<> server::serve_counted(io::any_stream stream) {
     stream.close();
 }
 
-/// Ends the connection such that the last response arrives: a socket that is closed with bytes unread resets the
-/// connection, and the peer may lose what it has not read yet.
+/// Ends the connection so that the last response arrives: closing a socket with unread bytes resets the connection, and
+/// the peer may lose bytes.
 io::task<> server::send_close(exchange* on) {
     std::error_code error = co_await on->stream_->shutdown();
     std::array<std::byte, 4096> thrown_away;
@@ -149,7 +149,7 @@ io::task<> server::send_close(exchange* on) {
     }
 }
 
-/// The life of a connection. @return Whether it ends in an orderly way.
+/// Serves a connection. @return Whether it ends in an orderly way.
 io::task<bool> server::converse(exchange* on) {
     bool go_on = true;
     while (go_on) {
@@ -174,9 +174,9 @@ io::task<bool> server::converse(exchange* on) {
     co_return !error && !on->broken_;
 }
 
-/// Reads until a whole head is there and takes it apart.
+/// Reads until a head is complete and parses it.
 io::task<std::error_code> server::read_head(exchange* on) {
-    // What a refusal refers to until the head is known.
+    // A refusal refers to this until the head is known.
     on->head_ = request_head();
     std::string_view text;
     for (;;) {
@@ -196,12 +196,12 @@ io::task<std::error_code> server::read_head(exchange* on) {
     co_return std::error_code();
 }
 
-/// Sends what waits, then reads more until a head is whole.
+/// Sends waiting bytes, then reads until a head is complete.
 io::task<std::error_code> server::wait_for_head(exchange* on) {
     std::error_code error = co_await on->flush();
     if (error) co_return error;
     if (on->in_.unread_bytes() == 0) {
-        // Idle: nobody is owed anything, so a server that drains may end the connection here.
+        // Idle: there is no outstanding request, so a draining server may end the connection here.
         if (draining_) co_return io::operation_canceled();
         on->idle_ = true;
         error = co_await on->fill(options_.time.idle);
@@ -229,13 +229,13 @@ io::task<> server::run_handler(exchange* on) {
     if (!on->responded()) {
         on->refuse(500, "the request could not be handled");
     } else {
-        // Half a response: only the end of the connection can say so.
+        // An incomplete response: only the end of the connection can report that.
         on->broken_ = on->state_ != exchange::response_state::complete;
         on->close_after();
     }
 }
 
-/// Answers the request that was read. @return Whether the connection goes on.
+/// Answers the request. @return Whether the connection is kept.
 io::task<bool> server::answer(exchange* on) {
     using state = exchange::response_state;
     ++requests_count_;

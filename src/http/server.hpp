@@ -6,12 +6,12 @@
 //     });
 //     auto ended = co_await pages.serve(&acceptor);
 //
-// Requests of one connection are answered in their order, one at a time; the responses to what was pipelined leave
-// together. A request that is malformed or too large is answered with the status that says so, and the connection ends.
+// Requests of one connection are answered in their order, one at a time; responses to pipelined requests are sent
+// together. A malformed or too large request is answered with the matching status, and the connection ends.
 //
 // Limits:  server_options.
 // Threads: one context; for more, a server and an acceptor (with `reuse_port`) on each.
-// Cost:    per request: the handler's recycled frame, one read and one write for as many requests as arrived together.
+// Cost:    per request: the handler's recycled frame, one read and one write for all requests that arrived together.
 // Source:  RFC 9110, RFC 9112.
 #pragma once
 
@@ -31,28 +31,28 @@
 
 namespace corro::http {
 
-/// Answers one request; called again and again, for many connections side by side. What escapes from it becomes 500.
+/// Answers one request; called for each request, for many connections concurrently. An escaping exception becomes 500.
 using handler = std::function<io::task<>(exchange*)>;
 
-/// Makes an encrypted stream of an accepted one and puts it where the pointer says; runs within the connection's own
-/// task and time. A connection that it fails for is dropped.
+/// Makes an encrypted stream from an accepted one and stores it at the pointer; runs in the connection's own task and
+/// within its time limits. A connection for which it fails is dropped.
 using securing = std::function<io::task<std::error_code>(io::tcp_stream, io::any_stream*)>;
 
 /// Serves the connections of any number of acceptors.
 class server {
  public:
-    /// Serves on `on`, whose tasks then call `answer`.
+    /// Serves on `on`, and calls `answer` there.
     server(io::context& on, handler answer, server_options options = server_options());
     server(const server&) = delete;
     server& operator=(const server&) = delete;
-    /// @pre Nothing is served any more (asserted), except while the context is torn down.
+    /// @pre No connection is served any more (asserted), except while the context is torn down.
     ~server();
 
     /// Accepts and serves connections until `drain` or a stop, then ends them.
     ///
     /// @param from    Stays valid until the await returns.
     /// @param secure  Applied to each connection first; empty for plain ones.
-    /// @return        No error after `drain`; operation_canceled on stop; what accepting reports.
+    /// @return        No error after `drain`; operation_canceled on stop; errors of accepting.
     /// @suspend       Until every connection has ended; resumes on the server's context.
     /// @overlap       Any number, with an acceptor each.
     /// @cancel        Stops the connections and joins them.
@@ -61,8 +61,8 @@ class server {
     /// Serves one connection until its end. @suspend Until then. @cancel Ends the connection.
     [[nodiscard]] io::task<> serve_stream(io::any_stream stream);
 
-    /// No more connections, no more requests: idle connections end at once, others after the response under way, and
-    /// after `server_options::drain` whatever they are doing.
+    /// Ends serving: idle connections end at once, others after the current response, and all after
+    /// `server_options::drain`.
     void drain() noexcept;
 
     [[nodiscard]] bool draining() const noexcept { return draining_; }

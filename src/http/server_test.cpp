@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Responds with what it was asked: method, path, body.
+/// Responds with the request's method, path and body.
 io::task<> reflect(exchange* on) {
     const auto body = co_await on->read_body();
     if (!body) co_return;
@@ -194,7 +194,7 @@ TEST_P(http_server, slow_senders_meet_a_deadline_wherever_they_drip) {
     const auto drip = [](io::context* on, io::endpoint at, std::string start, std::string* got) -> io::task<> {
         io::tcp_stream stream = co_await connect_to(on, at);
         co_await stream.write_all(bytes_of(start));
-        // A byte now and then does not push the deadline ahead.
+        // Single bytes do not extend the deadline.
         for (int i = 0; i < 12; ++i) {
             co_await io::sleep_for(10ms);
             if (!start.empty()) co_await stream.write_all(bytes_of("1"));

@@ -1,4 +1,4 @@
-// Test support: an HTTP server on every backend, and a peer that sends it whatever bytes a test likes.
+// Test support: an HTTP server on every backend, and a peer that sends it any bytes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-/// Everything that comes until the end of the stream.
+/// Reads until the end of the stream.
 inline io::task<std::string> read_to_end(io::tcp_stream* from) {
     std::string all;
     std::string part(16 * 1024, '\0');
@@ -62,7 +62,7 @@ class with_server : public io::on_backend {
         io::block_on(ctx, whole(pages.serve(&*acceptor), play(&ctx, &pages, *acceptor->local_endpoint(), body)));
     }
 
-    /// Sends `request` as it is, and gives everything that comes back. The request's end must end the connection.
+    /// Sends `request` unchanged, and returns the whole answer. The request's end must end the connection.
     std::string ask(handler answer, std::string request, server_options options = server_options()) {
         std::string got;
         serve(

@@ -15,7 +15,7 @@ void append_number(std::string& to, std::uint64_t number) {
 }
 
 void append_status_line(std::string& to, unsigned status) {
-    CORRO_ASSERT(status >= 100 && status <= 999, "a status has three digits");
+    CORRO_ASSERT(status >= 100 && status <= 999, "a status must have three digits");
     if (status == 200) [[likely]] {
         to.append("HTTP/1.1 200 OK\r\n");
         return;
@@ -41,7 +41,7 @@ void append_request_line(std::string& to, method which, std::string_view target)
 }
 
 void append_field(std::string& to, std::string_view name, std::string_view value) {
-    CORRO_ASSERT(!name.empty() && detail::all_in(name, detail::in_token), "the name of a field is a token");
+    CORRO_ASSERT(!name.empty() && detail::all_in(name, detail::in_token), "the name of a field must be a token");
     to.append(name);
     to.append(": ");
     if (detail::all_in(value, detail::in_value)) [[likely]] {

@@ -1,7 +1,7 @@
 // The public book of one instrument, rebuilt from its market data: every order in priority order, every level, the last
-// prices. The distributor keeps one per instrument to serve snapshots; clients keep one to follow the feed.
+// prices. The distributor has one per instrument to serve snapshots; clients have one to follow the feed.
 //
-// It trusts nothing: an increment that contradicts the image is reported, so that a gap is noticed and not built upon.
+// It checks every incremental: one that contradicts the image is reported, so that a gap is noticed.
 //
 // Cost: O(1) per increment; memory grows with the number of open orders and is recycled. Sorted views sort on demand.
 // Source: docs/spec/derived_messages.md, public messages.
@@ -18,11 +18,11 @@
 
 namespace corro::market_data {
 
-/// What `book_image::apply` found.
+/// The result of `book_image::apply`.
 enum class image_status : std::uint8_t {
     applied,
-    not_public,     ///< the event is a private one: ignored
-    unknown_order,  ///< a change of an order that the image does not hold
+    not_public,     ///< the event is private and was ignored
+    unknown_order,  ///< a change of an order that is not in the image
     duplicate_order,
     wrong_quantity,  ///< an order's or a level's new quantity contradicts the image
 };
@@ -40,26 +40,25 @@ struct image_level {
 
 class book_image {
  public:
-    /// @param hash_key  Keys the tables: prices are chosen by clients. Changes nothing that the image returns but the
-    /// time.
+    /// @param hash_key  The secret of the hash tables, because clients choose prices. Changes no result, only the
+    /// speed.
     explicit book_image(std::uint64_t hash_key = 0);
 
-    /// Brings the image up to date with one public event of its instrument. The image stays as it was when the event
-    /// contradicts it.
+    /// Applies one public event of its instrument. When the event contradicts the image, the image does not change.
     [[nodiscard]] image_status apply(const domain::event& event);
 
-    /// Has the processor fetch what a change of this order will read first.
+    /// Prefetches the index entry of an order that will change.
     void prefetch(domain::order_id order) const noexcept { index_.prefetch(order.value); }
-    /// Has the processor fetch what adding this order will write to.
+    /// Prefetches the memory that the addition of this order will write.
     void prefetch_addition(domain::order_id order) const noexcept {
         index_.prefetch(order.value);
         if (free_ != none) __builtin_prefetch(&nodes_[free_], 1);
     }
-    /// What a change reads after that, which needs the first to be there: the order itself.
+    /// Second step, which needs the first one's memory: prefetches the order itself.
     void prefetch_order(domain::order_id order) const noexcept {
         if (const std::uint32_t* const slot = index_.find(order.value)) __builtin_prefetch(&nodes_[*slot], 1);
     }
-    /// And last its neighbours.
+    /// Third step: prefetches its neighbours.
     void prefetch_neighbours(domain::order_id order) const noexcept {
         const std::uint32_t* const slot = index_.find(order.value);
         if (slot == nullptr) return;
@@ -68,10 +67,10 @@ class book_image {
         if (n.next != none) __builtin_prefetch(&nodes_[n.next], 1);
     }
 
-    /// Forgets everything, keeps the memory.
+    /// Removes everything; keeps the memory.
     void clear();
 
-    /// Saves the image, or loads it into one that is empty; what cannot be fails the archive.
+    /// Saves the image, or loads it into an empty one; invalid values fail the archive.
     void transfer(base::archive& a);
 
     [[nodiscard]] std::size_t orders_count() const noexcept { return index_.size(); }
@@ -82,15 +81,16 @@ class book_image {
     /// The orders at a price, first in priority first.
     [[nodiscard]] std::vector<image_order> orders_at(domain::side side, domain::price_ticks price) const;
 
-    /// The best level as the last top_of_book announced it.
+    /// The best level according to the last top_of_book.
     [[nodiscard]] const domain::top& top() const noexcept { return top_; }
-    /// The best implied prices as the last implied_top announced them.
+    /// The best implied prices according to the last implied_top.
     [[nodiscard]] const domain::top& implied() const noexcept { return implied_; }
     [[nodiscard]] const domain::price_summary& prices() const noexcept { return prices_; }
     [[nodiscard]] const domain::volume_summary& volumes() const noexcept { return volumes_; }
     [[nodiscard]] bool has_traded() const noexcept { return prices_.last != domain::no_price; }
 
-    /// Order-independent digest of all orders with side, price and quantity. Equal digests: equal sets of orders.
+    /// A digest of all orders with side, price and quantity, independent of their sequence. Equal digests mean equal
+    /// sets of orders.
     [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
 
     /// Calls `f(side, price, order, quantity)` for every order: bids best first, then offers best first, each level in

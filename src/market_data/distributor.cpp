@@ -24,11 +24,11 @@ io::admission_options door_of(std::uint32_t all, std::uint32_t per_address) {
     io::admission_options options;
     options.guests_max = all;
     options.per_address_max = std::min(all, per_address);
-    options.reserved_for_proven = 0;  // nobody has a key here
+    options.reserved_for_proven = 0;  // there is no authentication here
     return options;
 }
 
-/// Where a connection comes from; one that has ended already comes from here.
+/// The peer's address; this machine for a connection that has ended already.
 std::optional<io::endpoint> origin_of(const io::tcp_stream& stream) noexcept {
     const auto peer = stream.remote_endpoint();
     return peer ? std::optional(*peer) : std::nullopt;
@@ -54,7 +54,7 @@ void distributor::define(const domain::instrument& instrument) {
 }
 
 distributor::~distributor() {
-    CORRO_ASSERT(subscribers_.empty(), "the serving tasks have ended before the distributor is destroyed");
+    CORRO_ASSERT(subscribers_.empty(), "the serving tasks must end before the distributor is destroyed");
 }
 
 void distributor::begin_at(std::uint64_t next_sequence, std::uint64_t last_command) noexcept {
@@ -91,7 +91,7 @@ io::task<void> distributor::serve(io::tcp_acceptor acceptor, port what) {
         auto stream = co_await acceptor.accept();
         if (!stream) break;  // closed or stopped
         auto s = std::make_unique<subscriber>(std::move(*stream));
-        // Counted here and not when the conversation starts: many may be accepted before the first one runs.
+        // Counted here and not when its task starts, because many may be accepted before the first task runs.
         const bool is_in = subscriber_admission_.enter(*s, origin_of(s->stream));
         statistics_.evicted = subscriber_admission_.evicted_count();
         if (!is_in) {
@@ -120,12 +120,12 @@ void distributor::end(subscriber& s) noexcept {
     if (s.scope != nullptr) s.scope->request_stop();
 }
 
-// How far behind the newest message a subscriber is, in bytes.
+// The lag of a subscriber behind the newest message, in bytes.
 std::uint64_t distributor::lag_of(const subscriber& s) const noexcept {
     return log_.end_position() - s.position;
 }
 
-// One connection, from accept to the end.
+// Serves one connection, from its accept to its end.
 io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
     subscribers_.push_back(s.get());
     if (!closing_ && !s->ended) {
@@ -152,8 +152,8 @@ io::task<void> distributor::converse(std::unique_ptr<subscriber> s, port what) {
     if (s->logged_in) log(telemetry::log_record_kind::subscriber_left, statistics_.subscribers_now);
 }
 
-// The last packets of a connection: what of the feed was not sent yet and the end of the session, unless the subscriber
-// wished to leave; and then until it closes too, so that what was said is not lost with the connection.
+// Ends a connection: sends the rest of the feed and the end of the session, unless the subscriber logged out. Then
+// waits until the subscriber closes too, so that the last packets are not lost with the connection.
 io::task<void> distributor::leave(subscriber* s, port what) {
     if (!s->logged_out) {
         while (what == port::feed && s->position != log_.end_position()) {
@@ -232,7 +232,7 @@ io::task<void> distributor::log_in(subscriber* s, port what) {
     }
 }
 
-// False: the connection is beyond use.
+// False when the connection has failed.
 io::task<bool> distributor::send_heartbeat(subscriber* s) {
     s->heartbeat_due = false;
     std::array<std::byte, soup::header_bytes> packet;
@@ -243,10 +243,10 @@ io::task<bool> distributor::send_heartbeat(subscriber* s) {
     co_return false;
 }
 
-// Sends from the feed log, in as large pieces as there are.
+// Sends from the feed log, in the largest possible pieces.
 io::task<void> distributor::send_feed(subscriber* s) {
     while (!s->ended) {
-        // A subscriber that was not read by the scope's other children while it fell behind is cut in flush().
+        // flush() disconnects a subscriber that falls too far behind.
         const auto bytes = log_.bytes_from(s->position, send_bytes_max);
         if (bytes.empty()) {
             if (s->heartbeat_due) {
@@ -281,7 +281,7 @@ io::task<void> distributor::send_snapshot(subscriber* s) {
     end(*s);
 }
 
-// Whatever the subscriber says: heartbeats keep it alive, a logout ends it, anything else is not the protocol.
+// Reads the subscriber's messages: heartbeats keep it alive, a logout ends it, all others violate the protocol.
 io::task<void> distributor::listen(subscriber* s) {
     while (!s->ended) {
         const auto packet =
@@ -309,7 +309,7 @@ io::task<void> distributor::listen(subscriber* s) {
     }
 }
 
-// A heartbeat packet for every interval without data; a subscriber that was silent for too long is gone.
+// Sends a heartbeat packet after every interval without data; disconnects a subscriber that was silent for too long.
 io::task<void> distributor::keep_alive(subscriber* s) {
     std::chrono::milliseconds silent{0};
     while (!s->ended) {
@@ -329,7 +329,7 @@ io::task<void> distributor::keep_alive(subscriber* s) {
     }
 }
 
-// The first of its messages are about an instrument that is not there yet.
+// The first messages of a definition are about an instrument that does not exist yet.
 void distributor::take_definition(const domain::event& event) {
     if (event.instrument.value >= books_.size()) {
         books_.resize(event.instrument.value + 1, book_image(options_.hash_key));
@@ -339,16 +339,16 @@ void distributor::take_definition(const domain::event& event) {
     if (!definitions_.take(event)) return;
     begun_.clear();
     const domain::instrument* made = instruments_.define(definitions_.get());
-    CORRO_ASSERT(made != nullptr, "the facility has checked the definition");
+    CORRO_ASSERT(made != nullptr, "the facility must have checked the definition");
 }
 
 void distributor::publish(const domain::event& event) noexcept {
     CORRO_ASSERT(domain::is_public(event.kind));
-    CORRO_ASSERT(!closing_, "the feed ends with close()");
+    CORRO_ASSERT(!closing_, "nothing may be published after close()");
     if (domain::is_definition(event.kind)) [[unlikely]]
         take_definition(event);
     const image_status status = books_[event.instrument.value].apply(event);
-    CORRO_ASSERT(status == image_status::applied, "the facility's events agree with each other");
+    CORRO_ASSERT(status == image_status::applied, "the facility's events must be consistent");
     last_command_ = event.command.value;
     pictures_[event.instrument.value].changed_at = log_.next_sequence();
     const std::span<std::byte> room = log_.reserve();

@@ -3,7 +3,7 @@
 // The feed is one sequence of messages over SoupBinTCP; the framing gives every message its number. Each message is
 // encoded once, into the feed log, and every subscriber sends from there. A late joiner asks the snapshot port for all
 // books as of message N, then logs in to the feed with N + 1 as the sequence number: it sees every change once, or is
-// told that it cannot.
+// rejected.
 //
 // Threads: one context. Limits: market_data/limits.hpp.
 // Cost: per event one encoding and one update of the book image; per subscriber and batch one write.
@@ -66,10 +66,10 @@ struct distributor_statistics {
     std::uint64_t logins = 0;
     std::uint64_t logins_rejected = 0;
     std::uint64_t snapshots = 0;
-    std::uint64_t depths_sent = 0;          ///< conflated pictures of one instrument, counted per subscriber
-    std::uint64_t snapshots_made = 0;       ///< the others were sent what was made for one before
-    std::uint64_t connections_refused = 0;  ///< closed at once: too many have logged in
-    std::uint64_t evicted = 0;              ///< closed before they had logged in, to make room for newer ones
+    std::uint64_t depths_sent = 0;          ///< conflated pictures sent, counted per subscriber
+    std::uint64_t snapshots_made = 0;       ///< several subscribers may get the same one
+    std::uint64_t connections_refused = 0;  ///< closed at once, because too many have logged in
+    std::uint64_t evicted = 0;              ///< closed before their login, to admit newer ones
     std::uint64_t slow_cut = 0;
     std::uint64_t silent_cut = 0;
     std::uint64_t protocol_errors = 0;
@@ -84,52 +84,51 @@ class distributor {
     distributor(const distributor&) = delete;
     distributor& operator=(const distributor&) = delete;
 
-    /// Begins in the middle of a feed that somebody else publishes too: the next message has this number, and the books
-    /// are what `adopt` makes them. @pre Nothing was published yet (asserted).
+    /// Begins in the middle of a feed that another process publishes too: the next message has this number, and `adopt`
+    /// sets the books. @pre Nothing was published yet (asserted).
     void begin_at(std::uint64_t next_sequence, std::uint64_t last_command) noexcept;
-    /// For set-up: an instrument that an operator has defined in another life of the venue.
+    /// For set-up: adds an instrument that was defined in an earlier run of the venue.
     void define(const domain::instrument& instrument);
-    /// For set-up: the events so far of a definition in whose middle the feed begins; the rest will be published.
+    /// For set-up: the first events of a definition in whose middle the feed begins; the rest will be published.
     void begin_definition(std::span<const domain::event> events);
-    /// The book of an instrument as it is at that moment. False for an unknown instrument.
+    /// Sets the book of an instrument at that moment. False for an unknown instrument.
     [[nodiscard]] bool adopt(domain::instrument_id id, const book_image& book);
 
-    /// Writes the books, the number of the next message, and the newest messages as far as they fit `log_bytes_max`, so
-    /// that another distributor can go on. False when the sink would not take it all.
+    /// Writes the books, the number of the next message, and the newest messages up to `log_bytes_max`, so that another
+    /// distributor can continue. False when the sink fails.
     [[nodiscard]] bool save(base::byte_sink& sink, std::size_t log_bytes_max);
-    /// Goes on where the one that was saved stood. False, and nothing has changed, when the bytes are not what `save`
-    /// writes for the same instruments. @pre Nothing was published yet (asserted).
+    /// Continues from a saved distributor. False without any change when the bytes are not from `save` with the same
+    /// instruments. @pre Nothing was published yet (asserted).
     [[nodiscard]] bool load(base::byte_source& source);
 
-    /// Serves the live feed until `close`; ends when every subscriber has left.
+    /// Serves the live feed until `close`; ends when every subscriber has disconnected.
     [[nodiscard]] io::task<void> serve_feed(io::tcp_acceptor acceptor);
 
     /// Serves snapshots until `close`.
     [[nodiscard]] io::task<void> serve_snapshots(io::tcp_acceptor acceptor);
 
-    /// Serves conflated depth until `close`: pictures of the best levels, as often as a subscriber can take them.
+    /// Serves conflated depth until `close`: pictures of the best levels, at the speed of each subscriber.
     [[nodiscard]] io::task<void> serve_depth(io::tcp_acceptor acceptor);
 
-    /// Ends the feed: every subscriber gets what it has not read yet and an end-of-session packet, as far as it takes
+    /// Ends the feed: every subscriber gets the remaining messages and an end-of-session packet, as far as it reads
     /// them within market_data::farewell_timeout.
     void close() noexcept;
 
-    /// Appends a public event to the feed; one that defines an instrument makes it known here too. Private events are
-    /// not for here (asserted), nor an event that contradicts the ones before it (asserted: the facility and the image
-    /// must agree), nor any after `close` (asserted).
+    /// Appends a public event to the feed; a definition adds its instrument here too. The event must be public, must
+    /// not contradict the ones before it, and must not come after `close` (all asserted).
     void publish(const domain::event& event) noexcept;
 
-    /// Fetches into the caches what the events of these commands will need, as far as their orders are known. Changes
-    /// nothing.
+    /// Prefetches the memory for the events of these commands, as far as their orders are known. Changes no state.
     void expect(std::span<const domain::prefetch_hint> coming) const noexcept;
     /// The same for an event that will be published soon.
     void expect(const domain::event& event) const noexcept {
-        // The definition of its instrument may stand before it among the events that are still to be published.
+        // The definition of its instrument may be among the events that are not published yet.
         if (event.kind != domain::event_kind::order_added || event.instrument.value >= books_.size()) return;
         books_[event.instrument.value].prefetch_addition(event.book.order);
     }
 
-    /// Starts sending what was published: once per batch of events. Cuts off who is too far behind.
+    /// Starts sending the published messages. To be called once per batch of events. Disconnects subscribers that are
+    /// too far behind.
     void flush() noexcept;
 
     /// The public book as published so far; nullptr for an unknown instrument.
@@ -137,7 +136,7 @@ class distributor {
 
     [[nodiscard]] const distributor_statistics& statistics() const noexcept { return statistics_; }
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return log_.next_sequence(); }
-    /// The feed's recent past, for who publishes it by other ways.
+    /// The log of recent feed messages, for other publishers.
     [[nodiscard]] const feed_log& log() const noexcept { return log_; }
 
  private:
@@ -145,7 +144,7 @@ class distributor {
     /// The latest picture of an instrument's best levels, ready to be sent.
     struct depth_picture {
         std::vector<std::byte> bytes;
-        std::uint64_t made_at = 0;     ///< number of the feed's next message then
+        std::uint64_t made_at = 0;     ///< the number of the feed's next message at that time
         std::uint64_t changed_at = 0;  ///< number of the last message about the instrument
     };
     struct subscriber;
@@ -176,15 +175,15 @@ class distributor {
     std::vector<book_image> books_;        ///< by instrument id
     std::vector<depth_picture> pictures_;  ///< by instrument id
     domain::definition_reader definitions_;
-    std::vector<domain::event> begun_;  ///< the messages so far of a definition whose last one has not come yet
+    std::vector<domain::event> begun_;  ///< the messages of an incomplete definition
     feed_log log_;
     std::uint64_t last_command_ = 0;
     io::admission subscriber_admission_;
     io::admission snapshot_admission_;
-    shared_bytes latest_;                ///< the last snapshot that was made
-    std::uint64_t latest_position_ = 0;  ///< of the feed's end then
+    shared_bytes latest_;                ///< the last snapshot made
+    std::uint64_t latest_position_ = 0;  ///< the feed's end at that time
     io::steady_time snapshots_window_begin_{};
-    std::uint32_t snapshots_made_ = 0;  ///< since then
+    std::uint32_t snapshots_made_ = 0;  ///< since the beginning of the window
     std::vector<subscriber*> subscribers_;
     io::tcp_acceptor* acceptors_[3] = {nullptr, nullptr, nullptr};
     distributor_statistics statistics_;

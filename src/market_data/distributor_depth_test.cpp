@@ -1,4 +1,4 @@
-// Conflated depth: pictures of the best levels for who does not want every change.
+// Conflated depth: pictures of the best levels instead of every change.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace soup = wire::soup_bin_tcp;
 using testing::raw_subscriber;
 using testing::test_exchange;
 
-/// The last picture of each instrument, taken from whole pictures only.
+/// The last complete picture of each instrument.
 class pictures {
  public:
     struct picture {
@@ -44,7 +44,7 @@ class pictures {
                 if (!drawing_ || wire::check(**frame)) return false;
                 drawing_ = false;
                 next_.last_sequence = wire::snapshot_end_view(**frame).last_sequence().value;
-                // What came later is never older.
+                // A later picture is never older.
                 if (next_.last_sequence < whole[about_].last_sequence) return false;
                 whole[about_] = next_;
                 ++count;
@@ -71,7 +71,7 @@ class pictures {
         co_return true;
     }
 
-    /// Whether every instrument's picture is the venue's own book as it is now.
+    /// Whether every instrument's picture equals the venue's present book.
     [[nodiscard]] bool agree(const test_exchange& x) const {
         for (const domain::instrument& i : x.instruments()) {
             const auto found = whole.find(i.id.value);
@@ -118,7 +118,7 @@ distributor_options quick_pictures() {
     return options;
 }
 
-/// Opens the port of pictures beside the two that the exchange under test has, and runs `body`.
+/// Opens the depth port beside the two of the exchange under test, and runs `body`.
 template <class Body>
 io::task<void> with_depth_port(test_exchange* x, Body body) {
     auto acceptor = io::tcp_acceptor::open(x->context, io::endpoint::loopback(0));
@@ -160,7 +160,8 @@ TEST(distributor_depth, who_does_not_read_is_not_cut_and_gets_the_latest_picture
             CORRO_REQUIRE(subscriber);
             const auto accepted = co_await subscriber->log_in(0);
             CORRO_REQUIRE(accepted);
-            // More than the feed's log holds passes by while nothing is read: on the feed he would be cut off.
+            // More than the feed's log is published while nothing is read: a subscriber of the feed would be
+            // disconnected.
             const std::uint64_t bytes_before = self->feed.statistics().bytes;
             while (self->feed.statistics().bytes - bytes_before < 3 * feed_log_bytes_min) {
                 self->trade(200);

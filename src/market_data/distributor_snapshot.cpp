@@ -1,5 +1,5 @@
-// What the distributor says about a moment instead of a change: all books for who joins late, and the best levels for
-// who does not want every change.
+// The distributor's messages about a moment: all books for subscribers that join late, and the best levels for
+// subscribers of conflated depth.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ class packets {
     void append(const Message& message) {
         put(wire::encode(message, 0, std::span<std::byte>(buffer_)));
     }
-    /// A definition, and those of its legs behind it.
+    /// Appends a definition and its legs.
     void append(const domain::instrument& i) {
         put(wire::encode(i, 0, std::span<std::byte>(buffer_)));
         for (std::size_t leg = 0; leg < i.legs_count; ++leg) put(wire::encode_leg(i, leg, 0, buffer_));
@@ -46,7 +46,7 @@ class packets {
     std::array<std::byte, feed_log::message_bytes_max> buffer_;
 };
 
-/// An instrument's best levels, prices and volumes.
+/// Appends an instrument's best levels, prices and volumes.
 void append_summary(packets& to, domain::event& event, const domain::instrument& i, const book_image& book) {
     event.side = domain::side::buy;
     event.kind = domain::event_kind::top_of_book;
@@ -67,8 +67,8 @@ void append_summary(packets& to, domain::event& event, const domain::instrument&
 
 }  // namespace
 
-// For who asks now: of this moment, unless as many were made in this window as may be. Then the last one, from whose
-// moment on the feed is still there.
+// A snapshot for a new subscriber: of this moment, or the last one when this window's limit is reached. The feed still
+// has all messages since the last one.
 distributor::shared_bytes distributor::snapshot() {
     const io::steady_time now = context_.now();
     if (now - snapshots_window_begin_ >= options_.snapshots_window) {
@@ -79,7 +79,7 @@ distributor::shared_bytes distributor::snapshot() {
     if (latest_ != nullptr && behind == 0) return latest_;
     const bool leads_on = latest_ != nullptr && behind <= log_.capacity_bytes() / (2 * join_lag_divisor);
     if (leads_on && snapshots_made_ >= options_.snapshots_made_max) return latest_;
-    latest_ = nullptr;  // before there are two
+    latest_ = nullptr;  // before the next one is allocated
     latest_ = std::make_shared<const std::vector<std::byte>>(make_snapshot());
     latest_position_ = log_.end_position();
     ++snapshots_made_;
@@ -128,7 +128,7 @@ bool distributor::save(base::byte_sink& sink, std::size_t log_bytes_max) {
     base::archive a(sink);
     std::uint64_t next = log_.next_sequence();
     std::uint64_t first = log_.first_sequence();
-    // Who reads a log that begins in the middle begins with an indexed message.
+    // A log that begins in the middle can be read only from an indexed message on.
     while (first != next && log_.end_position() - log_.position_of(first) > log_bytes_max) {
         first = std::min(next, first + feed_log::index_every - (first - 1) % feed_log::index_every);
     }
@@ -179,7 +179,7 @@ std::vector<std::byte> distributor::definitions() const {
     return bytes;
 }
 
-// Made once for all subscribers, and anew only when something has changed since.
+// Made once for all subscribers, and again only after a change.
 const distributor::depth_picture& distributor::depth_snapshot_of(const domain::instrument& i) {
     depth_picture& picture = pictures_[i.id.value];
     if (picture.made_at > picture.changed_at) return picture;
@@ -215,12 +215,12 @@ const distributor::depth_picture& distributor::depth_snapshot_of(const domain::i
     return picture;
 }
 
-// Definitions, all again when there is a new one; then round after round the pictures that have changed. A subscriber
-// that does not keep up waits in its own write; what it missed meanwhile is not kept for it, it gets the next picture.
+// Sends definitions, all again when there is a new one; then the changed pictures, in rounds. A slow subscriber waits
+// in its own write; it does not get pictures missed during that time, but the next one.
 io::task<void> distributor::send_depth(subscriber* s) {
     std::vector<std::byte> bytes;
     std::size_t defined_count = 0;
-    std::uint64_t sent_at = 0;  // everything that changed before this message has been sent
+    std::uint64_t sent_at = 0;  // all changes before this message have been sent
     while (!s->ended) {
         const std::uint64_t now = log_.next_sequence();
         if (defined_count != instruments_.count()) {

@@ -1,4 +1,4 @@
-// The feed and its snapshots: what subscribers get, in which order, and who is refused.
+// The feed and its snapshots: the subscribers' messages, their order, and rejected subscribers.
 #include "market_data/distributor.hpp"
 
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ using testing::test_exchange;
 namespace soup = wire::soup_bin_tcp;
 using subscriber_pointer = std::unique_ptr<raw_subscriber>;
 
-/// A snapshot, read whole.
+/// Reads a whole snapshot.
 io::task<bool> take_snapshot(test_exchange* x, follower* into) {
     const subscriber_pointer s = co_await raw_subscriber::connect(x->snapshot_port);
     if (s == nullptr || !co_await s->log_in(1)) co_return false;
     co_return co_await into->read_snapshot(s.get());
 }
 
-/// A connection that is logged in to the feed at `sequence`; a null pointer when that was refused.
+/// A connection logged in to the feed at `sequence`; a null pointer when the login was rejected.
 io::task<subscriber_pointer> subscribe(test_exchange* x, std::uint64_t sequence) {
     subscriber_pointer s = co_await raw_subscriber::connect(x->feed_port);
     if (s == nullptr || !co_await s->log_in(sequence)) co_return nullptr;
@@ -63,7 +63,7 @@ TEST(distributor, late_joiners_get_a_snapshot_under_traffic_and_then_every_incre
             while (!last_round) {
                 last_round = !*still_trading;
                 CORRO_REQUIRE(co_await f.follow(s.get(), on->feed.next_sequence() - 1));
-                // Nothing was published since the last message arrived: the books must agree now.
+                // Nothing was published since the last message, so the books must agree now.
                 if (s->next_sequence == on->feed.next_sequence()) {
                     CORRO_REQUIRE(f.difference(*on).empty());
                     EXPECT_TRUE(f.is_consistent);
@@ -175,7 +175,7 @@ TEST(distributor, never_lets_somebody_in_only_to_cut_them_off) {
     test_exchange exchange(base::test_seed(), options);
     exchange.run([](test_exchange* x) -> io::task<> {
         while (x->feed.statistics().bytes < 2 * feed_log_bytes_min) x->trade(100);
-        // The oldest number that is still accepted, by halving.
+        // Finds the oldest accepted number by bisection.
         std::uint64_t rejected = 1;
         std::uint64_t accepted = x->feed.next_sequence();
         while (accepted - rejected > 1) {
@@ -232,7 +232,7 @@ TEST(distributor, closes_connections_that_do_not_log_in_or_say_something_else) {
     });
 }
 
-// Random bytes behind a sound login, on both ports, while somebody else follows.
+// Random bytes after a valid login, on both ports, while another subscriber follows.
 io::task<> subscribers_talk_nonsense(test_exchange* x, std::uint64_t seed) {
     base::prng random(seed);
     const subscriber_pointer bystander = co_await subscribe(x, 1);
@@ -258,8 +258,8 @@ TEST(distributor, ends_a_subscriber_that_says_something_else_after_its_login_and
     exchange.run([seed](test_exchange* x) { return subscribers_talk_nonsense(x, seed); });
 }
 
-/// Connections that say nothing. They are made while the venue's loop stands still, so that all of them wait to be
-/// accepted at once.
+/// Idle connections. They are made while the venue's loop does not run, so that all of them wait to be accepted at
+/// once.
 struct silent_crowd {
     silent_crowd(const io::endpoint& port, int count) {
         for (int i = 0; i < count; ++i) {
@@ -279,7 +279,7 @@ TEST(distributor, N5_turns_out_the_oldest_who_has_not_logged_in_and_no_subscribe
     exchange.run([](test_exchange* x) -> io::task<> {
         const subscriber_pointer first = co_await subscribe(x, 0);
         CORRO_REQUIRE(first != nullptr);
-        // Not in the coroutine's frame, which is not aligned for it.
+        // Not in the coroutine's frame, which lacks the alignment.
         const auto crowd = std::make_unique<silent_crowd>(x->feed_port, 30);
         while (x->feed.statistics().evicted < 28) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         while (x->feed.statistics().subscribers_now > 3) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
@@ -288,7 +288,7 @@ TEST(distributor, N5_turns_out_the_oldest_who_has_not_logged_in_and_no_subscribe
         EXPECT_NE(second, nullptr) << "a newcomer finds a place";
         const subscriber_pointer third = co_await subscribe(x, 0);
         EXPECT_NE(third, nullptr);
-        // Now all that there are have logged in.
+        // Now all connections have logged in.
         const auto late = std::make_unique<silent_crowd>(x->feed_port, 5);
         while (x->feed.statistics().connections_refused < 5) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         x->trade(50);
@@ -323,7 +323,7 @@ io::task<> take_snapshots(test_exchange* x, int count) {
         x->trade(20);
         follower f;
         CORRO_REQUIRE(co_await take_snapshot(x, &f));
-        // Whatever its age: the feed goes on from there.
+        // The feed continues from the snapshot, whatever its age.
         const subscriber_pointer s = co_await subscribe(x, f.last_sequence + 1);
         CORRO_REQUIRE(s != nullptr);
         CORRO_REQUIRE(co_await f.follow(s.get(), x->feed.next_sequence() - 1));
@@ -388,7 +388,7 @@ TEST(distributor, cuts_off_a_subscriber_that_does_not_read_and_slows_nobody) {
             if (each.id.value >= f.books.size()) f.books.resize(each.id.value + 1);
         }
         f.ended = true;
-        // What the kernel's buffers take comes on top of the log.
+        // The kernel's buffers hold bytes in addition to the log.
         for (int i = 0; x->feed.statistics().slow_cut == 0; ++i) {
             CORRO_REQUIRE(i < 5'000);
             x->trade(100);
@@ -397,7 +397,7 @@ TEST(distributor, cuts_off_a_subscriber_that_does_not_read_and_slows_nobody) {
         EXPECT_EQ(f.difference(*x), "");
         EXPECT_EQ(x->feed.statistics().slow_cut, 1U);
         while (x->feed.statistics().subscribers_now > 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
-        // Whatever it reads now has no gap; it just ends.
+        // The remaining messages have no gap; then the connection ends.
         std::uint64_t read = 0;
         while (co_await deaf->next_change()) ++read;
         EXPECT_GT(read, 0U);
@@ -448,7 +448,7 @@ TEST(distributor, lets_subscribers_go_who_ask_for_it) {
 TEST(distributor, ends_the_session_behind_the_last_message_when_it_closes) {
     test_exchange exchange(base::test_seed());
     exchange.run([](test_exchange* x) -> io::task<> {
-        // One has read everything, one was not given a chance to read anything of what was published last.
+        // One has read everything, the other nothing of the last messages.
         const subscriber_pointer current = co_await subscribe(x, 0);
         CORRO_REQUIRE(current != nullptr);
         x->trade(100);

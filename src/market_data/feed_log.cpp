@@ -25,7 +25,7 @@ feed_log::feed_log(std::size_t capacity_bytes, base::page_touch touch)
 }
 
 void feed_log::begin_at(std::uint64_t sequence) noexcept {
-    CORRO_ASSERT(end_ == 0 && sequence != 0, "a feed begins once");
+    CORRO_ASSERT(end_ == 0 && sequence != 0, "the beginning of a feed can be set only once");
     next_sequence_ = begin_sequence_ = sequence;
 }
 
@@ -46,7 +46,7 @@ void feed_log::commit(std::size_t size) noexcept {
 std::uint64_t feed_log::first_sequence() const noexcept {
     if (next_sequence_ == begin_sequence_) return next_sequence_;
     if (begin_sequence_ == 1 && oldest_position() == 0) return 1;
-    // Indexed messages are in order of position: the first at or behind the oldest byte that is still whole.
+    // Indexed messages are ordered by position: finds the first one that is not overwritten.
     const std::uint64_t last = (next_sequence_ - 2) / index_every;
     const std::uint64_t first_indexed = (begin_sequence_ - 1 + index_every - 1) / index_every;
     std::uint64_t low = std::max(first_indexed, last >= index_.size() ? last - index_.size() + 1 : 0);
@@ -80,7 +80,7 @@ std::size_t feed_log::packet_bytes(std::uint64_t position) const noexcept {
 std::span<const std::byte> feed_log::packet_at(std::uint64_t position) const noexcept {
     CORRO_ASSERT(position <= end_ && position >= oldest_position());
     if (position == end_) return {};
-    // A packet across the end of the memory stays whole in the slack until the next one that reaches there.
+    // A packet across the end of the memory stays complete in the slack until the next such packet.
     return {bytes_.get() + fold(position), packet_bytes(position)};
 }
 

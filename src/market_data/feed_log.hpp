@@ -1,7 +1,7 @@
-// The feed's recent past: every message once, already framed, for as many subscribers as there are.
+// The recent messages of the feed: each once, already framed, for any number of subscribers.
 //
-// A message is encoded a single time, behind its SoupBinTCP header, and every subscriber sends straight from here; what
-// distinguishes one from another is only a position. When the memory is used up the oldest messages go.
+// A message is encoded once, behind its SoupBinTCP header, and every subscriber's data is sent directly from here;
+// subscribers differ only by a position. When the memory is used up the oldest messages are overwritten.
 //
 // Layout: a circular array of bytes plus slack for one message, so that a message is always written in one piece and
 // then
@@ -29,27 +29,27 @@ class feed_log {
     /// `capacity_bytes` is rounded up to a power of two, at least 4 KiB.
     explicit feed_log(std::size_t capacity_bytes, base::page_touch touch = base::page_touch::no);
 
-    /// Begins in the middle of a feed: the first message will have this number. What can be asked for begins with the
-    /// next message whose number is one more than a multiple of index_every. @pre Nothing was appended (asserted).
+    /// Begins in the middle of a feed: the first message will have this number. Readers can begin with the next message
+    /// whose number is one more than a multiple of index_every. @pre Nothing was appended (asserted).
     void begin_at(std::uint64_t sequence) noexcept;
 
-    /// Room for the next packet, message_bytes_max long. Overwrites the oldest messages: positions below
-    /// `first_position()` as it is after the next commit must not be read any more.
+    /// Space for the next packet, of message_bytes_max bytes. Overwrites the oldest messages: after the next commit
+    /// positions below the new `first_position()` must not be read any more.
     [[nodiscard]] std::span<std::byte> reserve() noexcept;
 
     /// Appends the first `size` bytes of the reservation as one packet.
     void commit(std::size_t size) noexcept;
 
-    /// Number that the next message will have; the first message is 1 unless `begin_at` said otherwise.
+    /// The number of the next message; the first message has 1, or the number of `begin_at`.
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
 
-    /// The oldest sequence number that can still be asked for.
+    /// The oldest sequence number that is still available.
     [[nodiscard]] std::uint64_t first_sequence() const noexcept;
 
-    /// Position behind the last message.
+    /// The position behind the last message.
     [[nodiscard]] std::uint64_t end_position() const noexcept { return end_; }
 
-    /// Where message `sequence` starts; `first_sequence() <= sequence <= next_sequence()`.
+    /// The position of message `sequence`; `first_sequence() <= sequence <= next_sequence()`.
     [[nodiscard]] std::uint64_t position_of(std::uint64_t sequence) const noexcept;
 
     /// Whole packets and parts of packets from `position` on, contiguous in memory, at most `limit_bytes`; empty at the
@@ -68,7 +68,7 @@ class feed_log {
         return static_cast<std::size_t>(position) & (capacity_ - 1);
     }
     [[nodiscard]] std::uint64_t oldest_position() const noexcept {
-        // One message more than there is stays out of reach: the next reservation writes there.
+        // Keeps the space of one message free, where the next reservation writes.
         const std::uint64_t reach = capacity_ - message_bytes_max;
         return end_ > reach ? end_ - reach : 0;
     }
@@ -78,7 +78,7 @@ class feed_log {
     std::vector<std::uint64_t> index_;  ///< position of every index_every-th message, circular
     std::uint64_t end_ = 0;
     std::uint64_t next_sequence_ = 1;
-    std::uint64_t begin_sequence_ = 1;  ///< of the first message that was ever here
+    std::uint64_t begin_sequence_ = 1;  ///< of the first message ever
 };
 
 }  // namespace corro::market_data

@@ -103,7 +103,7 @@ TEST(feed_log, takes_its_memory_at_construction_when_it_is_asked_to) {
     if (before == 0) GTEST_SKIP() << "the system does not say how much memory is in use";
     {
         const feed_log untouched(size);
-        // Beside the messages there is the index, and a sanitizer's own notes.
+        // Beside the messages there are the index and a sanitizer's data.
         EXPECT_LT(base::resident_bytes(), before + size / 2);
     }
     const feed_log touched(size, base::page_touch::yes);

@@ -1,7 +1,7 @@
-// One sequence out of several unreliable copies of it: lines A and B of a feed, and what is sent again.
+// Merges several unreliable copies of one sequence: lines A and B of a feed, and retransmissions.
 //
-// Every message goes in with its number, from whichever line; each comes out once, in order. A message that comes too
-// early is held until the ones before it have come. What is missing can be asked for, and given up.
+// Messages enter with their numbers, from any line; each leaves once, in order. A message that comes too early is
+// held until the ones before it have come. Missing messages can be listed, and given up.
 //
 // Limits: holds messages up to `window` numbers ahead, each at most `message_bytes_max`.
 // Threads: none of its own.
@@ -21,9 +21,9 @@
 namespace corro::market_data {
 
 enum class arrival : std::uint8_t {
-    delivered,  ///< and every held message that follows it
-    held,       ///< some before it are missing
-    duplicate,  ///< it has come before
+    delivered,  ///< with all held messages that follow it
+    held,       ///< an earlier one is missing
+    duplicate,  ///< received before
     too_early,  ///< beyond the window, or too large to hold: not kept
 };
 
@@ -37,7 +37,7 @@ class line_merger {
  public:
     static constexpr std::size_t message_bytes_max = 512;
 
-    /// @param next    Number of the first message wanted, from 1.
+    /// @param next    The number of the first message, from 1.
     /// @param window  A power of two.
     explicit line_merger(std::uint64_t next, std::uint32_t window = 4'096)
         : next_(next),
@@ -53,7 +53,7 @@ class line_merger {
         note(sequence + 1);
         if (sequence < next_) return arrival::duplicate;
         if (sequence != next_) return hold(sequence, message);
-        // A copy that was held is the same message.
+        // A held copy is the same message.
         sizes_[slot(sequence)] = absent;
         sink(next_++, message);
         deliver(sink);
@@ -65,7 +65,7 @@ class line_merger {
         if (next > end_) end_ = next;
     }
 
-    /// The first messages from `from` on that exist and have not come; nothing when all have.
+    /// The first range of missing messages from `from` on; nothing when none is missing.
     [[nodiscard]] std::optional<missing_range> missing(std::uint64_t from = 0) const noexcept {
         std::uint64_t first = from > next_ ? from : next_;
         while (first < end_ && is_held(first)) ++first;
@@ -75,11 +75,11 @@ class line_merger {
         return missing_range{first, end - first};
     }
 
-    /// Number of the next message that comes out.
+    /// The number of the next message to leave.
     [[nodiscard]] std::uint64_t next() const noexcept { return next_; }
-    /// One more than the highest number heard of.
+    /// One more than the highest known number.
     [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
-    /// Whether so much is missing that the window cannot hold what comes after it.
+    /// Whether more messages are missing than the window can bridge.
     [[nodiscard]] bool is_overrun() const noexcept { return end_ - next_ > sizes_.size(); }
 
  private:
@@ -117,7 +117,7 @@ class line_merger {
 
     std::uint64_t next_;
     std::uint64_t end_;
-    std::vector<std::uint16_t> sizes_;  ///< of the messages held, by slot; `absent` where there is none
+    std::vector<std::uint16_t> sizes_;  ///< of the held messages, by slot; `absent` for none
     std::unique_ptr<std::byte[]> bytes_;
 };
 

@@ -11,7 +11,7 @@
 namespace corro::market_data {
 namespace {
 
-/// What message `sequence` says, so that a wrong one is noticed.
+/// The content of message `sequence`, so that a wrong one is noticed.
 std::vector<std::byte> message_of(std::uint64_t sequence) {
     std::vector<std::byte> message(sequence % 37);
     for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<std::byte>(sequence * 31 + i);
@@ -97,7 +97,7 @@ TEST(line_merger, two_lossy_lines_and_retransmission_give_every_message_once) {
         std::vector<std::uint64_t> late;
         while (positions[0] <= count || positions[1] <= count) {
             const std::uint64_t line = positions[0] > count ? 1 : positions[1] > count ? 0 : random.below(2);
-            // A line may not run away from the other by more than what is held.
+            // A line may not be further ahead of the other than the window.
             if (positions[line] >= merger.next() + 60) {
                 while (const auto gap = merger.missing()) {
                     static_cast<void>(merger.take(gap->first, message_of(gap->first), sink));

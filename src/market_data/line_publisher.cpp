@@ -31,7 +31,7 @@ std::expected<io::udp_socket, std::error_code> open_line(io::context& context, c
     auto socket = io::udp_socket::open(context, any_of(to.family()));
     if (!socket || !to.is_multicast()) return socket;
     std::error_code error = socket->set_option(io::multicast_hops(static_cast<int>(options.multicast_hops)));
-    // Receivers on the venue's own machine are members like any other.
+    // Receivers on the venue's own machine must get the packets too.
     if (!error) error = socket->set_option(io::multicast_loop(true));
     if (!error && options.multicast_interface != 0) {
         error = socket->set_option(io::multicast_interface(static_cast<int>(options.multicast_interface)));
@@ -120,7 +120,7 @@ io::task<void> line_publisher::run() {
     co_await serving.join();
 }
 
-// Puts as many messages into packets as there are and as fit a batch; returns how many packets.
+// Puts all messages that fit a batch into packets; returns the number of packets.
 std::size_t line_publisher::fill_packets() {
     packets_.clear();
     auto packet = log_.packet_at(position_);
@@ -138,7 +138,7 @@ std::size_t line_publisher::fill_packets() {
     return packets_.size();
 }
 
-// The packets of the batch under way, to every line.
+// Sends the packets of the current batch on every line.
 io::task<void> line_publisher::send_on_all_lines(std::size_t count) {
     for (line& l : lines_) {
         datagrams_.clear();
@@ -147,7 +147,7 @@ io::task<void> line_publisher::send_on_all_lines(std::size_t count) {
         while (!rest.empty()) {
             const auto sent = co_await l.socket.send_batch(rest);
             if (!sent && sent.error() == io::condition::canceled) co_return;
-            // A packet that the system does not take is a lost packet, which receivers know how to mend.
+            // A packet that the system does not accept is lost like any other, and receivers request it.
             if (!sent) ++statistics_.send_errors;
             rest = rest.subspan(sent ? *sent : 1);
         }
@@ -158,7 +158,7 @@ io::task<void> line_publisher::send_on_all_lines(std::size_t count) {
 io::task<void> line_publisher::send_lines() {
     while (true) {
         if (log_.end_position() - position_ > log_.capacity_bytes() / lag_max_divisor * lag_max_numerator) {
-            // Too late: the receivers will notice the gap and join again.
+            // The log no longer has these messages: the receivers will notice the gap and join again.
             statistics_.skipped += log_.next_sequence() - next_sequence_;
             position_ = log_.end_position();
             next_sequence_ = log_.next_sequence();
@@ -180,7 +180,7 @@ io::task<void> line_publisher::send_lines() {
             if (stopped) co_return;
         }
     }
-    // Nobody answers, so the end is said more than once.
+    // There is no acknowledgement, so the end is sent several times.
     for (int i = 0; i < end_of_session_repeats; ++i) {
         packets_.clear();
         writers_.front().restart(next_sequence_);
@@ -208,7 +208,7 @@ io::task<void> line_publisher::serve_requests() {
     while (true) {
         const auto received = co_await requests_.receive_batch(requests);
         if (!received && received.error() == io::condition::canceled) co_return;
-        // Anything else is about an answer that found nobody.
+        // Other errors belong to an answer that no process received.
         const std::size_t count = received ? *received : 0;
         for (std::size_t i = 0; i < count; ++i) {
             ++statistics_.requests;
@@ -229,7 +229,7 @@ bool line_publisher::is_answered(const io::endpoint& from) const noexcept {
     return options_.retransmit_beyond_local_network || is_local_address(from);
 }
 
-// How many packets may go there on request in this window, beside those that have gone.
+// The number of further packets that may be retransmitted to an address in this window.
 std::uint32_t line_publisher::packets_left(const io::endpoint& to) {
     const io::steady_time now = context_.now();
     if (now - window_begin_ >= options_.retransmission_window) {
@@ -243,7 +243,7 @@ std::uint32_t line_publisher::packets_left(const io::endpoint& to) {
     return std::min(left, options_.retransmission_address_packets_max - sent->second);
 }
 
-// What a request asks for, as far as it exists, one request may ask and the window allows.
+// Sends the requested messages, as far as they exist, up to the limits of a request and of the window.
 io::task<void> line_publisher::send_again(mold::request request, io::endpoint to) {
     const std::uint64_t end = std::min(request.sequence + request.count, log_.next_sequence());
     const std::size_t packets_max = std::min<std::size_t>(packets_left(to), retransmission_packets_max);

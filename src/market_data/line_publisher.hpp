@@ -1,13 +1,12 @@
-// The feed over UDP: MoldUDP64 on one line or two (A and B), multicast or unicast, and a server that sends again what
-// was lost.
+// The feed over UDP: MoldUDP64 on one line or two (A and B), multicast or unicast, and a server for retransmissions.
 //
-// The messages are those of the TCP feed with the same numbers, from the same log: a packet is put together once and
-// goes to every line. A receiver joins by snapshot, asks for what it misses, and falls back to the TCP feed.
+// The messages are those of the TCP feed with the same numbers, from the same log: a packet is built once and sent on
+// every line. A receiver joins by snapshot, requests missing packets, and falls back to the TCP feed.
 //
 // Threads: one context, the distributor's.
 // Limits:  market_data/limits.hpp. A request of twenty bytes is answered with up to retransmission_packets_max packets,
-//          to the address that it claims to come from. So the answers are bounded for each address and in all, and
-//          addresses beyond the local network get none unless the options say otherwise.
+//          to the address of its claimed sender. So the answers are limited for each address and in total, and
+//          addresses beyond the local network get none unless the options permit it.
 // Cost:    per line one system call for up to 32 packets; no allocation after `open`.
 // Source:  Nasdaq MoldUDP64 1.00; docs/spec/market_data.md.
 #pragma once
@@ -38,12 +37,12 @@ struct line_publisher_options {
     line_publisher_options() noexcept {}
 
     std::string session_name = "CORRO";
-    std::vector<io::endpoint> lines;              ///< where packets go: a multicast group or one receiver each
-    std::optional<io::endpoint> retransmissions;  ///< where requests are taken; port 0 lets the system choose
+    std::vector<io::endpoint> lines;              ///< targets of the packets: a multicast group or one receiver each
+    std::optional<io::endpoint> retransmissions;  ///< the address for requests; port 0 lets the system choose
     std::uint32_t multicast_interface = 0;        ///< index; 0 for the system's choice
     std::uint32_t multicast_hops = 1;             ///< 1 stays in the local network
     std::chrono::milliseconds heartbeat_interval{1'000};
-    bool retransmit_beyond_local_network = false;  ///< also to addresses that are not private ones
+    bool retransmit_beyond_local_network = false;  ///< also to public addresses
     std::uint32_t retransmission_address_packets_max = market_data::retransmission_address_packets_max;
     std::uint32_t retransmission_all_packets_max = market_data::retransmission_all_packets_max;
     std::chrono::milliseconds retransmission_window = market_data::retransmission_window;
@@ -55,44 +54,45 @@ struct line_publisher_statistics {
     std::uint64_t heartbeats = 0;
     std::uint64_t messages = 0;     ///< sent, before multiplication by lines
     std::uint64_t skipped = 0;      ///< messages that left the log before they could be sent
-    std::uint64_t send_errors = 0;  ///< packets of one line that the system did not take
+    std::uint64_t send_errors = 0;  ///< packets of one line that the system did not accept
     std::uint64_t requests = 0;
-    std::uint64_t requests_refused = 0;  ///< malformed, of another session, for what is not kept, or from too far away
-    std::uint64_t requests_over_limit = 0;  ///< not answered, or not in full: there were too many packets in the window
+    std::uint64_t requests_refused =
+        0;  ///< malformed, of another session, for messages no longer kept, or not from the local network
+    std::uint64_t requests_over_limit = 0;  ///< not answered, or not in full, because of the limits in the window
     std::uint64_t messages_again = 0;       ///< sent on request
     std::uint64_t packets_again = 0;        ///< the same in packets
 };
 
-/// Whether an address is one that routers of the public network do not know: this machine's, a private network's, or
-/// one of this very link.
+/// Whether an address is not routed publicly: of this machine, of a private network, or link-local.
 [[nodiscard]] bool is_local_address(const io::endpoint& e) noexcept;
 
 class line_publisher {
  public:
     /// Opens the sockets.
     /// @param log  Must outlive the publisher.
-    /// @error      malformed_field for the session's name; what the system says of an address.
+    /// @error      malformed_field for the session's name; the system's errors.
     [[nodiscard]] static std::expected<std::unique_ptr<line_publisher>, std::error_code> open(
         io::context& context, const line_publisher_options& options, const feed_log& log);
 
     /// Opens the socket for requests, when the options did not. @pre `run` has not begun.
-    /// @error  What the system reports.
+    /// @error  The system's.
     [[nodiscard]] std::error_code take_requests(const io::endpoint& at);
 
-    /// Sends what the log gets from now on until `close`, then the rest of it and the end of the session.
+    /// Sends messages from the log until `close`, then the rest and the end of the session.
     [[nodiscard]] io::task<void> run();
 
-    /// Starts sending what was published: once per batch of events.
+    /// Starts sending the published messages. To be called once per batch of events.
     void flush() noexcept { more_.set(); }
 
-    /// Leaves out what the log holds already: it was sent in another life of the venue. Who missed it asks for it.
+    /// Skips the messages that are already in the log: an earlier run of the venue has sent them. Receivers can request
+    /// them.
     /// @pre `run` has not begun.
     void begin_at_end() noexcept;
 
     /// Ends `run`.
     void close() noexcept;
 
-    /// Where requests are taken; nothing if they are not.
+    /// The address for requests; nothing without one.
     [[nodiscard]] std::optional<io::endpoint> retransmission_endpoint() const noexcept;
     [[nodiscard]] const line_publisher_statistics& statistics() const noexcept { return statistics_; }
 
@@ -123,7 +123,7 @@ class line_publisher {
     std::vector<line> lines_;
     io::udp_socket requests_;
     io::auto_event more_;
-    std::uint64_t position_;       ///< in the log, of the first message that is not sent yet
+    std::uint64_t position_;       ///< in the log, of the first unsent message
     std::uint64_t next_sequence_;  ///< its number
     std::vector<wire::mold_udp64::packet_writer> writers_;
     std::vector<wire::mold_udp64::packet_writer> again_;
@@ -131,8 +131,8 @@ class line_publisher {
     std::vector<io::datagram> datagrams_;
     line_publisher_statistics statistics_;
     io::steady_time window_begin_{};
-    std::uint32_t window_packets_ = 0;  ///< sent on request since then
-    /// The same by address, ports left out: no more addresses than packets.
+    std::uint32_t window_packets_ = 0;  ///< retransmitted since the beginning of the window
+    /// The same by address, without ports: no more addresses than packets.
     std::map<std::array<std::uint8_t, 16>, std::uint32_t> address_packets_;
     bool heartbeat_due_ = false;
     bool sent_ = false;

@@ -1,4 +1,4 @@
-// What requests for lost packets cost, and whom they can be turned against.
+// The cost of retransmission requests, and their use for attacks.
 #include "market_data/line_publisher.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace mold = wire::mold_udp64;
 
-/// A feed of so many messages, which nobody has on a line.
+/// A feed of `messages` messages that no line has sent.
 void fill(feed_log& log, std::uint64_t messages) {
     constexpr std::size_t message_bytes = 100;
     for (std::uint64_t i = 0; i < messages; ++i) {
@@ -40,7 +40,7 @@ line_publisher_options on_loopback() {
     return options;
 }
 
-/// Sends so many requests for everything, and waits until each of them is dealt with.
+/// Sends requests for all messages, and waits until each of them is processed.
 io::task<line_publisher_statistics> ask(io::context* context, const line_publisher_options* options,
                                         std::uint64_t requests) {
     const auto log = std::make_unique<feed_log>(1U << 20U);
@@ -93,7 +93,7 @@ TEST(line_publisher, N6_nor_does_it_to_all_addresses_together) {
 TEST(line_publisher, answers_again_in_the_next_window) {
     line_publisher_options options = on_loopback();
     options.retransmission_address_packets_max = 40;
-    options.retransmission_window = 0ms;  // each request begins one
+    options.retransmission_window = 0ms;  // each request begins a window
     io::context context;
     EXPECT_EQ(io::block_on(context, ask(&context, &options, 5)).packets_again, 5 * retransmission_packets_max);
 }

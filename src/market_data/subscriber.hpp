@@ -1,4 +1,4 @@
-// One connection of the distributor, and the packets that it sends.
+// A connection of the distributor, and its packets.
 //
 // Not part of the distributor's interface.
 #pragma once
@@ -22,15 +22,17 @@ namespace corro::market_data {
 
 namespace soup = wire::soup_bin_tcp;
 
-/// One snapshot that is being sent.
+/// A snapshot being sent.
 class snapshot_guest final : public io::admission::guest {
-    void evict() noexcept override { CORRO_ASSERT(false, "it has settled from the first"); }
+    void evict() noexcept override {
+        CORRO_ASSERT(false, "a snapshot's guest is settled from the beginning and cannot be evicted");
+    }
 };
 
 struct distributor::subscriber final : io::admission::guest {
     explicit subscriber(io::tcp_stream s) : stream(std::move(s)) {}
 
-    // It has not logged in yet.
+    // Only before its login.
     void evict() noexcept override {
         cut = true;
         ended = true;
@@ -38,17 +40,17 @@ struct distributor::subscriber final : io::admission::guest {
     }
 
     io::tcp_stream stream;
-    snapshot_guest snapshot_place;    ///< in while it is sent a snapshot
-    io::auto_event more;              ///< something was published, or is to be said
-    io::task_scope* scope = nullptr;  ///< of the phase that runs
-    std::uint64_t position = 0;       ///< of the first byte of the feed that is not sent yet
+    snapshot_guest snapshot_place;    ///< admitted while a snapshot is sent
+    io::auto_event more;              ///< messages or packets wait to be sent
+    io::task_scope* scope = nullptr;  ///< of the current phase
+    std::uint64_t position = 0;       ///< of the first unsent byte of the feed
     bool logged_in = false;
-    bool follows_feed = false;  ///< and has a position in it
-    bool idle = false;          ///< waits for more
+    bool follows_feed = false;  ///< whether `position` is valid
+    bool idle = false;          ///< whether it waits for `more`
     bool ended = false;
-    bool cut = false;         ///< ended by rule: nothing more may be sent
-    bool logged_out = false;  ///< ended by the subscriber's wish
-    bool sent = false;        ///< something was sent since the last look
+    bool cut = false;         ///< ended by the distributor: nothing more may be sent
+    bool logged_out = false;  ///< ended by the subscriber's logout
+    bool sent = false;        ///< a packet was sent since the last check
     bool heard = false;
     bool heartbeat_due = false;
     std::size_t input_end = 0;
@@ -58,13 +60,13 @@ struct distributor::subscriber final : io::admission::guest {
 template <class Packet>
 [[nodiscard]] std::span<const std::byte> encoded(const Packet& packet, std::span<std::byte> into) {
     const auto size = soup::encode(packet, into);
-    CORRO_ASSERT(size.has_value(), "packets of our own making are sound");
+    CORRO_ASSERT(size.has_value(), "the distributor's own packets must be valid");
     return into.first(*size);
 }
 
 [[nodiscard]] inline std::span<const std::byte> encoded(soup::packet_type type, std::span<std::byte> into) {
     const auto size = soup::encode(type, {}, into);
-    CORRO_ASSERT(size.has_value(), "packets of our own making are sound");
+    CORRO_ASSERT(size.has_value(), "the distributor's own packets must be valid");
     return into.first(*size);
 }
 

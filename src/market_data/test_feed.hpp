@@ -1,4 +1,4 @@
-// Test support: a facility with random traffic, the distributor behind it, and a subscriber that keeps every packet.
+// Test support: a facility with random traffic, its distributor, and a subscriber that keeps every packet.
 //
 // Everything runs on one context in the test's own process, over TCP on the loopback address.
 #pragma once
@@ -35,7 +35,7 @@ namespace corro::market_data::testing {
 
 namespace soup = wire::soup_bin_tcp;
 
-/// What an image of a book must agree with: order by order in priority, level by level, and the prices.
+/// Compares an image of a book with the facility: orders in priority, levels, and prices.
 class book_comparison final : facility::book_visitor {
  public:
     /// Empty when they agree, otherwise the first difference.
@@ -101,14 +101,14 @@ class test_exchange final : facility::event_consumer {
           feed(context, options, generator.profile().instruments) {}
 
     /// Runs `body(this)` beside the distributor, then closes it. A body that takes longer than `io::test_patience` is
-    /// stopped and has failed.
+    /// stopped and fails.
     template <class Body>
     void run(Body body) {
         io::block_on(context, run_all(this, body));
     }
 
-    /// So many random commands, then one flush, as the node does it. None of them settles an instrument: the market
-    /// never falls silent.
+    /// Executes random commands, then flushes once, like the node. None of them settles an instrument, so that the
+    /// market stays active.
     void trade(int commands_count) {
         for (int i = 0; i < commands_count;) {
             const domain::command c = generator.next();
@@ -119,7 +119,7 @@ class test_exchange final : facility::event_consumer {
         feed.flush();
     }
 
-    /// So many orders that rest in the first book, far from where the generator trades.
+    /// Enters orders that rest in the first book, far from the generator's prices.
     void fill(std::uint32_t orders_count) {
         for (std::uint32_t i = 0; i < orders_count; ++i) {
             domain::command c;
@@ -131,7 +131,7 @@ class test_exchange final : facility::event_consumer {
             c.client_order = domain::client_order_id{(std::uint64_t{1} << 40U) + i};
             venue.apply(c);
         }
-        EXPECT_GE(venue.open_orders_count(), orders_count) << "every one of them rests";
+        EXPECT_GE(venue.open_orders_count(), orders_count) << "all of them must rest";
         feed.flush();
     }
 
@@ -174,7 +174,7 @@ class test_exchange final : facility::event_consumer {
         serving.spawn(self->feed.serve_feed(std::move(*feed_acceptor)));
         serving.spawn(self->feed.serve_snapshots(std::move(*snapshot_acceptor)));
         const auto in_time = co_await io::with_timeout(io::test_patience, body(self));
-        EXPECT_TRUE(in_time) << "the test did not come to its end";
+        EXPECT_TRUE(in_time) << "the test did not finish";
         self->feed.close();
         co_await serving.join();
         EXPECT_EQ(self->feed.statistics().subscribers_now, 0U);
@@ -184,7 +184,7 @@ class test_exchange final : facility::event_consumer {
     std::uint64_t filled_ = 0;
 };
 
-/// One connection to the feed or to the snapshots.
+/// A connection to the feed or the snapshot port.
 class raw_subscriber {
  public:
     explicit raw_subscriber(io::tcp_stream s) : stream(std::move(s)), input_(1U << 20U) {}
@@ -222,7 +222,7 @@ class raw_subscriber {
         while (true) {
             const auto found = soup::decode(std::span(input_).subspan(begin_, end_ - begin_), soup::sender::server);
             if (!found) {
-                ADD_FAILURE() << "the venue sent bytes that are no packet: " << found.error().message();
+                ADD_FAILURE() << "the venue sent an invalid packet: " << found.error().message();
                 co_return std::nullopt;
             }
             if (*found) {
@@ -238,7 +238,7 @@ class raw_subscriber {
         }
     }
 
-    /// The next packet that is no heartbeat.
+    /// The next packet that is not a heartbeat.
     io::task<std::optional<soup::packet>> next_change() {
         while (true) {
             const std::optional<soup::packet> packet = co_await next();
@@ -246,7 +246,7 @@ class raw_subscriber {
         }
     }
 
-    /// Logs in; the number that the venue says comes next, or nothing when it refuses.
+    /// Logs in. Returns the number of the next message, or nothing when the login is rejected.
     io::task<std::optional<std::uint64_t>> log_in(std::uint64_t sequence, std::string session = {}) {
         if (!co_await write(login(sequence, session))) co_return std::nullopt;
         const std::optional<soup::packet> reply = co_await next();
@@ -267,7 +267,7 @@ class raw_subscriber {
         co_return said && !co_await next();
     }
 
-    /// Whether the connection ends without another word.
+    /// Whether the connection ends without another packet.
     io::task<bool> is_cut() { co_return !co_await next_change(); }
 
     io::tcp_stream stream;
@@ -282,11 +282,11 @@ class raw_subscriber {
 /// Books built from messages, each of which must fit the ones before it.
 class follower {
  public:
-    /// Takes one sequenced message. Anything out of order or contradictory is a failure.
+    /// Takes one sequenced message. A message out of order or a contradiction is a failure.
     bool take(std::span<const std::byte> payload, std::uint64_t sequence) {
         const auto frame = wire::next_frame(payload);
         if (!frame || !*frame || (*frame)->size() != payload.size()) {
-            ADD_FAILURE() << "a packet holds exactly one message";
+            ADD_FAILURE() << "a packet must hold exactly one message";
             return false;
         }
         EXPECT_EQ((*frame)->sequence, sequence);
@@ -313,9 +313,9 @@ class follower {
             ADD_FAILURE() << error.message();
             return false;
         }
-        EXPECT_GE(e.command.value, last_command) << "commands come in order";
+        EXPECT_GE(e.command.value, last_command) << "commands must come in order";
         if (e.command.value != last_command && ended) {
-            EXPECT_TRUE(is_consistent) << "a new command begins after the last message of the one before";
+            EXPECT_TRUE(is_consistent) << "a new command must begin after the last message of the one before";
         }
         last_command = e.command.value;
         is_consistent = (e.flags & domain::event_flag::last_of_command) != 0;
@@ -368,7 +368,7 @@ class follower {
     bool is_consistent = true;
     std::uint64_t last_sequence = 0;
     std::uint64_t last_command = 0;
-    std::uint64_t commands_seen = 0;  ///< whose last message has come
+    std::uint64_t commands_seen = 0;  ///< with all messages received
 };
 
 }  // namespace corro::market_data::testing

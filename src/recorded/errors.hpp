@@ -1,4 +1,4 @@
-// What can be wrong with a compressed file, beyond what the formats and the system report.
+// Errors of compressed files, beside those of the formats and the system.
 #pragma once
 
 #include <system_error>

@@ -155,7 +155,7 @@ TEST_F(recorded_data, the_amzn_day_has_a_book_for_each_message) {
         ASSERT_EQ((*book)->levels.size(), 1u);
         const lobster::level& best = (*book)->levels[0];
         ASSERT_LT(best.bid.price, best.ask.price) << "line " << (*book)->line;
-        // One level is all the file sees, so a new order that it shows stands at the best price of its side.
+        // The file has one level, so a new order is at the best price of its side.
         if ((*message)->type == lobster::event_type::new_order) {
             const bool buy = (*message)->side == domain::side::buy;
             ASSERT_EQ((*message)->price, buy ? best.bid.price : best.ask.price) << "line " << (*message)->line;

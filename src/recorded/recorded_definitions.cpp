@@ -33,12 +33,13 @@ namespace {
     return is_whole ? static_cast<std::uint32_t>(leg.quantity_ratio_numerator / denominator) : 0;
 }
 
-/// As far as both the venue's ticks and 64 bits of billionths reach: what a configuration means that names no band.
+/// The largest price that both the venue's ticks and 64 bits of billionths can hold: the default of a configuration
+/// without a band.
 [[nodiscard]] std::int64_t reach_of(const domain::instrument& i) {
     return std::min(domain::price_ticks_max, (INT64_MAX - 1) / i.tick_size.value);
 }
 
-/// The price band: the recorded limits where they are prices of the instrument, else as far as prices reach.
+/// Sets the price band: the recorded limits if they are prices of the instrument, otherwise the largest possible ones.
 void set_band(domain::instrument& i, domain::price_nano low, domain::price_nano high) {
     i.price_low = domain::price_ticks{-reach_of(i)};
     i.price_high = domain::price_ticks{reach_of(i)};
@@ -134,7 +135,7 @@ recorded_instruments recorded_definitions::finish() const {
             made.left_out.push_back(e.symbol + ": " + problem);
         }
     }
-    // Legs are plain instruments, so leaving a strategy out costs no other strategy a leg.
+    // Legs are plain instruments, so leaving a strategy out removes no leg of another strategy.
     std::vector<domain::instrument> sound;
     for (const domain::instrument& i : made.instruments) {
         const std::string_view problem = domain::validate_legs(i, made.instruments);

@@ -1,10 +1,10 @@
-// Instruments of a venue from recorded definitions: what `corro definitions` prints for a configuration.
+// Instruments of a venue from recorded definitions, for `corro definitions`, which prints a configuration.
 //
 // Later definitions of a symbol replace earlier ones, deleted ones are left out. Ids count from 1 in the order in which
-// the symbols first came. The legs of a spread are taken from its leg records (DBN version 3); where there are none, a
-// spread of futures named FIRST-SECOND buys one lot of FIRST and sells one of SECOND.
+// the symbols first came. The legs of a spread are taken from its leg records (DBN version 3); without these, a spread
+// of futures named FIRST-SECOND buys one lot of FIRST and sells one of SECOND.
 //
-// Units: prices in billionths. Threads: one. Cost: allocates as it likes; for start-up and tools.
+// Units: prices in billionths. Threads: one. Cost: allocates; for start-up and tools.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct recorded_instruments {
 
 class recorded_definitions {
  public:
-    /// @param tick_size  For instruments whose definition names none, as those of options do; 0 leaves them out.
+    /// @param tick_size  For instruments without one in their definition, such as options; 0 leaves them out.
     explicit recorded_definitions(domain::price_nano tick_size = {}) : tick_size_(tick_size) {}
 
     void add(const recorded::dbn::instrument_definition& d);

@@ -36,7 +36,7 @@ TEST(recorded_definitions, make_futures_and_the_spread_that_is_named_after_them)
     near.expiration = domain::time_ns{1'710'509'400'000'000'000};
     all.add(near);
     all.add(future("ESM4"));
-    all.add(near);  // said again, it changes nothing
+    all.add(near);  // the same definition again changes nothing
     const recorded_instruments made = all.finish();
     EXPECT_EQ(made.left_out, strings{});
     ASSERT_EQ(made.instruments.size(), 3U);
@@ -119,7 +119,7 @@ TEST(recorded_definitions, of_the_recorded_session_become_instruments) {
     };
     EXPECT_TRUE(has("ESM3", domain::instrument_kind::future));
     EXPECT_TRUE(has("ESM4 C3550", domain::instrument_kind::option));
-    // The files define the spread and not its legs.
+    // The files define the spread but not its legs.
     EXPECT_EQ(std::count(made.left_out.begin(), made.left_out.end(), "ESM4-ESU4: a leg is no instrument of the venue"),
               1);
 }

@@ -43,7 +43,7 @@ struct recorded_file::state {
     std::unique_ptr<recorded::unpacker> unpacker;  // none for plain files
     std::vector<std::byte> packed;
     std::vector<std::byte> unpacked;
-    /// What has been read from the file and not been used up.
+    /// Bytes read from the file but not used up.
     std::span<const std::byte> rest;
     std::uint64_t taken = 0;  // bytes of the file used up
     std::uint64_t made = 0;   // bytes unpacked

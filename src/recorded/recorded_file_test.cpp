@@ -20,7 +20,7 @@ namespace {
 
 using recorded::read_error;
 
-/// A file that is gone at the end of the test.
+/// A file that is removed at the end of the test.
 class temporary_file {
  public:
     explicit temporary_file(const std::string& content)
@@ -88,7 +88,7 @@ outcome read_all(const std::filesystem::path& path, recorded_file_options option
     }
 }
 
-/// Text that compresses, but not to nothing.
+/// Text that can be compressed, but not very much.
 std::string sample_content(std::size_t size) {
     std::mt19937_64 random{base::test_seed()};
     std::string content;

@@ -1,5 +1,5 @@
-// The small recorded market of tools/make_recorded_fixtures.py, which is the same one in every format: the readers must
-// tell the same story.
+// The small recorded market of tools/make_recorded_fixtures.py, which is the same in every format: the readers must
+// give the same events.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace {
 
 namespace itch = recorded::itch;
 
-/// What all formats can say: an order came, or it was executed.
+/// The events of all formats: an order was added, or executed.
 struct event {
     std::int64_t since_midnight_ns = 0;
     char what = '\0';  // 'A' added, 'E' executed

@@ -1,4 +1,4 @@
-// Records of a recorded file, one after the other: a decoder of wire/recorded over a file that may be packed.
+// Records of a recorded file, one after the other: a decoder over a file that may be packed.
 //
 //     auto reader = recorded_reader<dbn::decoder>::open("esh4.mbo.dbn.zst");
 //     if (!reader) ...                                  // reader.error(): why it cannot be opened
@@ -53,7 +53,7 @@ class recorded_reader {
         }
     }
 
-    /// For what a decoder knows beside its records, such as the head of the file.
+    /// The decoder, for data beside its records, such as the head of the file.
     [[nodiscard]] const Decoder& decoder() const noexcept { return decoder_; }
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
     /// For people: "esh4.mbo.dbn.zst: byte 230: a length contradicts the format".

@@ -14,7 +14,7 @@ class unpacker {
     struct progress {
         std::size_t taken = 0;  ///< bytes used up at the front of the input
         std::size_t made = 0;   ///< bytes written at the front of the output
-        /// All that was taken is unpacked and written, and forms whole members or frames: the input may end here.
+        /// All taken bytes are unpacked and form complete members or frames: the input may end here.
         bool may_end = false;
     };
 

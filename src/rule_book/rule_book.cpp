@@ -111,7 +111,7 @@ std::vector<std::string> player::facts() {
     return all;
 }
 
-/// Of the first instrument it is said too that there are none.
+/// For the first instrument an empty side is listed too.
 void player::list_orders(std::uint32_t instrument, std::vector<std::string>& to) {
     order_lister lists(names_);
     venue().visit_book(domain::instrument_id{instrument}, lists);
@@ -155,7 +155,7 @@ ending play(const rule& r) {
         }
     };
     play_part(r.given);
-    // What the given part caused is not asked about.
+    // The facts of the `given` part are dropped.
     if (end.problem.empty() && !r.given.empty()) static_cast<void>(venue.facts());
     play_part(r.when);
     if (end.problem.empty()) end.facts = venue.facts();

@@ -7,7 +7,7 @@
 namespace corro::rule_book {
 namespace {
 
-/// A word behind which nothing stands. False: it is none of those.
+/// Reads a word without a parameter. False for another word.
 bool take_plain_word(const std::string& word, domain::command& c) {
     using domain::order_type;
     using domain::time_in_force;
@@ -34,7 +34,7 @@ bool take_plain_word(const std::string& word, domain::command& c) {
     return true;
 }
 
-/// A word behind which a number stands. False: it is none of those, or there is no number.
+/// Reads a word with a number after it. False for another word, or without a number.
 bool take_number(const std::string& word, std::istringstream& words, domain::command& c) {
     using domain::order_type;
     std::int64_t number = 0;
@@ -132,7 +132,7 @@ bool cancel(std::istringstream& words, domain::command& c, const rule_names& nam
     if (name == "request") return static_cast<bool>(std::istringstream(sides) >> c.target_request);
     if (name != "all") return names.find(name, c);
     c.kind = domain::command_kind::cancel_orders;
-    c.request = 1;  // a client's; without a number it would be the venue's own
+    c.request = 1;  // a client's request; 0 would mark a command of the venue
     c.sides = sides == "buys"    ? domain::cancel_sides::buy
               : sides == "sells" ? domain::cancel_sides::sell
                                  : domain::cancel_sides::both;

@@ -1,4 +1,4 @@
-// The commands of a scenario, out of the words of its lines.
+// Reads the commands of a scenario from its lines.
 #pragma once
 
 #include <sstream>
@@ -9,11 +9,11 @@
 
 namespace corro::rule_book {
 
-/// What a client does. `c` names his account already; `words` stand behind the verb. False: it is not understood.
+/// Reads a client's command. `c` has the account already; `words` follow the verb. False when it is not understood.
 [[nodiscard]] bool read_client_command(const std::string& verb, std::istringstream& words, domain::command& c,
                                        rule_names& names);
 
-/// What the operator does. False: it is not understood.
+/// Reads an operator's command. False when it is not understood.
 [[nodiscard]] bool read_operator_command(const std::string& verb, std::istringstream& words, domain::command& c);
 
 }  // namespace corro::rule_book

@@ -62,7 +62,7 @@ void fact_writer::write_down(const domain::event& e) {
             said_.push_back(name_of(e.numbers_reset.account) + "'s numbers begin again");
             break;
         case event_kind::statistics:
-            // Only at the beginning of a day nothing has traded yet.
+            // Only at the beginning of a day the volume is 0.
             if (e.volumes.volume.value == 0) {
                 said_.push_back("a day begins with " + std::to_string(e.volumes.open_interest.value) +
                                 " of open interest");
@@ -103,7 +103,7 @@ void fact_writer::write_execution(const domain::event& e) {
         write_implied(e, name);
         return;
     }
-    // In an auction nobody is the aggressor: the buyer is named first.
+    // In an auction there is no aggressor: the buyer is named first.
     if ((e.flags & domain::event_flag::aggressor) != 0 || aggressor_.empty()) {
         aggressor_ = name;
     } else {
@@ -113,7 +113,7 @@ void fact_writer::write_execution(const domain::event& e) {
     }
 }
 
-/// Three of these are one fill: who took, and his two partners.
+/// Three of these are one fill: the aggressor and two partners.
 void fact_writer::write_implied(const domain::event& e, const std::string& name) {
     const std::string price = std::to_string(e.execution.price.value);
     if (aggressor_.empty()) {

@@ -1,4 +1,4 @@
-// What a venue says in a scenario, as lines of text.
+// The events of a scenario as lines of text.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class fact_writer {
  public:
     explicit fact_writer(rule_names& names) : names_(names) {}
 
-    /// Prices of legs are told in ticks of this size.
+    /// Prices of legs are written in ticks of this size.
     void count_in(domain::price_nano tick_size) noexcept { tick_size_ = tick_size; }
     void write_down(const domain::event& e);
 
-    /// What was said since the last call.
+    /// The lines since the last call.
     [[nodiscard]] std::vector<std::string> take() { return std::exchange(said_, {}); }
-    /// What was last said to be implied, by instrument.
+    /// The last published implied prices, by instrument.
     [[nodiscard]] const std::map<std::uint32_t, domain::top>& implied() const noexcept { return implied_; }
 
  private:

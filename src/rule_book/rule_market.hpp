@@ -1,4 +1,4 @@
-// The instruments of a scenario, as the lines before its first command describe them.
+// The instruments of a scenario, from the lines before its first command.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace corro::rule_book {
 
 class rule_market {
  public:
-    /// Instruments are numbered from 1 and below this.
+    /// Instruments have numbers from 1 to one below this.
     static constexpr std::uint32_t instruments_end = 8;
 
     rule_market();
 
-    /// Takes the words of a line behind `what`, the first. False: that is not how a market is described.
+    /// Reads a line with the first word `what`. False when it is not a valid description.
     [[nodiscard]] bool define(const std::string& what, std::istringstream& words);
     [[nodiscard]] static bool is_definition(const std::string& what) {
         return what == "band" || what == "auction" || what == "breaker" || what == "matching" || what == "strategy";

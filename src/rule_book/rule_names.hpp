@@ -1,5 +1,4 @@
-// Who is who in a scenario: the names that its lines give to orders, the venue's ids, and what a quote's sides are
-// called.
+// The names in a scenario: of orders with their ids, and of the sides of quotes.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ namespace corro::rule_book {
 
 class rule_names {
  public:
-    /// A number of its own for the next order, which is called after it until it gets a name.
+    /// A new client order id, which is also the order's name until it gets one.
     [[nodiscard]] domain::client_order_id next_order() {
         ++entries_;
         names_[entries_] = "order " + std::to_string(entries_);
@@ -31,25 +30,24 @@ class rule_names {
         names_[entries_] = name;
         numbers_[name] = entries_;
     }
-    /// The number of an account's quotes.
+    /// The client order id of an account's quotes.
     [[nodiscard]] static domain::client_order_id quote_of(domain::account_id account) {
         return domain::client_order_id{quotes_from + account.value};
     }
-    /// The venue has given an order its id, or says it again.
+    /// Records the venue's id of an order.
     void learn(domain::client_order_id number, domain::order_id id) {
         if (number.value < quotes_from) ids_[number.value] = id;
     }
 
-    /// Makes a command concern an order, by its id, so that one which is closed by now can be named too. False: nobody
-    /// is called that.
+    /// Makes a command name an order by its id, so that closed orders can be named too. False for an unknown name.
     [[nodiscard]] bool find(const std::string& name, domain::command& c) const;
-    /// What an order is called of which the venue has said these numbers.
+    /// The name of an order with these ids.
     [[nodiscard]] std::string name_of_order(domain::client_order_id number, domain::account_id account,
                                             domain::order_id id, domain::side side);
     [[nodiscard]] std::string name_of_order(domain::order_id id) const;
 
  private:
-    /// Client order ids from here on are of quotes; orders count up from 1.
+    /// Client order ids from here on belong to quotes; those of orders count from 1.
     static constexpr std::uint64_t quotes_from = 1'000'000;
 
     std::uint64_t entries_ = 0;

@@ -50,7 +50,7 @@ bool set_limits(std::istringstream& words, domain::command& c,
     return true;
 }
 
-/// What the configuration says while the venue runs: `adds A with 2 sessions from 5`, `reads limits A orders 1`.
+/// Reads a change of the configuration: `adds A with 2 sessions from 5`, `reads limits A orders 1`.
 bool read_account(std::istringstream& words, domain::command& c) {
     std::string limits;
     return (words >> limits) && limits == "limits" && set_limits(words, c, domain::command_kind::set_account_limits);

@@ -8,7 +8,7 @@ namespace corro::rule_book {
 
 struct scenario {
     std::string_view name;  ///< topic and file, such as "auctions/auction_collects.txt"
-    std::string_view text;  ///< as `read_rule` takes it
+    std::string_view text;  ///< for `read_rule`
 };
 
 /// All of them, by name.

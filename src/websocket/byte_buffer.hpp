@@ -1,6 +1,6 @@
-// A growing row of bytes whose new room is not cleared, with a limit.
+// A growing buffer of bytes with a limit; new space is not cleared.
 //
-// Limits:  given with each growth. `capacity` is the memory really held.
+// Limits:  given with each growth. `capacity` is the allocated memory.
 // Threads: one.
 // Cost:    doubles when it is full.
 #pragma once
@@ -20,7 +20,7 @@ class byte_buffer {
     [[nodiscard]] std::span<std::byte> bytes() noexcept { return {bytes_.get(), size_}; }
     [[nodiscard]] std::span<std::byte> room() noexcept { return {bytes_.get() + size_, capacity_ - size_}; }
 
-    /// Makes room for at least `more` bytes; grows to no more than `limit`, which they must respect.
+    /// Makes space for at least `more` bytes; grows to at most `limit`, which must suffice.
     void reserve(std::size_t more, std::size_t limit) {
         if (capacity_ - size_ >= more) return;
         const std::size_t wanted =
@@ -36,14 +36,14 @@ class byte_buffer {
         std::memcpy(bytes_.get() + size_, more.data(), more.size());
         size_ += more.size();
     }
-    /// Counts in what was written to `room`.
+    /// Adds bytes that were written to `room`.
     void grow(std::size_t by) noexcept { size_ += by; }
     void remove_front(std::size_t count) noexcept {
         if (count == 0) return;
         std::memmove(bytes_.get(), bytes_.get() + count, size_ - count);
         size_ -= count;
     }
-    /// Empties it; memory beyond `kept` bytes is given back.
+    /// Empties it; releases memory beyond `kept` bytes.
     void clear(std::size_t kept) noexcept {
         size_ = 0;
         if (capacity_ <= kept) return;

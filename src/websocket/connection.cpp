@@ -13,14 +13,14 @@
 namespace corro::websocket {
 namespace {
 
-/// A buffer that has become larger than this is given back when it is empty.
+/// A buffer larger than this is released when it is empty.
 constexpr std::size_t kept_bytes_max = 1U << 20U;
 
 std::span<const std::byte> bytes_of(std::string_view text) noexcept {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-/// The compression of what this side sends.
+/// The compression of this side's messages.
 std::optional<deflater> make_deflater(role self, const deflate_options& options,
                                       const std::optional<deflate_parameters>& agreed) {
     if (!agreed) return std::nullopt;
@@ -50,10 +50,10 @@ connection::connection(io::any_stream stream, role self, const connection_option
 }
 
 std::array<std::byte, 4> connection::next_key() {
-    // Keys must be unpredictable for whoever chooses the payload (RFC 6455, section 10.3).
+    // Keys must be unpredictable for the author of the payload (RFC 6455, section 10.3).
     if (keys_used_ == keys_.size()) {
         const int done = RAND_bytes(reinterpret_cast<unsigned char*>(keys_.data()), static_cast<int>(keys_.size()));
-        CORRO_ASSERT(done == 1, "the system has random numbers");
+        CORRO_ASSERT(done == 1, "the system's random generator must work");
         keys_used_ = 0;
     }
     std::array<std::byte, 4> key;
@@ -85,7 +85,7 @@ void connection::append_close(std::optional<close_code> code, std::string_view r
         payload.push_back(static_cast<char>(std::to_underlying(*code) >> 8U));
         payload.push_back(static_cast<char>(std::to_underlying(*code) & 0xFFU));
         std::size_t size = std::min(reason.size(), control_payload_bytes_max - 2);
-        // A cut must not fall into the middle of a character.
+        // A character must not be cut in the middle.
         while (size != 0 && size != reason.size() && (static_cast<unsigned char>(reason[size]) & 0xC0U) == 0x80U)
             --size;
         payload.append(reason.substr(0, size));
@@ -101,7 +101,7 @@ io::task<io::io_result> connection::write(std::span<const std::byte> bytes) {
     co_return result;
 }
 
-/// Sends what has come together. @pre It is our turn to write.
+/// Sends the collected bytes. @pre The caller holds the turn to write.
 io::task<std::error_code> connection::write_out() {
     std::error_code error;
     while (!out_.empty() && !error) {
@@ -109,7 +109,7 @@ io::task<std::error_code> connection::write_out() {
         std::swap(out_, writing_);
         const io::io_result sent = co_await write(bytes_of(writing_));
         error = sent.error;
-        // Who was stopped leaves the rest to whoever writes next, so that no message is cut.
+        // After a stop the next writer sends the rest, so that no message is cut.
         if (error == io::condition::canceled) {
             out_.insert(0, writing_, sent.bytes);
         }
@@ -128,7 +128,7 @@ io::task<std::error_code> connection::flush() {
     co_return error;
 }
 
-/// As `flush`, but whoever is writing already takes our bytes along, unless there are too many of them.
+/// As `flush`, but leaves the bytes to a write in progress, unless there are too many.
 io::task<std::error_code> connection::write_if_idle() {
     if (out_.empty()) co_return std::error_code();
     if (out_.size() < waiting_bytes_max && !writing_turn_.try_lock()) co_return std::error_code();
@@ -167,7 +167,7 @@ io::task<std::error_code> connection::send_in_place(bool is_text, std::span<cons
     std::error_code error = co_await write_out();
     if (!error && !is_open()) error = make_error_code(errc::not_open);
     if (!error) {
-        // Whatever others queue from here on is written after the payload.
+        // Messages queued from here on are written after the payload.
         frame_header header;
         header.code = is_text ? opcode::text : opcode::binary;
         header.payload_bytes = data.size();
@@ -192,17 +192,17 @@ io::task<std::error_code> connection::send_text(std::string_view text) {
 }
 
 io::task<std::error_code> connection::ping(std::span<const std::byte> payload) {
-    CORRO_ASSERT(payload.size() <= control_payload_bytes_max, "a ping has at most 125 bytes");
+    CORRO_ASSERT(payload.size() <= control_payload_bytes_max, "a ping may have at most 125 bytes");
     if (!is_open()) co_return make_error_code(errc::not_open);
     append_frame(opcode::ping, payload, false);
     co_return co_await flush();
 }
 
-/// Reads more; asks a silent peer whether it is there.
+/// Reads more; sends a ping to a silent peer.
 io::task<std::error_code> connection::fill() {
     for (;;) {
-        // The last wait is short. It is for a process that was itself late: what the peer said meanwhile is there
-        // already.
+        // The last wait is short. It is for the case that this process itself was late: the peer's bytes have then
+        // arrived already.
         const std::chrono::nanoseconds patience = limits_.ping_interval / (silences_count_ == 2 ? 4 : 1);
         std::error_code error;
         if (patience.count() == 0) {
@@ -223,7 +223,7 @@ io::task<std::error_code> connection::fill() {
     }
 }
 
-/// Tells the peer which rule it broke; nothing more is received.
+/// Sends the peer the code of the broken rule; receives no more.
 io::task<std::error_code> connection::fail(errc code) {
     append_close(close_code_of(code), {});
     co_await flush();
@@ -241,7 +241,7 @@ io::task<std::error_code> connection::answer_close(receiver::event closing) {
 }
 
 io::task<std::expected<message, std::error_code>> connection::receive() {
-    CORRO_ASSERT(!receiving_, "one task receives at a time");
+    CORRO_ASSERT(!receiving_, "only one task may receive at a time");
     if (end_) co_return std::unexpected(end_);
     receiving_ = true;
     std::error_code error;
@@ -271,7 +271,7 @@ io::task<std::expected<message, std::error_code>> connection::receive() {
             case receiver::kind::nothing:
                 error = co_await write_if_idle();
                 if (!error) error = co_await fill();
-                // A stop ends this call only; anything else is final.
+                // A stop ends only this call; other errors are final.
                 if (error && error != io::condition::canceled) {
                     end_ = error;
                     broken_ = true;
@@ -295,7 +295,7 @@ io::task<std::error_code> connection::await_peers_close() {
 }
 
 io::task<std::error_code> connection::close(close_code code, std::string_view reason) {
-    CORRO_ASSERT(may_be_sent(std::to_underlying(code)), "the code is one that may be sent");
+    CORRO_ASSERT(may_be_sent(std::to_underlying(code)), "the code must be one that may be sent");
     if (broken_) co_return end_ ? end_ : make_error_code(errc::not_open);
     append_close(code, reason);
     std::error_code error = co_await flush();

@@ -22,7 +22,7 @@ using http::server;
 
 /// The options of the server in this process; a test sets them before it serves.
 connection_options served;
-/// How the last connection of the server ended, and what the peer had said.
+/// How the last connection of the server ended, and the peer's close code.
 std::error_code server_ended;
 close_code server_heard = close_code::abnormal;
 
@@ -60,7 +60,7 @@ class websocket_connection : public http::with_server {
             }(on, at, options, body);
         });
     }
-    /// What comes back on a connection over which `bytes` are sent after a fair handshake, without the response's head.
+    /// The answer on a connection that sends `bytes` after a valid handshake, without the response's head.
     std::string answer_to(std::string bytes, std::string fields = {}) {
         std::string all =
             raw("GET / HTTP/1.1\r\nHost: venue\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -108,13 +108,14 @@ TEST_P(websocket_connection, echoes_messages_of_every_size_with_and_without_comp
 
 TEST_P(websocket_connection, pings_are_answered_and_silent_peers_are_noticed) {
     connection_options options;
-    // Both ends live in this process: an interval so long that a busy machine does not silence a peer that is there.
+    // Both ends are in this process: the interval is long enough that a peer on a busy machine does not count as
+    // silent.
     options.limits.ping_interval = 200ms;
     with_peer(
         [](connection* on, io::context*) -> io::task<> {
             const std::error_code error = co_await on->ping(bytes_of("there?"));
             EXPECT_FALSE(error);
-            // Pings of its own keep the connection alive while nothing is said.
+            // Its own pings keep an idle connection alive.
             const auto got = co_await io::with_timeout(700ms, on->receive());
             EXPECT_FALSE(got);
             EXPECT_EQ(got.error(), io::condition::timed_out);

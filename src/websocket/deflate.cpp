@@ -12,13 +12,13 @@
 namespace corro::websocket {
 namespace {
 
-/// What zlib's flush of a message ends with; it does not travel (RFC 7692, section 7.2.1).
+/// The end of zlib's flush of a message, which is not sent (RFC 7692, section 7.2.1).
 constexpr std::array<std::byte, 4> flush_tail{std::byte{0}, std::byte{0}, std::byte{0xFF}, std::byte{0xFF}};
 
-/// How much room is made for what is inflated, at least.
+/// The smallest space for inflated bytes.
 constexpr std::size_t inflate_room = 1024;
 
-/// zlib's interface takes no const and counts in unsigned int.
+/// zlib's interface is not const-correct and counts in unsigned int.
 Bytef* input(std::span<const std::byte> bytes) noexcept {
     return reinterpret_cast<Bytef*>(
         const_cast<std::byte*>(bytes.data()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
@@ -58,7 +58,7 @@ void deflater::deflate(std::span<const std::byte> message, std::string& into) {
         CORRO_ASSERT(result == Z_OK || result == Z_BUF_ERROR, "compressing does not fail");
         into.append(part.data(), part.size() - z.avail_out);
     } while (z.avail_out == 0);
-    // The flush of nothing after a flush gives nothing; then one zero byte stands for the empty message.
+    // Flushing an empty message after a flush gives no bytes; an empty message is then one zero byte.
     if (into.size() - begin < flush_tail.size()) {
         into.push_back('\0');
     } else {
@@ -92,7 +92,7 @@ std::expected<void, errc> inflater::inflate(std::span<const std::byte> part, byt
         z.next_in = input(part.first(taken));
         z.avail_in = static_cast<uInt>(taken);
         for (;;) {
-            // One byte more than allowed, so that what is too large is seen.
+            // One byte more than allowed, so that an excess is noticed.
             const std::size_t allowed = limit + 1 - into.size();
             if (into.room().empty()) into.reserve(std::min(inflate_room, allowed), limit + 1);
             const std::size_t room = std::min({into.room().size(), allowed, std::size_t{1} << 30U});
@@ -120,7 +120,7 @@ std::expected<void, errc> inflater::inflate(std::span<const std::byte> part, byt
 
 std::expected<void, errc> inflater::finish(byte_buffer& into, std::size_t limit) {
     if (const auto done = inflate(flush_tail, into, limit); !done) return done;
-    // Bit 7: zlib stands between two blocks. Otherwise the message ended inside one.
+    // Bit 7: zlib is between two blocks. Otherwise the message ended inside one.
     const bool between_blocks = (stream_->z.data_type & 128) != 0;
     if (!between_blocks) return std::unexpected(errc::bad_deflate);
     if (no_context_takeover_) inflateReset(&stream_->z);

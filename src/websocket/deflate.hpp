@@ -1,9 +1,9 @@
 // Compressing and inflating messages with zlib.
 //
-// Limits:  an inflated message ends at the size given, whatever its bytes promise.
+// Limits:  an inflated message ends at the given size.
 // Threads: one.
-// Cost:    about 256 KiB for compressing and 40 KiB for inflating with the largest windows, held from the first message
-// on. Source:  RFC 7692 section 7.2; RFC 1951.
+// Cost:    about 256 KiB for compressing and 40 KiB for inflating with the largest windows, allocated with the first
+// message. Source: RFC 7692 section 7.2; RFC 1951.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class inflater {
     inflater(unsigned window_bits, bool no_context_takeover) noexcept
         : window_bits_(window_bits), no_context_takeover_(no_context_takeover) {}
 
-    /// Appends what the next part of a message inflates to.
+    /// Inflates the next part of a message and appends the result.
     /// @error bad_deflate, message_too_big if `into` would become larger than `limit`; final.
     [[nodiscard]] std::expected<void, errc> inflate(std::span<const std::byte> part, byte_buffer& into,
                                                     std::size_t limit);

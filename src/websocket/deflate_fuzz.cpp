@@ -1,5 +1,5 @@
-// Whatever is given to the inflater: it ends within its limit, and cuts change nothing. Whatever is compressed comes
-// back as it was. Whatever is offered as an extension is answered by something that its sender would accept.
+// With any input the inflater ends within its limit, and cuts change nothing. Compression is lossless. The answer to
+// any offered extension is one that its sender accepts.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -45,7 +45,7 @@ void offer(std::string_view text) {
     if (answer) {
         CORRO_ASSERT(answer->parameters.server_max_window_bits >= 9 && answer->parameters.server_max_window_bits <= 15);
         CORRO_ASSERT(answer->parameters.client_max_window_bits >= 8 && answer->parameters.client_max_window_bits <= 15);
-        // What we answer is well-formed in the eyes of the other side's reader, but for windows that zlib has not.
+        // The client's parser accepts the answer, except for windows that zlib does not have.
         if (answer->parameters.client_max_window_bits >= 9) CORRO_ASSERT(read_deflate_answer(answer->text, options));
     }
     (void)read_deflate_answer(text, options);
@@ -58,8 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t cut = size == 0 ? 0 : data[0] % size;
     byte_buffer whole;
     byte_buffer cut_up;
-    // The largest window: with a smaller one, zlib notices a reference beyond it only if what it refers to has been
-    // handed out before.
+    // The largest window: with a smaller one, zlib notices a reference beyond it only if the referenced bytes were
+    // returned before.
     const bool at_once = inflates(bytes, 0, whole, 15);
     const bool in_parts = inflates(bytes, cut, cut_up, 15);
     byte_buffer narrow;

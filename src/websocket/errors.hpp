@@ -1,4 +1,4 @@
-// What can be wrong with a WebSocket connection, and the close codes that say so.
+// Errors of WebSocket connections, and their close codes.
 //
 // Threads: any.
 // Source:  RFC 6455 section 7.4.
@@ -9,7 +9,7 @@
 
 namespace corro::websocket {
 
-/// The close codes that an endpoint may send or meet.
+/// The close codes that an endpoint may send or receive.
 enum class close_code : std::uint16_t {
     normal = 1000,
     going_away = 1001,
@@ -25,11 +25,11 @@ enum class close_code : std::uint16_t {
     try_again_later = 1013,
 };
 
-/// What a peer did wrong, and what became of the connection.
+/// Violations by a peer, and ends of connections.
 enum class errc : std::uint8_t {
     closed = 1,         // the connection was closed by its handshake; not a failure
-    reserved_bits,      // a reserved bit is set that no extension gave a meaning
-    reserved_opcode,    // an opcode that is none
+    reserved_bits,      // a reserved bit is set without an extension that defines it
+    reserved_opcode,    // an undefined opcode
     wrong_masking,      // a client's frame without a mask, or a server's with one
     wrong_length,       // a length that is not in its shortest form, or beyond 2^63
     bad_control_frame,  // a control frame that is fragmented or longer than 125 bytes
@@ -38,8 +38,8 @@ enum class errc : std::uint8_t {
     bad_utf8,           // text that is not UTF-8
     bad_deflate,        // a compressed message that does not inflate
     message_too_big,    // a message beyond the limits, or more fragments than they allow
-    bad_handshake,      // a request or a response that agrees to no WebSocket
-    foreign_origin,     // a browser's page that may not connect
+    bad_handshake,      // a request or a response that does not agree to a WebSocket
+    foreign_origin,     // a page of an origin that may not connect
     not_open,           // the connection has failed or is being closed
 };
 
@@ -48,10 +48,10 @@ enum class errc : std::uint8_t {
 /// For comparisons and conversions; found by the standard library.
 [[nodiscard]] std::error_code make_error_code(errc code) noexcept;
 
-/// The code that a connection is closed with after this error.
+/// The close code for this error.
 [[nodiscard]] close_code close_code_of(errc code) noexcept;
 
-/// Whether a close frame may carry this number (RFC 6455, section 7.4).
+/// Whether a close frame may contain this number (RFC 6455, section 7.4).
 [[nodiscard]] bool may_be_sent(std::uint16_t code) noexcept;
 
 }  // namespace corro::websocket

@@ -8,14 +8,14 @@ namespace {
 
 constexpr std::string_view extension_name = "permessage-deflate";
 
-/// One parameter as it was written.
+/// One parameter as written.
 struct parameter {
     std::string_view name;
     std::string_view value;
     bool has_value = false;
 };
 
-/// Walks through "name; parameter; parameter=value, name; ...". Stops at what is malformed.
+/// Reads "name; parameter; parameter=value, name; ...". Stops at a malformed part.
 class reader {
  public:
     explicit reader(std::string_view text) noexcept : rest_(text) {}
@@ -73,7 +73,7 @@ class reader {
     bool failed_ = false;
 };
 
-/// What an offer or an answer says.
+/// The contents of an offer or an answer.
 struct stated {
     bool server_no_context_takeover = false;
     bool client_no_context_takeover = false;
@@ -94,7 +94,7 @@ bool read_bits(const parameter& from, std::uint8_t& bits) noexcept {
     return true;
 }
 
-/// Takes one parameter in. @return false if it is unknown, repeated or malformed.
+/// Records one parameter. @return false if it is unknown, repeated or malformed.
 bool note(const parameter& one, stated& into) noexcept {
     const auto once = [](bool& flag) {
         const bool first = !flag;
@@ -114,7 +114,7 @@ bool note(const parameter& one, stated& into) noexcept {
     return false;
 }
 
-/// Reads the next extension. @return false at the end. `valid`: it is ours, and well-formed.
+/// Reads the next extension. @return false at the end. `valid`: it is permessage-deflate and well-formed.
 bool read_extension(reader& from, stated& into, bool& ours, bool& valid) noexcept {
     std::string_view name;
     if (!from.next_extension(name)) return false;

@@ -17,7 +17,7 @@ std::expected<frame_header, errc> decode_frame_header(std::span<const std::byte>
     header.code = static_cast<opcode>(code);
     if ((first & 0x30U) != 0) return std::unexpected(errc::reserved_bits);
     if (code > 10 || (code > 2 && code < 8)) return std::unexpected(errc::reserved_opcode);
-    // The first frame of a message says whether it is compressed; no other may.
+    // Only the first frame of a message may have the mark of compression.
     const bool may_say_so = may_deflate && (header.code == opcode::text || header.code == opcode::binary);
     if (header.compressed && !may_say_so) return std::unexpected(errc::reserved_bits);
     if (header.masked != (self == role::server)) return std::unexpected(errc::wrong_masking);

@@ -21,7 +21,7 @@ enum class opcode : std::uint8_t { continuation = 0, text = 1, binary = 2, close
     return static_cast<std::uint8_t>(code) >= 8;
 }
 
-/// Which end of the connection we are. A client masks what it sends and takes no masked frames; a server the reverse.
+/// The own end of the connection. A client masks its frames and refuses masked ones; a server the reverse.
 enum class role : std::uint8_t { client, server };
 
 inline constexpr std::size_t frame_header_bytes_max = 14;
@@ -39,11 +39,11 @@ struct frame_header {
     std::size_t header_bytes = 0;  // 0: more bytes are needed
 };
 
-/// Reads the header at the front of `bytes`, as strictly as one frame by itself can be judged.
+/// Reads the header at the front of `bytes`, as strictly as possible for a single frame.
 ///
-/// @param self         Which end we are.
-/// @param may_deflate  Whether RSV1 has a meaning.
-/// @return             `header_bytes` is 0 if `bytes` hold no whole header.
+/// @param self         The own end.
+/// @param may_deflate  Whether RSV1 is allowed.
+/// @return             `header_bytes` is 0 if the header is incomplete.
 /// @error              reserved_bits, reserved_opcode, wrong_masking, wrong_length, bad_control_frame.
 [[nodiscard]] std::expected<frame_header, errc> decode_frame_header(std::span<const std::byte> bytes, role self,
                                                                     bool may_deflate) noexcept;
@@ -52,7 +52,7 @@ struct frame_header {
 std::size_t encode_frame_header(const frame_header& header, std::span<std::byte, frame_header_bytes_max> into) noexcept;
 
 /// Applies the mask to a part of a payload, in place.
-/// @param offset  Where in its payload the part begins.
+/// @param offset  The offset of the part in its payload.
 void apply_mask(std::span<std::byte> part, std::array<std::byte, 4> key, std::uint64_t offset) noexcept;
 
 }  // namespace corro::websocket

@@ -44,7 +44,7 @@ std::string joined(std::span<const http::field> fields, std::string_view name) {
     return all;
 }
 
-/// Subprotocols are compared to the letter.
+/// Subprotocols are compared exactly.
 bool offers(std::span<const http::field> fields, std::string_view protocol) {
     const std::string all = joined(fields, "Sec-WebSocket-Protocol");
     std::string_view rest = all;
@@ -81,7 +81,7 @@ std::string accept_key(std::string_view key) {
 std::string make_key() {
     std::array<unsigned char, 16> bytes{};
     const int done = RAND_bytes(bytes.data(), static_cast<int>(bytes.size()));
-    CORRO_ASSERT(done == 1, "the system has random numbers");
+    CORRO_ASSERT(done == 1, "the system's random generator must work");
     return base64(bytes);
 }
 

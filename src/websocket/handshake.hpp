@@ -22,12 +22,12 @@ namespace corro::websocket {
 /// A new random key for a client.
 [[nodiscard]] std::string make_key();
 
-/// Which pages may connect. A browser says in Origin whose page it runs; other clients need not.
+/// The origins that may connect. A browser sends the origin of its page; other clients need not.
 struct origin_rules {
     origin_rules() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
 
-    /// Origins that may connect, such as "https://venue.example"; "*" for any. A page of the server's own host may
-    /// always.
+    /// Origins that may connect, such as "https://venue.example"; "*" for any. A page of the server's own host always
+    /// may.
     std::vector<std::string> allowed;
 };
 
@@ -35,25 +35,25 @@ struct origin_rules {
 [[nodiscard]] bool origin_may_connect(std::string_view origin, std::string_view host,
                                       const origin_rules& rules) noexcept;
 
-/// What a request is answered with.
+/// The answer to a request.
 struct handshake_answer {
     handshake_answer() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
 
     unsigned status = 101;  // otherwise the status of the refusal
     std::string_view why;   // of the refusal
     std::string accept;
-    std::string protocol;    // empty: none was agreed on
+    std::string protocol;    // empty for none
     std::string extensions;  // empty: none
     std::optional<deflate_parameters> deflate;
 };
 
-/// Judges a client's request.
-/// @param protocols  What the server speaks, the dearest first.
+/// Checks a client's request.
+/// @param protocols  The server's protocols, the preferred one first.
 [[nodiscard]] handshake_answer judge_request(const http::request_head& request, std::span<const std::string> protocols,
                                              const origin_rules& origins, const deflate_options& deflate);
 
-/// Judges a server's response to a request with `key`.
-/// @param protocols  What was offered. `protocol` and `deflate` of the result are what was agreed on.
+/// Checks a server's response to a request with `key`.
+/// @param protocols  The offered ones. `protocol` and `deflate` of the result are the agreed ones.
 /// @error bad_handshake
 [[nodiscard]] std::expected<handshake_answer, errc> judge_response(const http::response_head& response,
                                                                    std::string_view key,

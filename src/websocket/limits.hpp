@@ -1,4 +1,4 @@
-// What a WebSocket peer may make this process hold or wait for.
+// Limits of the memory and the time that a WebSocket peer can cost this process.
 //
 // Units: bytes, counts, std::chrono durations.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace corro::websocket {
 
-/// What a peer may send.
+/// Limits of a peer's messages.
 struct receive_limits {
     receive_limits() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
 
-    /// A message, put together and inflated. What is held never exceeds it by more than one read.
+    /// A message, assembled and inflated. The memory never exceeds it by more than one read.
     std::size_t message_bytes = 16U << 20U;
-    /// Fragments of one message. They cost time, not memory: payloads are put together as they come.
+    /// Fragments of one message. They cost time, not memory, because payloads are assembled as they come.
     std::uint64_t fragments_count = 4U << 20U;
 };
 
@@ -26,22 +26,22 @@ struct receive_limits {
 struct connection_limits {
     connection_limits() noexcept {}  // NOLINT: g++ 12 mistreats aggregates inside co_await expressions
 
-    /// What the peer may send.
+    /// Limits of the peer's messages.
     receive_limits receive;
-    /// A peer that was silent for so long is sent a ping; if it stays silent for as long again, it is gone. Zero:
-    /// never.
+    /// A peer that was silent for this time is sent a ping; if it stays silent for the same time again, the connection
+    /// ends. Zero: never.
     std::chrono::nanoseconds ping_interval = std::chrono::seconds(30);
-    /// How long the peer may take to answer a close frame.
+    /// The time limit for the peer's answer to a close frame.
     std::chrono::nanoseconds close = std::chrono::seconds(5);
-    /// How slowly the peer may read.
+    /// Limits of the peer's reading speed.
     http::time_limits time;
 };
 
 /// Bytes of one read; the buffer of a connection grows to this size for a peer that fills it.
 inline constexpr std::size_t read_bytes_initial = 4 * 1024;
-/// What is read at once.
+/// The largest read.
 inline constexpr std::size_t read_bytes_max = 64 * 1024;
-/// Payloads that are longer are sent from where they lie.
+/// Longer payloads are sent without a copy.
 inline constexpr std::size_t copied_bytes_max = 64 * 1024;
 /// Answers to pings that may wait; with more, receiving waits for the peer to read.
 inline constexpr std::size_t waiting_bytes_max = 64 * 1024;

@@ -7,7 +7,7 @@
 namespace corro::websocket {
 namespace {
 
-/// Payload that is still to come is read straight into the message from this size on.
+/// From this size on, payload that has not arrived yet is read directly into the message.
 constexpr std::uint64_t direct_bytes_min = 8 * 1024;
 /// A message buffer of up to this size is kept for the next message.
 constexpr std::size_t kept_bytes_max = 64 * 1024;
@@ -30,7 +30,7 @@ std::span<std::byte> receiver::room() {
         begin_ = 0;
         const std::uint64_t left = frame_.payload_bytes - frame_bytes_;
         if (in_frame_ && !compressed_ && left >= direct_bytes_min) {
-            // The limits were checked against the frame's length when it began; memory follows what really comes.
+            // The limits were checked against the frame's length when it began; memory grows only with received bytes.
             direct_ = true;
             message_.reserve(direct_bytes_min, limits_.message_bytes);
             return message_.room().first(
@@ -103,7 +103,7 @@ std::expected<receiver::event, errc> receiver::next() {
         frame_bytes_ += part.size();
         const bool whole = frame_bytes_ == frame_.payload_bytes;
         if (whole && frame_.final && fragments_count_ == 1 && frame_bytes_ == part.size() && !compressed_) {
-            // All of it is here: it needs no copy.
+            // It has arrived completely: no copy is needed.
             in_frame_ = in_message_ = false;
             if (const auto valid = check_text(part); !valid) return wrong(valid.error());
             if (is_text_ && !utf8_.complete()) return wrong(errc::bad_utf8);
@@ -164,7 +164,7 @@ std::expected<void, errc> receiver::begin_data(const frame_header& header) {
     return {};
 }
 
-/// Adds a part of a frame's payload to the message and checks what is new there, be it read directly or inflated.
+/// Adds a part of a frame's payload to the message, directly or inflated, and checks the new bytes.
 std::expected<void, errc> receiver::take_part(std::span<std::byte> part) {
     if (compressed_) {
         if (const auto done = inflater_->inflate(part, message_, limits_.message_bytes); !done) return done;

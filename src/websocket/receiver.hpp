@@ -1,12 +1,12 @@
-// What arrives on a WebSocket connection, made into messages: frames, fragments, compression, UTF-8, all of RFC 6455
-// that concerns the receiving side.
+// Turns the received bytes of a WebSocket connection into messages: frames, fragments, compression, UTF-8, the
+// receiving side of RFC 6455.
 //
-// No coroutine and no system call: a connection fills `room`, says so by `commit`, and takes events until there are
-// none.
+// No coroutine and no system call: a connection fills `room`, reports that by `commit`, and takes events until
+// there are none.
 //
-// Limits:  receive_limits; `held_bytes` is the memory really held.
+// Limits:  receive_limits; `held_bytes` is the allocated memory.
 // Threads: one.
-// Cost:    a message that arrives in one piece and is not compressed is unmasked and handed out where it lies.
+// Cost:    an uncompressed message in one piece is unmasked and returned in place.
 // Source:  RFC 6455 sections 5 and 8.1; RFC 7692.
 #pragma once
 
@@ -39,19 +39,19 @@ class receiver {
 
     receiver(role self, const receive_limits& limits, const std::optional<deflate_parameters>& deflate);
 
-    /// Room for more bytes; never empty.
+    /// Space for more bytes; never empty.
     [[nodiscard]] std::span<std::byte> room();
     void commit(std::size_t bytes) noexcept;
-    /// Takes bytes in that arrived elsewhere.
+    /// Adds bytes that were received elsewhere.
     void put(std::span<const std::byte> bytes);
 
     /// The next event. Its payload is valid until the next call of any function here.
-    /// @error  Whatever breaks a rule; final.
+    /// @error  A broken rule; final.
     [[nodiscard]] std::expected<event, errc> next();
 
-    /// Whether bytes are there that no event came of yet.
+    /// Whether there are unprocessed bytes.
     [[nodiscard]] bool has_input() const noexcept { return begin_ != input_.size(); }
-    /// Memory held for messages and input.
+    /// Memory allocated for messages and input.
     [[nodiscard]] std::size_t held_bytes() const noexcept { return input_.capacity() + message_.capacity(); }
 
  private:
@@ -66,12 +66,12 @@ class receiver {
     receive_limits limits_;
     std::optional<inflater> inflater_;
     byte_buffer input_;
-    std::size_t begin_ = 0;  // of what is waiting in the input
+    std::size_t begin_ = 0;  // of the unprocessed input
     byte_buffer message_;
     std::size_t checked_bytes_ = 0;  // of the message, by the UTF-8 validator
     utf8_validator utf8_;
-    frame_header frame_;             // whose payload is being read
-    std::uint64_t frame_bytes_ = 0;  // of it that were read
+    frame_header frame_;             // the current one
+    std::uint64_t frame_bytes_ = 0;  // read bytes of its payload
     std::uint64_t fragments_count_ = 0;
     role self_;
     bool in_frame_ = false;

@@ -21,7 +21,7 @@ std::string text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A frame as a client sends it.
+/// A client's frame.
 std::string frame(unsigned first_byte, std::string_view payload, bool masked = true) {
     frame_header header;
     header.final = (first_byte & 0x80U) != 0;
@@ -38,7 +38,7 @@ std::string frame(unsigned first_byte, std::string_view payload, bool masked = t
     return text + body;
 }
 
-/// What a server makes of `bytes`, given in steps: "T:text", "B:binary", "P:ping", "O:pong", "C1000:reason", "!7" (the
+/// A server's events for `bytes`, given in steps: "T:text", "B:binary", "P:ping", "O:pong", "C1000:reason", "!7" (the
 /// number of the error).
 std::vector<std::string> events(std::string_view bytes, std::size_t step, receive_limits limits = receive_limits(),
                                 std::optional<deflate_parameters> deflate = std::nullopt,
@@ -147,7 +147,7 @@ TEST(websocket_receiver, finds_invalid_text_at_its_first_byte_even_inside_a_fram
         const std::string whole = frame(0x81, std::string("ok ") + std::string(bad));
         EXPECT_EQ(events(whole, 1).back(), error_of(errc::bad_utf8));
         EXPECT_EQ(events(whole, 1000).back(), error_of(errc::bad_utf8));
-        // The frame announces much more than has come.
+        // The frame announces much more than has arrived.
         const std::string part =
             frame(0x81, std::string("ok ") + std::string(bad) + std::string(60'000, 'x')).substr(0, 8 + 3 + bad.size());
         EXPECT_EQ(events(part, 1000), strings{error_of(errc::bad_utf8)}) << text_of(bytes_of(bad));
@@ -222,7 +222,7 @@ TEST(websocket_receiver, inflates_messages_fragments_and_the_examples_of_the_sta
     deflate_parameters forgetful;
     forgetful.client_no_context_takeover = true;
     EXPECT_EQ(given(frame(0xC1, hello) + frame(0xC1, again), 1000, forgetful).back(), error_of(errc::bad_deflate));
-    // A message that refers further back than the window that was agreed on.
+    // A message that refers beyond the agreed window.
     std::mt19937 random(7);
     std::string far(3000, '\0');
     for (char& c : far) c = static_cast<char>(random() & 0x7FU);

@@ -1,4 +1,4 @@
-// UTF-8, checked while it arrives: wrong at the first byte that no valid text could have there.
+// UTF-8, checked while it arrives: an error at the first byte that cannot be in a valid text.
 //
 // Threads: any; a value.
 // Cost:    eight bytes at a time while the text is ASCII, otherwise two look-ups per byte.
@@ -13,7 +13,7 @@ namespace corro::websocket {
 
 class utf8_validator {
  public:
-    /// Looks at the next bytes. @return false if the text is invalid; final.
+    /// Checks the next bytes. @return false if the text is invalid; final.
     [[nodiscard]] bool take(std::span<const std::byte> bytes) noexcept;
 
     /// Whether the text may end here.

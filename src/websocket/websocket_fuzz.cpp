@@ -1,5 +1,5 @@
-// Whatever frames arrive, at either end, compressed or not: the receiver ends, holds no more than its limits, and finds
-// the same messages however the stream is cut; text is valid UTF-8 in the eyes of a second, slower judge.
+// With any frames, at either end, compressed or not, the receiver ends, stays within its limits, and finds the same
+// messages however the stream is cut; a second, slower check confirms that text is valid UTF-8.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -87,6 +87,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     utf8_validator validator;
     const bool valid = validator.take(bytes) && validator.complete();
-    CORRO_ASSERT(valid == is_utf8(bytes), "both judges of UTF-8 agree");
+    CORRO_ASSERT(valid == is_utf8(bytes), "both checks of UTF-8 agree");
     return 0;
 }

@@ -119,7 +119,7 @@ class History(unittest.TestCase):
     def test_says_what_is_wrong(self):
         self.fails(f"the journal ends with sequence number {COMMANDS}; expected {COMMANDS + 1}", "book", *self.past,
                    "--at", str(COMMANDS + 1))
-        self.fails('--at: "yesterday" is neither a sequence number nor a time', "book", *self.past, "--at", "yesterday")
+        self.fails('--at: "yesterday": expected a sequence number, or a time', "book", *self.past, "--at", "yesterday")
         self.fails('no instrument "XYZ"; the venue has: ESZ6, CLF7', "book", *self.past, "--at", "1", "--instrument",
                    "XYZ")
         self.fails('expected venue "OTHER"', "book", "--config", self.other_config, "--journal", self.journal, "--at",

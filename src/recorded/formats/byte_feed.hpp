@@ -1,7 +1,7 @@
-// Input that arrives in pieces, seen as one run of bytes: what the decoders of recorded files stand on.
+// Input that arrives in pieces, as one run of bytes: the input of the decoders of recorded files.
 //
-// Pieces are used in place. Only what straddles two of them is copied, into a buffer that grows to the largest thing
-// ever peeked at and no further.
+// Pieces are used in place. Only bytes that straddle two of them are copied, into a buffer that grows to the largest
+// `peek`.
 //
 // Threads: one. Cost: no allocation once the buffer has its size; a piece is never copied as a whole.
 #pragma once
@@ -19,26 +19,26 @@ namespace corro::recorded {
 
 class byte_feed {
  public:
-    /// Adds the next piece. The one before must be used up, which it is when `peek` had nothing to give. `piece` must
-    /// stay valid until `peek` has nothing to give again.
+    /// Adds the next piece. The one before must be used up: `peek` has returned nothing. `piece` must stay valid until
+    /// `peek` returns nothing again.
     void feed(std::span<const std::byte> piece) noexcept {
-        CORRO_ASSERT(piece_.empty() && !finished_, "feed only when the decoder asked for more");
+        CORRO_ASSERT(piece_.empty() && !finished_, "feed may be called only when the decoder needs more");
         piece_ = piece;
     }
 
-    /// There is no further piece.
+    /// Marks the end of the input.
     void finish() noexcept { finished_ = true; }
     [[nodiscard]] bool finished() const noexcept { return finished_; }
 
     /// The next `size` bytes, which stay in front until `drop`; empty when fewer have arrived. `size` is at least 1,
-    /// and does not shrink from one `peek` to the next without a `drop` between. The view ends with the next call.
+    /// and must not shrink between two calls without a `drop`. The view is valid until the next call.
     [[nodiscard]] std::span<const std::byte> peek(std::size_t size) noexcept {
         if (held_.empty() && piece_.size() >= size) [[likely]]
             return piece_.first(size);
         return gather(size);
     }
 
-    /// Removes what was peeked at last.
+    /// Removes the bytes of the last `peek`.
     void drop(std::size_t size) noexcept {
         if (held_.empty()) {
             piece_ = piece_.subspan(size);
@@ -49,7 +49,7 @@ class byte_feed {
         offset_ += size;
     }
 
-    /// As `drop`, and gives the bytes away.
+    /// As `drop`, and returns the bytes.
     [[nodiscard]] std::vector<std::byte> take(std::size_t size) noexcept {
         offset_ += size;
         if (!held_.empty()) {
@@ -61,7 +61,7 @@ class byte_feed {
         return {front.begin(), front.end()};
     }
 
-    /// Bytes dropped so far: the place of the front byte in the whole input.
+    /// Bytes dropped so far: the offset of the front byte in the whole input.
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
     /// Bytes in front that have arrived.
     [[nodiscard]] std::size_t available() const noexcept { return held_.size() + piece_.size(); }

@@ -1,5 +1,5 @@
-// The fields of one line of comma-separated numbers, read from left to right. The first fault is kept; what is read
-// after it is zero and means nothing.
+// The fields of one line of comma-separated numbers, read from left to right. The first fault is kept; fields read
+// after it are zero.
 #pragma once
 
 #include <charconv>
@@ -21,7 +21,7 @@ class csv_fields {
  public:
     explicit csv_fields(const line_feed::line& line) noexcept : line_(line) {}
 
-    /// The next field as it stands. @error malformed_length when there is none.
+    /// The next field unchanged. @error malformed_length when there is none.
     [[nodiscard]] std::string_view text() noexcept {
         if (next_ > line_.text.size()) {
             start_ = line_.text.size();
@@ -55,14 +55,14 @@ class csv_fields {
         return value;
     }
 
-    /// Refuses the field that was read last.
+    /// Refuses the last field.
     void fail(wire::wire_errc code) noexcept {
         if (failed_) return;
         failed_ = read_error{make_error_code(code), line_.offset + start_, line_.number,
                              static_cast<std::uint32_t>(start_ + 1)};
     }
 
-    /// Refuses anything that is left. @error malformed_length at the first field too many.
+    /// Refuses further fields. @error malformed_length at the first field too many.
     void end() noexcept {
         if (next_ > line_.text.size()) return;
         start_ = next_;

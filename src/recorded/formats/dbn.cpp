@@ -64,7 +64,7 @@ decoder::result decoder::fail(wire::wire_errc code, std::uint64_t offset) noexce
 }
 
 decoder::result decoder::wait_or_end() noexcept {
-    // Nothing of a record may be left behind when the file has ended.
+    // The file must not end within a record.
     if (input_.finished() && input_.available() != 0) return fail(wire::wire_errc::truncated, input_.offset());
     return std::nullopt;
 }

@@ -4,11 +4,9 @@
 //
 //   offset  size  meaning
 //        0     1  length of the record in units of 4 bytes, this header included
-//        1     1  type of record: 160 market by order, 19 instrument definition, others are stepped over
-//        2     2  publisher
-//        4     4  instrument
-//        8     8  time of the event at the venue, ns
-//       16        body; then, if the head of the file says so, 8 bytes of send time
+//        1     1 type of record: 160 market by order, 19 instrument definition, others are skipped 2 2 publisher 4
+//        4 instrument 8 8 time of the event at the venue, ns
+//       16        body; then, 8 bytes of send time if the head of the file has that flag
 //
 //   market by order, 56 bytes
 //       16     8  order id            37     1  channel
@@ -45,10 +43,10 @@ namespace corro::recorded::dbn {
 /// The longest head that is read: every option on an exchange for a day, with its mappings, has some 100 MB.
 inline constexpr std::uint64_t head_bytes_max = std::uint64_t{256} << 20;
 
-/// What a record does. Values of the file.
+/// The action of a record. Values of the file.
 enum class action : char {
     add = 'A',
-    cancel = 'C',  ///< wholly or in part
+    cancel = 'C',  ///< completely or partly
     modify = 'M',
     clear = 'R',  ///< the whole book of the instrument
     trade = 'T',  ///< of an aggressor; does not change the book
@@ -85,15 +83,15 @@ struct market_by_order {
 
 enum class record_type : std::uint8_t { instrument_definition = 0x13, market_by_order = 0xA0 };
 
-/// One record that the decoder has checked: a view which ends with the next call to the decoder.
+/// One record that the decoder has checked: a view that is valid until the next call to the decoder.
 struct record {
     record_type type{};
     std::uint8_t version = 0;
-    /// Place of the record in the unpacked file.
+    /// The offset of the record in the unpacked file.
     std::uint64_t offset = 0;
     std::span<const std::byte> bytes;
 
-    /// The record as what it is. `type` must be record_type::market_by_order (asserted).
+    /// The record as a market_by_order. `type` must be record_type::market_by_order (asserted).
     [[nodiscard]] market_by_order as_market_by_order() const noexcept;
     /// As above, for record_type::instrument_definition. Text in the result points into `bytes`.
     [[nodiscard]] instrument_definition as_instrument_definition() const noexcept {
@@ -111,24 +109,24 @@ class decoder {
     decoder(decoder&&) = default;
     decoder& operator=(decoder&&) = default;
 
-    /// The next piece of the file, of any size; only when `next` asked for it. It must stay valid until `next` asks
-    /// again.
+    /// The next piece of the file, of any size; only when `next` has returned nothing. It must stay valid until `next`
+    /// returns nothing again.
     void feed(std::span<const std::byte> piece) noexcept { input_.feed(piece); }
     /// The file has ended.
     void finish() noexcept { input_.finish(); }
 
     /// The next record.
     ///
-    /// @return  A record; or nothing, which asks for `feed` or, after `finish`, is the end of the file.
+    /// @return  A record; or nothing: call `feed`, or after `finish` the file has ended.
     /// @error   foreign_format, unsupported_version; malformed_length, malformed_field, too_large, out_of_range (a time
     ///          beyond the year 2262); truncated (the file ends inside the head or a record: the offset is where that
     ///          begins). Errors are final.
     [[nodiscard]] std::expected<std::optional<record>, read_error> next() noexcept;
 
-    /// The head of the file, once `next` has read it; otherwise null. Valid as long as the decoder stays alive,
-    /// wherever it is moved.
+    /// The head of the file, when `next` has read it; otherwise null. Valid for the decoder's lifetime, also when it is
+    /// moved.
     [[nodiscard]] const file_metadata* metadata() const noexcept { return metadata_ ? &*metadata_ : nullptr; }
-    /// Records of other types that were stepped over.
+    /// Skipped records of other types.
     [[nodiscard]] std::uint64_t skipped_count() const noexcept { return skipped_count_; }
 
  private:
@@ -136,7 +134,7 @@ class decoder {
 
     [[nodiscard]] result fail(wire::wire_errc code, std::uint64_t offset) noexcept;
     [[nodiscard]] result wait_or_end() noexcept;
-    /// Whether the head has been read; no value asks for input.
+    /// Whether the head has been read; false when it needs more input.
     [[nodiscard]] std::expected<bool, read_error> read_head() noexcept;
 
     byte_feed input_;

@@ -9,13 +9,14 @@
 namespace corro::recorded::dbn {
 namespace {
 
-/// A field that is text: where it begins and how wide it is.
+/// The offset and the width of a text field.
 struct text_field {
     std::size_t offset = 0;
     std::size_t width = 0;
 };
 
-/// Where the fields of a definition stand in one version. Up to `low_limit_price` all versions agree:
+/// The offsets of the fields of a definition in one version. Up to `low_limit_price` all versions
+/// agree:
 ///
 ///   offset  size  meaning                        offset  size  meaning
 ///       16     8  time of receipt                    48     8  activation

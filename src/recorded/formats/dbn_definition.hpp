@@ -19,7 +19,7 @@ namespace corro::recorded::dbn {
 /// "There is no such time": an instrument that does not expire.
 inline constexpr domain::time_ns no_time{INT64_MIN};
 
-/// What every record begins with.
+/// The header of every record.
 struct record_header {
     std::uint16_t publisher_id = 0;
     std::uint32_t instrument_id = 0;
@@ -28,10 +28,10 @@ struct record_header {
     friend bool operator==(const record_header&, const record_header&) = default;
 };
 
-/// A side of the market. Values of the file. Of a trade, it is the aggressor's.
+/// A side of the market; of a trade, the aggressor's. Values of the file.
 enum class side : char { ask = 'A', bid = 'B', none = 'N' };
 
-/// What kind of instrument. Values of the file; publishers may add others.
+/// The kind of an instrument. Values of the file; publishers may add others.
 enum class instrument_class : char {
     bond = 'B',
     call = 'C',
@@ -47,7 +47,7 @@ enum class instrument_class : char {
 
 /// One leg of a spread. Each leg comes in a definition record of its own (version 3).
 struct leg_definition {
-    std::uint16_t count = 0;  ///< legs of the instrument; 0: it is no spread, or the version does not say
+    std::uint16_t count = 0;  ///< legs of the instrument; 0: not a spread, or not in this version
     std::uint16_t index = 0;  ///< of this leg
     std::uint32_t instrument_id = 0;
     std::uint32_t underlying_id = 0;
@@ -87,7 +87,7 @@ struct instrument_definition {
     std::string_view currency;
     std::string_view underlying;
     std::uint32_t underlying_id = 0;
-    std::uint64_t raw_instrument_id = 0;  ///< as the publisher numbers it
+    std::uint64_t raw_instrument_id = 0;  ///< the publisher's number
     std::int64_t unit_of_measure_quantity_nano = 0;
     std::string_view unit_of_measure;
     std::int32_t contract_multiplier = 0;     ///< INT32_MAX where there is none
@@ -108,7 +108,7 @@ struct instrument_definition {
 /// Size of a definition in files of `version`, from 1 to 3, without a send time.
 [[nodiscard]] std::size_t definition_bytes(std::uint8_t version) noexcept;
 
-/// Checks a definition of `version` whose length is right: text, times and the fields that are read as enumerations.
+/// Checks a definition of `version` with the right length: text, times and enumerations.
 ///
 /// @error  The code, and the offset within the record: malformed_field, out_of_range (times).
 struct field_fault {

@@ -1,4 +1,4 @@
-// For tests: writes DBN files by hand, field after field in the order of the published records, with a value of its own
+// For tests: writes DBN files by hand, field after field in the order of the published records, with a different value
 // in every field.
 #pragma once
 
@@ -98,7 +98,7 @@ inline market_by_order sample_order(std::uint64_t order_id) {
     return m;
 }
 
-/// A definition in which each integer field holds a number of its own.
+/// A definition with a different number in each integer field.
 inline void put_definition(writer& w, std::uint8_t version, bool send_time = false) {
     const std::size_t size = version == 1 ? 360 : version == 2 ? 400 : 520;
     put_header(w, size + (send_time ? 8 : 0), 0x13, 42, 5'000);

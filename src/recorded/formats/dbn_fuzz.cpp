@@ -1,5 +1,5 @@
-// Whatever bytes a DBN file holds, and however it arrives: the decoder ends, stays inside the pieces, and finds the
-// same records. The first input byte sets how the rest is cut.
+// With any bytes in a DBN file, cut into any pieces, the decoder ends, stays inside the pieces, and finds the same
+// records. The first input byte sets how the rest is cut.
 #include "recorded/formats/dbn.hpp"
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 using namespace corro::recorded;
 using corro::base::hasher;
 
-// What follows adds everything that can be read to a hash, so that nothing is left unread.
+// These functions add all readable values to a hash, so that everything is read.
 
 void add(hasher& h, std::string_view text) {
     h.add_bytes(std::as_bytes(std::span{text}));

@@ -22,7 +22,7 @@ bool is_day(std::uint32_t day) noexcept {
     return day >= 1'000'00'00 && day <= 9999'99'99 && month >= 1 && month <= 12 && of_month >= 1 && of_month <= 31;
 }
 
-/// Walks over the lists behind the fixed part. Every step checks that what it walks over is there.
+/// Reads the lists behind the fixed part. Every step checks the remaining size.
 class list_walker {
  public:
     list_walker(std::span<const std::byte> head, std::size_t width) noexcept : head_(head), width_(width) {}
@@ -61,7 +61,7 @@ class list_walker {
     [[nodiscard]] std::size_t at() const noexcept { return at_; }
 
  private:
-    /// A count whose elements, of `element_bytes` at least, fit into what is left.
+    /// Reads a count whose elements, of at least `element_bytes`, fit the remaining bytes.
     std::expected<std::size_t, read_error> counted(std::size_t element_bytes) noexcept {
         if (at_ + 4 > head_.size()) return fail(wire::wire_errc::malformed_length, at_);
         const std::size_t count = base::load_le<std::uint32_t>(head_.data() + at_);

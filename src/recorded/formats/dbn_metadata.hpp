@@ -1,4 +1,4 @@
-// The head of a Databento DBN file: what was asked for, and which symbols stand for which instruments.
+// The head of a Databento DBN file: the request, and the mapping of symbols to instruments.
 //
 // Layout (little-endian; offsets from the start of the file):
 //
@@ -39,7 +39,7 @@
 namespace corro::recorded::dbn {
 
 inline constexpr std::uint8_t version_max = 3;
-/// Magic, version and size: what is needed to know how long the head is.
+/// Magic, version and size: enough to compute the length of the head.
 inline constexpr std::size_t prelude_bytes = 8;
 /// Everything up to the first list of symbols, prelude included, without the size of the schema definition.
 inline constexpr std::size_t fixed_bytes = 108;
@@ -47,7 +47,7 @@ inline constexpr std::size_t symbol_bytes_v1 = 22;
 /// "No end", "no such time".
 inline constexpr std::uint64_t undefined_timestamp = UINT64_MAX;
 
-/// Symbols of equal width, one behind the other.
+/// A list of symbols of equal width.
 class symbol_list {
  public:
     symbol_list() = default;
@@ -64,14 +64,14 @@ class symbol_list {
     std::size_t count_ = 0;
 };
 
-/// While a symbol meant the same instrument. Days are numbers such as 20240115.
+/// The days on which a symbol meant the same instrument. Days are numbers such as 20240115.
 struct mapping_interval {
     std::uint32_t first_day = 0;
     std::uint32_t end_day = 0;  ///< the first day on which it no longer holds
     std::string_view symbol;
 };
 
-/// One symbol of the request and what it stood for.
+/// One symbol of the request and its instruments.
 class symbol_mapping {
  public:
     symbol_mapping(const std::byte* first, std::size_t width) noexcept : first_(first), width_(width) {}
@@ -143,7 +143,7 @@ struct file_metadata {
     mapping_list mappings;
 };
 
-/// How many bytes the head of a file has in all.
+/// The size of the head of a file.
 ///
 /// @param prelude  The first prelude_bytes bytes of the file.
 /// @error  foreign_format, unsupported_version, malformed_length (shorter than the fixed part).
@@ -153,8 +153,8 @@ struct file_metadata {
 /// Reads a whole head.
 ///
 /// @param head  Exactly head_bytes() bytes. The result's views point into it.
-/// @error  Those of head_bytes; malformed_length (a list that does not fit, bytes left over), malformed_field (text
-///         that is not printable, a day that is none, a flag that is neither 0 nor 1). The offset is that of the field.
+/// @error  Those of head_bytes; malformed_length (a list that does not fit, bytes left over), malformed_field
+///         (unprintable text, an invalid day, a flag other than 0 and 1). The offset is that of the field.
 [[nodiscard]] std::expected<file_metadata, read_error> decode_head(std::span<const std::byte> head) noexcept;
 
 }  // namespace corro::recorded::dbn

@@ -1,4 +1,4 @@
-// Laws of the DBN decoder: what was written is read, and how the file arrives does not matter.
+// Laws of the DBN decoder: it reads what was written, independent of the pieces.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -15,7 +15,7 @@ namespace corro::recorded::dbn {
     return {first, nul == nullptr ? width : static_cast<std::size_t>(static_cast<const char*>(nul) - first)};
 }
 
-/// Whether the text is fit to be shown: printable ASCII.
+/// Whether the text is printable ASCII.
 [[nodiscard]] inline bool printable(std::string_view text) noexcept {
     return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }

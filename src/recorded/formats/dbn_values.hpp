@@ -1,4 +1,4 @@
-// How DBN says "no value", as the domain says it.
+// Converts DBN's "no value" to the domain's.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace corro::recorded::dbn {
 
-/// Whether a time can be told as nanoseconds in 63 bits, or is undefined.
+/// Whether a time fits nanoseconds in 63 bits, or is undefined.
 [[nodiscard]] inline bool is_time(std::uint64_t raw) noexcept {
     return raw <= INT64_MAX || raw == UINT64_MAX;
 }

@@ -14,8 +14,8 @@
 namespace corro::recorded {
 
 /// Feeds `bytes` to `decoder` in pieces of `next_size()` bytes (at least 1), gives every record to `visit`, and returns
-/// the error that ended it, if one did. Each piece lies in memory of its own and of its exact size, which is gone when
-/// the next one comes, so that the address sanitizer sees a decoder that reads past it or holds on to it.
+/// the error that ended it, if one did. Each piece has memory of its own with its exact size, which is released when
+/// the next one comes, so that the address sanitizer detects reads beyond it and views that outlive it.
 template <class Decoder, class NextSize, class Visit>
 std::optional<read_error> drain(Decoder& decoder, std::span<const std::byte> bytes, NextSize next_size, Visit visit) {
     std::unique_ptr<std::byte[]> piece;
@@ -24,7 +24,7 @@ std::optional<read_error> drain(Decoder& decoder, std::span<const std::byte> byt
         auto record = decoder.next();
         if (!record) {
             const auto again = decoder.next();
-            CORRO_ASSERT(!again && again.error() == record.error(), "an error is final");
+            CORRO_ASSERT(!again && again.error() == record.error(), "an error must be final");
             return record.error();
         }
         if (*record) {
@@ -33,7 +33,7 @@ std::optional<read_error> drain(Decoder& decoder, std::span<const std::byte> byt
         }
         if (finished) {
             const auto again = decoder.next();
-            CORRO_ASSERT(again && !*again, "the end is final");
+            CORRO_ASSERT(again && !*again, "the end must be final");
             return std::nullopt;
         }
         if (bytes.empty()) {

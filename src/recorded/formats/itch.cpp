@@ -58,7 +58,7 @@ domain::side side_at(const std::byte* at) noexcept {
     return char_at(at) == 'B' ? domain::side::buy : domain::side::sell;
 }
 
-/// Looks at fields one by one and keeps the place of the first that is wrong.
+/// Checks fields one by one and keeps the offset of the first wrong one.
 class field_check {
  public:
     explicit field_check(const std::byte* message) noexcept : message_(message) {}
@@ -72,7 +72,7 @@ class field_check {
         if (wrong_ == 0 && !std::all_of(message_ + offset, message_ + offset + size, shown)) wrong_ = offset;
         return *this;
     }
-    /// Offset of the first wrong field; 0, where the type stands, when there is none.
+    /// The offset of the first wrong field; 0, the offset of the type, when there is none.
     [[nodiscard]] std::size_t wrong() const noexcept { return wrong_; }
 
  private:
@@ -80,7 +80,7 @@ class field_check {
     std::size_t wrong_ = 0;
 };
 
-/// What is known of a type; all zero for types that the specification does not have.
+/// The rules of a type; all zero for types that are not in the specification.
 struct type_rule {
     std::uint8_t bytes = 0;
     bool is_record = false;
@@ -117,7 +117,7 @@ constexpr auto type_rules = [] {
     return rules;
 }();
 
-/// Offset of the first field that is wrong; 0 when there is none.
+/// The offset of the first wrong field; 0 when there is none.
 std::size_t wrong_field(message_type type, const std::byte* message) noexcept {
     field_check check{message};
     switch (type) {
@@ -141,7 +141,7 @@ std::size_t wrong_field(message_type type, const std::byte* message) noexcept {
     return check.wrong();
 }
 
-/// Asserts that `m` is of one of `types`, and gives the place of its type.
+/// Asserts that `m` is of one of `types`, and returns the address of its type.
 const std::byte* start_of(const message& m, std::initializer_list<message_type> types) noexcept {
     CORRO_ASSERT(std::ranges::find(types, m.type) != types.end(), "the message is of another type");
     return m.bytes.data();
@@ -277,7 +277,7 @@ decoder::result decoder::next() noexcept {
             session_ended_ = true;
             continue;
         }
-        // The type tells whether the length can be right, before the whole message has arrived.
+        // The type determines the length, which is checked before the whole message has arrived.
         const auto start = input_.peek(length_bytes + 1);
         if (start.empty()) return wait_or_end();
         const char type = static_cast<char>(start[length_bytes]);

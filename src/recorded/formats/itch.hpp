@@ -1,4 +1,4 @@
-// Nasdaq TotalView-ITCH 5.0 files: the messages of a day, each behind its length.
+// Nasdaq TotalView-ITCH 5.0 files: the messages of a day, each with its length in front.
 //
 // Layout (big-endian):
 //
@@ -16,9 +16,9 @@
 //     H 25 trading action       U 35 order replaced             B 19 broken trade
 //     A 36 order added          F 40 order added, with the name of the participant
 //     E 31 order executed       C 36 order executed at another price
-//   types whose length is checked and which are stepped over
+//   types that are skipped after a check of their length
 //     Y 20  L 26  V 35  W 12  K 28  J 35  h 21  I 50  N 20  O 48
-//   other types: stepped over and counted, because the venue adds some from time to time
+//   other types: skipped and counted, because the venue adds some from time to time
 //
 // The bodies are in itch.cpp.
 //
@@ -59,7 +59,7 @@ enum class message_type : char {
     broken_trade = 'B',
 };
 
-/// What every message begins with.
+/// The header of every message.
 struct message_header {
     std::uint16_t stock_locate = 0;
     std::uint16_t tracking_number = 0;
@@ -83,7 +83,7 @@ struct system_event {
     system_event_code code{};
 };
 
-/// A stock and the number that stands for it on this day. Single characters are the values of the file.
+/// A stock and its number on this day. Single characters are the values of the file.
 struct stock_directory {
     message_header header;
     std::string_view stock;
@@ -93,7 +93,7 @@ struct stock_directory {
     bool round_lots_only = false;
     char issue_classification = '\0';
     std::string_view issue_subtype;
-    bool is_test = false;  ///< a stock that exists for testing only
+    bool is_test = false;  ///< a stock for tests only
     char short_sale_threshold = '\0';
     char initial_public_offering = '\0';
     char price_band_tier = '\0';
@@ -137,7 +137,7 @@ struct order_executed {
 struct order_cancel {
     message_header header;
     std::uint64_t order_reference = 0;
-    std::uint32_t shares = 0;  ///< that are gone
+    std::uint32_t shares = 0;  ///< cancelled
 };
 
 struct order_delete {
@@ -145,7 +145,7 @@ struct order_delete {
     std::uint64_t order_reference = 0;
 };
 
-/// An order gives way to a new one on the same side, at the back of its queue.
+/// An order is replaced by a new one on the same side, at the back of its queue.
 struct order_replace {
     message_header header;
     std::uint64_t order_reference = 0;
@@ -178,11 +178,11 @@ struct broken_trade {
     std::uint64_t match_number = 0;
 };
 
-/// One message that the decoder has checked: a view which ends with the next call to the decoder. Each `as_` asserts
-/// that the type is one of its own; text in what it returns points into `bytes`.
+/// One message that the decoder has checked: a view that is valid until the next call to the decoder. Each `as_`
+/// asserts that the type fits; text in its result points into `bytes`.
 struct message {
     message_type type{};
-    /// Place of the length before the message in the unpacked file.
+    /// The offset of the message's length in the unpacked file.
     std::uint64_t offset = 0;
     /// From the type on.
     std::span<const std::byte> bytes;
@@ -201,10 +201,10 @@ struct message {
     [[nodiscard]] broken_trade as_broken_trade() const noexcept;
 };
 
-/// The length of messages of `type`; 0 for types that the specification does not have.
+/// The length of messages of `type`; 0 for types that are not in the specification.
 [[nodiscard]] std::size_t message_bytes(char type) noexcept;
 
-/// Turns the bytes of a file into messages. See wire/recorded/record_decoder.hpp for how it is driven.
+/// Turns the bytes of a file into messages. See recorded/formats/record_decoder.hpp for its use.
 class decoder {
  public:
     using record = message;
@@ -212,17 +212,17 @@ class decoder {
     void feed(std::span<const std::byte> piece) noexcept { input_.feed(piece); }
     void finish() noexcept { input_.finish(); }
 
-    /// The next message; or nothing, which asks for `feed` or, after `finish`, is the end of the file.
-    /// @error  foreign_format (the first message is none), malformed_length (not that of the type, or something behind
+    /// The next message; or nothing: call `feed`, or after `finish` the file has ended.
+    /// @error  foreign_format (the first message is invalid), malformed_length (not that of the type, or bytes after
     ///         the end of the session), malformed_field (an enumeration or text), out_of_range (a time beyond the day),
     ///         truncated (the file ends inside a message: the offset is where it begins). Errors are final.
     [[nodiscard]] std::expected<std::optional<record>, read_error> next() noexcept;
 
-    /// Messages of known types that were stepped over.
+    /// Skipped messages of known types.
     [[nodiscard]] std::uint64_t skipped_count() const noexcept { return skipped_count_; }
-    /// Messages of unknown types that were stepped over.
+    /// Skipped messages of unknown types.
     [[nodiscard]] std::uint64_t unknown_count() const noexcept { return unknown_count_; }
-    /// The file said that it is complete. Files that were cut off between two messages did not.
+    /// Whether the file has the end of the session. A file that was cut off between two messages does not.
     [[nodiscard]] bool session_ended() const noexcept { return session_ended_; }
 
  private:

@@ -78,7 +78,7 @@ class writer {
         return put<std::uint64_t>(903).put<char>('O');
     }
     writer& put_broken_trade() { return begin(19, 'B').put<std::uint64_t>(904); }
-    /// A message of a type whose body nobody reads.
+    /// A message of a type whose body is not read.
     writer& put_other(char type, std::size_t length) { return begin(length, type).text("", length - 11); }
 };
 

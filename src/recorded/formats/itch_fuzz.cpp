@@ -1,5 +1,5 @@
-// Whatever bytes an ITCH file holds, and however it arrives: the decoder ends, stays inside the pieces, and finds the
-// same messages. The first input byte sets how the rest is cut.
+// With any bytes in an ITCH file, cut into any pieces, the decoder ends, stays inside the pieces, and finds the same
+// messages. The first input byte sets how the rest is cut.
 #include <cstdint>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Text that arrives in pieces, seen line by line.
+// Text that arrives in pieces, as lines.
 //
 // A line ends with LF or CR LF; the last line may end with the input. Lines are used in place where they lie within one
 // piece.
@@ -36,12 +36,12 @@ class line_feed {
 
     /// As byte_feed::feed.
     void feed(std::span<const std::byte> piece) noexcept {
-        CORRO_ASSERT(piece_.empty() && !finished_, "feed only when the decoder asked for more");
+        CORRO_ASSERT(piece_.empty() && !finished_, "feed may be called only when the decoder needs more");
         piece_ = piece;
     }
     void finish() noexcept { finished_ = true; }
 
-    /// The next line; or nothing, which asks for `feed` or, after `finish`, is the end.
+    /// The next line; or nothing: call `feed`, or after `finish` the text has ended.
     /// @error too_large: the line is longer than line_bytes_max.
     [[nodiscard]] std::expected<std::optional<line>, read_error> next() noexcept {
         if (held_given_) {
@@ -52,7 +52,7 @@ class line_feed {
         const std::size_t size = end == nullptr
                                      ? piece_.size()
                                      : static_cast<std::size_t>(static_cast<const std::byte*>(end) - piece_.data());
-        // One more for the CR that may stand before the end.
+        // One more for a CR before the end.
         if (held_.size() + size > line_bytes_max + 1) return too_large();
         const auto front = piece_.first(size);
         if (end != nullptr && held_.empty()) [[likely]] {

@@ -15,21 +15,21 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_seconds = 86'400;
 /// Prices in the file are in units of this many billionths.
 constexpr std::int64_t price_unit_nano = 100'000;
-/// Stands for "no such level" on the ask side, and negative on the bid side. No price is larger.
+/// "No such level" on the ask side, and negative on the bid side. No price is larger.
 constexpr std::int64_t no_level = 9'999'999'999;
 
 bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-/// A row of names: no number begins with a letter.
+/// Whether a line is a row of names: no number begins with a letter.
 bool is_header(const line_feed::line& line) noexcept {
     if (line.number != 1 || line.text.empty()) return false;
     const char first = line.text[0];
     return (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z');
 }
 
-/// Seconds after midnight: digits, and up to nine more after a point. Computed in integers, so that no digit is lost.
+/// Reads seconds after midnight with up to nine decimals. Computed in integers, so that no digit is lost.
 std::int64_t take_time(csv_fields& fields) noexcept {
     const std::string_view text = fields.text();
     if (fields.failed()) return 0;
@@ -49,7 +49,7 @@ std::int64_t take_time(csv_fields& fields) noexcept {
         std::int64_t weight = second_ns;
         for (++at; sound && at < text.size(); ++at) {
             weight /= 10;
-            // A digit that weighs less than a nanosecond may only be a zero.
+            // A digit below a nanosecond must be a zero.
             sound = is_digit(text[at]) && (weight != 0 || text[at] == '0');
             ns += weight * (text[at] - '0');
         }
@@ -90,7 +90,7 @@ domain::side take_side(csv_fields& fields) noexcept {
     return raw == 1 ? domain::side::buy : domain::side::sell;
 }
 
-/// `absent` is the price that stands for an empty level on this side.
+/// `absent` is the price of an empty level on this side.
 quote take_quote(csv_fields& fields, std::int64_t absent) noexcept {
     const auto price = fields.integer<std::int64_t>();
     if (price != absent && (price >= no_level || price <= 0)) fields.fail(wire::wire_errc::out_of_range);
@@ -100,7 +100,7 @@ quote take_quote(csv_fields& fields, std::int64_t absent) noexcept {
     return {domain::price_nano{price * price_unit_nano}, size};
 }
 
-/// The next line that holds numbers.
+/// The next line with numbers.
 std::expected<std::optional<line_feed::line>, read_error> next_line(line_feed& input) noexcept {
     auto line = input.next();
     if (line && *line && is_header(**line)) line = input.next();

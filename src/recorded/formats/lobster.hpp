@@ -16,7 +16,7 @@
 //     ask price x 10,000, ask size, bid price x 10,000, bid size
 //     a level that is not there: price 9999999999 (ask) or -9999999999 (bid), size 0
 //
-// Orders that rested before the file begins, or below its levels, are not announced when they come into sight.
+// Orders that rested before the file begins, or outside its levels, are not announced when they come into view.
 //
 // Units: prices become billionths, times nanoseconds after midnight, both exactly.
 // Limits: levels_max; line_bytes_max. Threads: one.
@@ -52,7 +52,7 @@ enum class event_type : std::uint8_t {
     trading_halt = 7,
 };
 
-/// What a message of type trading_halt says. Values of the file.
+/// The state in a message of type trading_halt. Values of the file.
 enum class halt_state : std::int8_t { halted = -1, quoting_resumes = 0, trading_resumes = 1 };
 
 struct message {
@@ -63,7 +63,7 @@ struct message {
     std::uint32_t size = 0;
     domain::price_nano price;                       ///< no_price_nano for trading halts
     domain::side side{};                            ///< of the resting order
-    halt_state halt = halt_state::trading_resumes;  ///< means something only for trading halts
+    halt_state halt = halt_state::trading_resumes;  ///< only for trading halts
 
     friend bool operator==(const message&, const message&) = default;
 };
@@ -84,14 +84,14 @@ struct level {
     friend bool operator==(const level&, const level&) = default;
 };
 
-/// The book after one message: a view which ends with the next call to the decoder.
+/// The book after one message: a view that is valid until the next call to the decoder.
 struct book {
     std::uint64_t line = 0;
-    /// From the best on; as many as the file has.
+    /// All levels of the file, from the best on.
     std::span<const level> levels;
 };
 
-/// Turns the text of a message file into messages. See wire/recorded/record_decoder.hpp for how it is driven.
+/// Turns the text of a message file into messages. See recorded/formats/record_decoder.hpp for its use.
 class message_decoder {
  public:
     using record = message;
@@ -99,9 +99,9 @@ class message_decoder {
     void feed(std::span<const std::byte> piece) noexcept { input_.feed(piece); }
     void finish() noexcept { input_.finish(); }
 
-    /// The next message; or nothing, which asks for `feed` or, after `finish`, is the end of the file.
-    /// @error  With line and column of the field: malformed_field (no number, a type or direction that does not exist,
-    ///         an order without size or price), out_of_range (a number beyond its field, a time beyond the day),
+    /// The next message; or nothing: call `feed`, or after `finish` the file has ended.
+    /// @error  With line and column of the field: malformed_field (not a number, an unknown type or direction, an
+    ///         order without size or price), out_of_range (a number beyond its field, a time beyond the day),
     ///         malformed_length (too few or too many columns), too_large (a line). Errors are final.
     [[nodiscard]] std::expected<std::optional<record>, read_error> next() noexcept;
 
@@ -110,7 +110,7 @@ class message_decoder {
     std::optional<read_error> failed_;
 };
 
-/// Turns the text of a book file into books. The first line of numbers sets how many levels the file has.
+/// Turns the text of a book file into books. The first line of numbers determines the number of levels.
 class book_decoder {
  public:
     using record = book;
@@ -124,7 +124,7 @@ class book_decoder {
     ///         size.
     [[nodiscard]] std::expected<std::optional<record>, read_error> next() noexcept;
 
-    /// How many levels the file has; 0 before the first book.
+    /// The number of levels of the file; 0 before the first book.
     [[nodiscard]] std::size_t levels_count() const noexcept { return levels_.size(); }
 
  private:

@@ -1,5 +1,5 @@
-// Whatever text a LOBSTER file holds, and however it arrives: both decoders end, stay inside the pieces, and find the
-// same records. The first input byte sets how the rest is cut.
+// With any text in a LOBSTER file, cut into any pieces, both decoders end, stay inside the pieces, and find the same
+// records. The first input byte sets how the rest is cut.
 #include <cstdint>
 
 #include "base/assert.hpp"

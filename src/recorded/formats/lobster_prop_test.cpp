@@ -1,4 +1,4 @@
-// Laws of the LOBSTER decoders: what was written is read, and how the text arrives does not matter.
+// Laws of the LOBSTER decoders: they read what was written, independent of the pieces.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -33,7 +33,7 @@ message random_message(std::mt19937_64& random, std::uint64_t line) {
     return m;
 }
 
-/// The line as the format has it; the fraction with as many digits as the draw says, down to what is needed.
+/// The line in the file's format, with a random number of decimals that is large enough.
 std::string to_line(const message& m, std::mt19937_64& random) {
     std::string fraction = std::to_string(1'000'000'000 + m.since_midnight_ns % 1'000'000'000).substr(1);
     while (random() % 4 != 0 && !fraction.empty() && fraction.back() == '0') fraction.pop_back();
@@ -45,7 +45,7 @@ std::string to_line(const message& m, std::mt19937_64& random) {
            std::to_string(m.size) + "," + std::to_string(price) + (m.side == domain::side::buy ? ",1" : ",-1");
 }
 
-/// Damages half of the texts: a fault must be found in the same place, too.
+/// Damages half of the texts: a fault must be found at the same position.
 void damage(std::string& text, std::mt19937_64& random) {
     if (text.empty() || random() % 2 == 0) return;
     text[random() % text.size()] = "0123456789,.-\n\rx"[random() % 16];

@@ -1,4 +1,4 @@
-// Where reading recorded order flow stopped, and why.
+// The position and the reason of a fault in recorded order flow.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace corro::recorded {
 
-/// A fault in recorded input. A decoder that has reported one reports the same one ever after.
+/// A fault in recorded input. A decoder reports the same fault in all later calls.
 struct read_error {
     std::error_code code;
     /// Byte of the (unpacked) input at which the faulty field, record or line begins, from 0.

@@ -1,14 +1,14 @@
-// What the decoders of recorded files have in common, so that one loop reads them all:
+// The common interface of the decoders of recorded files. One loop reads them all:
 //
 //     for (;;) {
 //         auto record = decoder.next();
-//         if (!record) return record.error();              // where and why; final
-//         if (*record) { use(**record); continue; }        // a view until the next call
-//         if (no more input) { decoder.finish(); ... }     // after finish, no record is the end
-//         decoder.feed(next piece);                        // of any size; valid until next() gives no record
+//         if (!record) return record.error();              // position and reason; final if (*record) {
+//         use(**record); continue; } // a view until the next call if (no more input) { decoder.finish(); ...
+//         } // after finish, no record is the end decoder.feed(next piece); // of any size; valid until
+//         next() gives no record
 //     }
 //
-// client/recorded_reader.hpp is that loop over a file.
+// recorded/recorded_reader.hpp is that loop over a file.
 #pragma once
 
 #include <concepts>

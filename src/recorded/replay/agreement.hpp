@@ -1,11 +1,11 @@
-// How much of a recording the venue reproduced.
+// Counts how much of a recording the venue has reproduced.
 #pragma once
 
 #include <cstdint>
 
 namespace corro::recorded::replay {
 
-/// "So many of so many."
+/// A count of agreements out of a total.
 struct agreement {
     std::uint64_t equal = 0;
     std::uint64_t total = 0;

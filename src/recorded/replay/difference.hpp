@@ -1,4 +1,5 @@
-// Where venue and recording differ: every difference has a cause, every cause is counted, some examples are kept.
+// Differences between venue and recording: every difference has a cause, every cause is counted, some examples
+// are kept.
 //
 // Limits: difference_examples_max examples per cause.
 #pragma once
@@ -16,14 +17,14 @@
 
 namespace corro::recorded::replay {
 
-/// Why venue and recording differ. The first group is understood: the records themselves show the reason, and the book
-/// agrees afterwards. The second group is not.
+/// Causes of differences. The first group is explained: the records show the reason, and the book agrees afterwards.
+/// The second group is not explained.
 enum class cause : std::uint8_t {
     reporting_order_refreshed,  ///< same fills; the record lists a refreshed iceberg last at its price
     reporting_order_filled,     ///< same fills; the record lists a wholly filled order last at its price
     trade_without_aggressor,    ///< a trade outside the auction whose aggressor the records do not name
     book_replaced,              ///< a later file starts from a book that the earlier one did not lead to
-    hidden_execution,           ///< against an order that nobody saw
+    hidden_execution,           ///< against an order that was not displayed
     same_time_rows_swapped,     ///< executions of one instant, listed in another order
     same_time_priority,         ///< executions of one instant, against the priority that the messages imply
     younger_order_first,        ///< a younger order executed while older volume stands at its price
@@ -33,7 +34,7 @@ enum class cause : std::uint8_t {
     fill_differs,         ///< other resting orders, prices or quantities than recorded
     remainder_differs,    ///< another open quantity than recorded
     unexpected_fill,      ///< an order traded that did not trade in the recording
-    request_refused,      ///< the venue refused what the recording shows accepted
+    request_refused,      ///< the venue rejected a request that the recording accepted
     book_differs,         ///< orders, quantities or queue order of the book
     quotes_differ,        ///< price or quantity of a level in view
     record_names_nobody,  ///< a record changes an order that is not in the recorded book
@@ -47,10 +48,10 @@ inline constexpr std::size_t causes_count = static_cast<std::size_t>(cause::coun
 /// A number of billionths as the shortest decimal, such as "4800.25".
 [[nodiscard]] std::string decimal_of(std::int64_t nano);
 
-/// The cause in a few words, as printed.
+/// The printed name of the cause.
 [[nodiscard]] std::string_view to_string(cause c) noexcept;
 
-/// Whether the cause is one that nothing in the recording accounts for.
+/// Whether nothing in the recording explains the cause.
 [[nodiscard]] constexpr bool is_unexplained(cause c) noexcept {
     return c >= cause::auction_differs;
 }
@@ -66,7 +67,7 @@ class difference_log {
     explicit difference_log(std::size_t examples_max = 5,
                             domain::price_nano tick = domain::price_nano{1'000'000'000}) noexcept;
 
-    /// Counts a difference and, while there is room, keeps what `describe()` returns.
+    /// Counts a difference and, up to the limit, keeps the result of `describe()`.
     template <class Describe>
     void add(cause c, std::uint64_t lots, Describe&& describe) {
         entry& e = entries_[static_cast<std::size_t>(c)];
@@ -80,7 +81,7 @@ class difference_log {
     [[nodiscard]] const std::vector<difference>& examples(cause c) const noexcept { return at(c).examples; }
     [[nodiscard]] std::uint64_t unexplained_count() const noexcept;
 
-    /// A price as people write it, such as "4800.25".
+    /// A price as a decimal, such as "4800.25".
     [[nodiscard]] std::string price(domain::price_ticks ticks) const;
 
  private:

@@ -1,5 +1,5 @@
-// For tests: a venue in process. Requests go straight to a facility; answers and public events come back, on demand
-// one behind the other, so that tests see every interleaving of the two streams that connections could give.
+// For tests: a venue in process. Requests go directly to a facility; answers and public events come back, with
+// configurable delays, so that tests cover every interleaving of the two streams.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class facility_venue final : facility::event_consumer {
         }
     }
 
-    /// Drives a run to its end; how far each stream lags is random.
+    /// Drives a run to its end, with a random lag of each stream.
     void drive(replay_run& run, base::prng& random) {
         int idle = 0;
         while (!run.finished()) {
@@ -74,13 +74,13 @@ class facility_venue final : facility::event_consumer {
         c.is_operator = is_operator ? 1 : 0;
         c.request = static_cast<std::uint32_t>(commands_count_);
         facility_.apply(c);
-        public_.push_back({});  // stands for "all of this command was said"
+        public_.push_back({});  // marks the end of the command's events
         public_.back().command = c.sequence;
         public_.back().kind = end_of_command;
     }
 
     bool is_operator = true;
-    /// Changes the events of the venue before anybody sees them; for negative controls.
+    /// Changes the events of the venue before they are delivered; for negative controls.
     std::function<void(domain::event&)> tamper;
 
  private:
@@ -119,7 +119,7 @@ class facility_venue final : facility::event_consumer {
     facility::facility facility_;
 };
 
-/// An instrument that takes every price and quantity the venue can hold.
+/// An instrument that accepts every price and quantity that the venue can hold.
 [[nodiscard]] inline domain::instrument wide_instrument(domain::price_nano tick) {
     domain::instrument i;
     i.id = domain::instrument_id{1};

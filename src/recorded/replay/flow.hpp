@@ -1,7 +1,7 @@
-// A recording as a replay sees it: a planner that turns it into requests, and a judge of what the venue made of them.
+// A recording for a replay: plans requests, and compares the venue's results with the records.
 //
-// A flow does no I/O towards the venue. `replay_run` asks it for steps, sends their requests, and brings back the
-// outcomes and the public book as it was right after each step.
+// A flow does no I/O towards the venue. `replay_run` takes its steps, sends their requests, and passes back the
+// outcomes and the public book after each step.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct step {
 
 enum class plan_status : std::uint8_t {
     planned,
-    waiting,  ///< the next step depends on the outcomes of one that is not answered yet
+    waiting,  ///< the next step depends on an outstanding outcome
     finished,
 };
 
@@ -31,15 +31,15 @@ class flow {
  public:
     virtual ~flow() = default;
 
-    /// Plans the next step into `next`, whose requests are empty.
-    /// @throws replay_error when the recording cannot be read on.
+    /// Plans the next step into `next`, whose requests are empty. @throws replay_error when the recording cannot be
+    /// read.
     [[nodiscard]] virtual plan_status plan(step& next) = 0;
 
     /// Every request of a step is answered. Called once per step, in order, before `compare`, possibly long before.
     /// @param outcomes  One per request of the step, in order.
     virtual void answered(const step& of, std::span<const outcome> outcomes) = 0;
 
-    /// Compares what the venue did with what is recorded. Called once per step, in order.
+    /// Compares the venue's results with the records. Called once per step, in order.
     /// @param book  The public book after the step's last command and before any later one.
     virtual void compare(const step& of, std::span<const outcome> outcomes, const market_data::book_image& book) = 0;
 

@@ -1,4 +1,4 @@
-// One event group of a market-by-order recording, and the requests that a replay makes of it.
+// One event group of a market-by-order recording, and its requests in a replay.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace corro::recorded::replay {
 
 enum class group_kind : std::uint8_t {
     snapshot,  ///< the book from which the replay starts
-    repeated,  ///< a later snapshot that says what is known already: nothing is sent
-    replaced,  ///< a later snapshot that says something else: the book is built anew
+    repeated,  ///< a later snapshot equal to the book: nothing is sent
+    replaced,  ///< a later snapshot that differs: the book is built again
     pre_open,  ///< orders are collected, nothing trades
     auction,   ///< the uncross, and with it the change to continuous trading
     continuous,
@@ -35,7 +35,7 @@ enum class purpose : std::uint8_t {
     phase,            ///< orders collect from here on, or are uncrossed
 };
 
-/// What a request is for, and what it should leave open.
+/// The purpose of a request, and its expected open quantity.
 struct planned_request {
     std::uint64_t order = 0;  ///< in the recording; 0 for a phase
     purpose why = purpose::rest;
@@ -69,13 +69,14 @@ struct order_state {
     domain::price_ticks price{};
 };
 
-/// What the group's records make of an order in `state`.
+/// The state of an order after the group's records.
 [[nodiscard]] order_state state_after(const group_plan& group, std::uint64_t order, order_state state);
 
 /// Applies the records of a group to the recorded book.
 ///
 /// A modify of an unknown order adds it.
-/// @return  How many records named an order that is not in the book (or, for adds, that is).
+/// @return  The number of records that name an order that is not in the book (or, for adds, that
+///          is).
 std::size_t apply_records(recorded_book& book, const group_plan& group);
 
 /// As above, one record.

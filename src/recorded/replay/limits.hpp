@@ -1,4 +1,4 @@
-// Limits of a replay: what it keeps in memory however long the recording is.
+// Limits of a replay's memory, independent of the length of the recording.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ inline constexpr std::size_t group_records_max = 1U << 22U;
 /// Orders open at once in a recorded book.
 inline constexpr std::size_t recorded_orders_max = 1U << 22U;
 
-/// Rows of a LOBSTER recording. They are kept in memory, because what an order not announced before is worth is only
-/// told by later rows.
+/// Rows of a LOBSTER recording. They are kept in memory, because only later rows show the quantity of an unannounced
+/// order.
 inline constexpr std::size_t quote_rows_max = 1U << 24U;
 
 /// Quotes of a LOBSTER recording: 2 GiB. A day of 270,000 messages at 200 levels has 108 million.

@@ -18,7 +18,7 @@ plan_status order_flow::plan(step& next) {
         log_.add(cause::book_replaced, 0, [&] { return difference{place_of(g.records), planner_.replacement()}; });
     }
     next.number = g.number;
-    // A snapshot is history: it goes in at once.
+    // A snapshot is entered at once, without pacing.
     next.time = g.records.front().is_snapshot ? domain::time_ns{} : g.records.front().time;
     next.requests = g.requests;
     plans_.push_back(std::move(g));

@@ -166,7 +166,7 @@ void order_flow_check::judge_order(const group_plan& g, const planned_aggressor&
     std::ranges::sort(recorded_sorted);
     const bool same_set = venue_sorted == recorded_sorted;
     result_.aggressors.count(same_set);
-    // One fill that the record lists last at its price, and the venue made where the order stood in the queue.
+    // One fill that the record lists last at its price, and the venue made at the order's place in the queue.
     const auto without = [](std::vector<met> fills, const met& one) {
         std::erase(fills, one);
         return fills;

@@ -1,4 +1,4 @@
-// Judges what the venue made of recorded order flow: fill by fill, and the book after every event group.
+// Compares the venue's results with recorded order flow: fill by fill, and the book after every event group.
 //
 // Fills are compared per aggressor: each resting order's lots at each price, first as sets, then in their order. Books
 // are compared order by order with the queues of all levels that the group touched, and as a whole by digest. An
@@ -34,7 +34,7 @@ struct order_flow_agreement {
     agreement own_fills;       ///< fill records of the aggressor itself: lots at that price
     agreement own_lots;
     agreement auction_prices;          ///< of auctions, and of all their fills
-    agreement auction_lots;            ///< as the venue announced them
+    agreement auction_lots;            ///< as published by the venue
     agreement auction_fills;           ///< orders with all their lots
     agreement auction_fill_lots;       ///< buyers' and sellers'
     agreement auction_fills_in_order;  ///< as auction_fills, at the same place among those of their side too
@@ -47,7 +47,7 @@ class order_flow_check {
     /// `log` must outlive the check.
     explicit order_flow_check(difference_log& log) noexcept : log_(log) {}
 
-    /// Groups in their order, each with the outcomes of its requests and the public book after it.
+    /// Compares the groups in order, each with the outcomes of its requests and the public book after it.
     void compare(const group_plan& g, std::span<const outcome> outcomes, const market_data::book_image& book);
 
     /// Compares every order in every queue, after the last group.
@@ -57,7 +57,7 @@ class order_flow_check {
     [[nodiscard]] const recorded_book& book() const noexcept { return book_; }
 
  private:
-    /// Lots of one resting order at one price.
+    /// The lots of one resting order at one price.
     struct met {
         domain::price_ticks price{};
         std::uint64_t order = 0;
@@ -98,7 +98,7 @@ class order_flow_check {
     recorded_book book_;
     std::unordered_map<std::uint64_t, std::uint64_t> names_;  ///< client order id to the recording's name
     order_flow_agreement result_;
-    std::uint64_t known_offset_ = 0;  ///< by how much the digests differ since the last reported difference
+    std::uint64_t known_offset_ = 0;  ///< the difference of the digests at the last reported difference
     std::vector<met> venue_, recorded_;
     std::vector<touched_level> touched_;
 };

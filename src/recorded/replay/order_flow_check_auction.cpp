@@ -1,4 +1,4 @@
-// Judges what the venue made of a recorded auction.
+// Compares the venue's auction with the recorded one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,8 +38,8 @@ void order_flow_check::check_auction(const group_plan& g, const outcome& o) {
 }
 
 void order_flow_check::check_auction_orders(const group_plan& g, const outcome& o) {
-    // The venue says whose side a fill is on. In which order the two sides of a fill are listed is a matter of taste,
-    // but within a side the list has the priority.
+    // The venue's events have the side of a fill. The order of the two sides of a fill is arbitrary, but within a side
+    // the list follows the priority.
     std::vector<std::uint64_t> queues[2];
     for (const fill& f : o.fills) {
         std::vector<std::uint64_t>& queue = queues[static_cast<int>(f.side)];

@@ -1,4 +1,4 @@
-// How a recording begins: the snapshot of the book, and the auction that ends the pre-open.
+// The beginning of a recording: the snapshot of the book, and the auction that ends the pre-open.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void order_flow_planner::plan_snapshot(group_plan& g) {
 }
 
 void order_flow_planner::plan_first_snapshot(group_plan& g) {
-    // The records of a level stand in the order of its queue.
+    // The records of a level are in the order of its queue.
     for (const order_record& r : g.records) {
         if (r.action != record_action::add || !apply_record(book_, r, false)) continue;
         ++facts_.snapshot_orders;
@@ -83,8 +83,8 @@ void order_flow_planner::plan_auction(group_plan& g) {
 
 /// The orders of the group's fills, each with its side.
 ///
-/// A fill of an auction does not say its side, and of an order that was never in the book nothing else does. The list
-/// of fills does: it pairs the best buyer with the best seller and so takes turns while there are both.
+/// A fill of an auction has no side, and an order that was never in the book has no other record. But the list of
+/// fills shows the side: it pairs the best buyer with the best seller and so alternates while there are both.
 std::vector<order_flow_planner::auctioned> order_flow_planner::find_auctioned(const group_plan& g) const {
     std::vector<auctioned> fills;
     for (const order_record& r : g.records) {
@@ -108,8 +108,8 @@ std::vector<order_flow_planner::auctioned> order_flow_planner::find_auctioned(co
     for (std::size_t i = 1; i < fills.size(); ++i) {
         if (!has_side(fills[i])) fills[i].side = other(fills[i - 1].side);
     }
-    // The list also has the best price of each side first. That is all that can be known of the price of an order that
-    // was never shown: it trades right after the one before it, or before all others of its side.
+    // The list also has the best price of each side first. That determines the price of an order that was never shown:
+    // it trades right after the one before it, or before all others of its side.
     for (std::size_t i = 0; i < fills.size(); ++i) {
         if (!fills[i].is_unseen) continue;
         const auto same_side = [&](const auctioned& f) { return f.side == fills[i].side; };

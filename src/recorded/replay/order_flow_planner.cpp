@@ -11,7 +11,7 @@
 namespace corro::recorded::replay {
 namespace {
 
-/// Whether a record of the group says what becomes of the order.
+/// Whether a record of the group has the order's new state.
 bool is_restated(const group_plan& g, std::uint64_t order) {
     return std::ranges::any_of(g.records, [&](const order_record& r) { return r.order == order && r.changes_book(); });
 }
@@ -70,7 +70,7 @@ void order_flow_planner::find_trades(const group_plan& g) {
         if (r.action == record_action::trade) {
             current = nullptr;
             if (r.side == record_side::none) continue;
-            // An order without a name cannot be told from the next one: it is one aggressor while it trades on.
+            // Orders without an id cannot be distinguished: consecutive trades count as one aggressor.
             const auto known = std::ranges::find_if(
                 aggressors_, [&](const aggressor& a) { return a.order == r.order && a.side == side_of(r.side); });
             current = known != aggressors_.end() ? &*known : &aggressors_.emplace_back();
@@ -136,7 +136,7 @@ void order_flow_planner::plan_refreshes(group_plan& g) {
         const auto live = live_.find(f.order);
         if (is_aggressor(f.order) || o == nullptr || live == live_.end()) continue;
         const std::uint32_t displayed = o->size;
-        // Where no record restates the order, it is what the fills leave of it.
+        // Without such a record the order's state follows from the fills.
         order_state after{displayed - std::min(displayed, f.lots), o->price};
         if (is_restated(g, f.order)) after = state_after(g, f.order, {displayed, o->price});
         if (f.lots < displayed) {
@@ -216,9 +216,9 @@ void order_flow_planner::plan_others(group_plan& g) {
         } else if (r.action == record_action::modify && is_live && traded(r.order) == 0) {
             amend(g, r.order, r.price, r.size, purpose::amend);
         } else if (r.action == record_action::modify && !is_live && !was_there) {
-            enter(g, r.order, side_of(r.side), r.price, r.size, purpose::rest);  // never told of before
+            enter(g, r.order, side_of(r.side), r.price, r.size, purpose::rest);  // an order without an earlier record
         } else if (r.action == record_action::cancel && is_live && !was_there) {
-            cancel(g, r.order, purpose::cancel);  // came and went within the group
+            cancel(g, r.order, purpose::cancel);  // added and cancelled within the group
         }
     }
 }
@@ -247,7 +247,7 @@ void order_flow_planner::enter(group_plan& g, std::uint64_t order, domain::side 
 void order_flow_planner::amend(group_plan& g, std::uint64_t order, domain::price_ticks price, std::uint32_t open,
                                purpose why, std::uint32_t trades) {
     live_order& live = live_.at(order);
-    if (trades == 0 && price == live.price && open == live.open) return;  // says nothing new
+    if (trades == 0 && price == live.price && open == live.open) return;  // without a change
     g.requests.push_back({.kind = domain::command_kind::amend_order,
                           .client_order = live.client_order,
                           .price = price,

@@ -1,12 +1,12 @@
-// Turns market-by-order records into requests that make a price-time exchange do what the recording exchange did.
+// Turns market-by-order records into requests that make a price-time exchange repeat the recording exchange's trading.
 //
-// The requests depend on the records only, never on answers: whatever the venue does otherwise shows up as a
-// difference and is not repaired.
+// The requests depend on the records only, never on answers: a deviation of the venue is reported as a difference and
+// is not corrected.
 //
-// What is tested, because the venue decides it: which resting orders an aggressor meets, in which order and for how
-// much; what an aggressor leaves; every queue in the book. What is taken from the records, because nothing else tells:
-// when an iceberg's display is refreshed and by how much, which orders the recording exchange cancelled to prevent a
-// self-match, which orders that no record showed trade in the opening auction, and when a stop is triggered.
+// The comparison covers the venue's decisions: the resting orders that an aggressor meets, their order and lots; the
+// aggressor's remainder; every queue in the book. Taken from the records, because there is no other source: when an
+// iceberg's display is refreshed and by how much, the orders that the recording exchange cancelled to prevent a
+// self-match, unrecorded orders that trade in the opening auction, and when a stop is triggered.
 //
 // The rules, group by group:
 //   1. Cancels of orders that did not trade go first: the exchange made them before the aggressor met them.
@@ -39,7 +39,7 @@ enum class opening : std::uint8_t {
     continuous,  ///< trading from the first record on
 };
 
-/// What the records contain, as far as the planner recognises it.
+/// Counts of the records' contents, as far as the planner recognises them.
 struct order_flow_facts {
     std::uint64_t snapshot_orders = 0;
     std::uint64_t groups[static_cast<std::size_t>(group_kind::count)]{};
@@ -70,7 +70,7 @@ class order_flow_planner {
     void plan(group_plan& g);
 
     [[nodiscard]] const order_flow_facts& facts() const noexcept { return facts_; }
-    /// What a `replaced` snapshot changed, as a sentence; of the last such group.
+    /// The change by the last `replaced` snapshot, as a sentence.
     [[nodiscard]] const std::string& replacement() const noexcept { return replacement_; }
 
  private:
@@ -100,7 +100,7 @@ class order_flow_planner {
         std::uint32_t lots = 0;
         bool is_unseen = false;
     };
-    /// What is due for a traded order once the aggressors are through.
+    /// The request for a traded order after the aggressors.
     struct later {
         std::uint64_t order = 0;
         purpose why = purpose::refresh;  ///< refresh, amend or cancel

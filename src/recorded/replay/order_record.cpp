@@ -28,8 +28,8 @@ bool group_reader::next(std::vector<order_record>& group) {
     while (fetch()) {
         if (!group.empty()) {
             const order_record& before = group.back();
-            // A snapshot ends where live records or another file begin; its own marks do not matter. Whatever a file
-            // leaves unfinished ends with it.
+            // A snapshot ends where live records or another file begin; its own marks do not matter. An unfinished
+            // group ends with its file.
             if (before.file != ahead_.file || before.is_snapshot != ahead_.is_snapshot) return true;
             if (group.size() == group_records_max) {
                 throw replay_error(

@@ -1,7 +1,7 @@
-// A recorded change of a book, order by order, in the venue's units: what a replay of market-by-order flow works on.
+// A recorded change of a book, order by order, in the venue's units: the input of a replay of market-by-order flow.
 //
-// A group is what the recording venue published as one event: all records up to the one marked as the last. A snapshot
-// is one group, whether or not its last record is marked.
+// A group is one event of the recording venue: all records up to the one marked as the last. A snapshot is one group,
+// whether or not its last record is marked.
 //
 // Source: Databento, schema MBO.
 #pragma once
@@ -18,8 +18,8 @@ namespace corro::recorded::replay {
 
 enum class record_action : std::uint8_t {
     add,
-    cancel,  ///< takes `size` out
-    modify,  ///< states the order's price and open quantity anew
+    cancel,  ///< removes `size`
+    modify,  ///< sets the order's price and open quantity
     clear,   ///< the whole book
     trade,   ///< names the aggressor; the fills that follow are its own
     fill,    ///< names a resting order; the book changes by the cancel or modify of it that follows
@@ -33,10 +33,10 @@ enum class record_side : std::uint8_t { buy, sell, none };
 }
 
 struct order_record {
-    std::uint32_t file = 0;    ///< from 1, as people count files
+    std::uint32_t file = 0;    ///< from 1
     std::uint64_t record = 0;  ///< in its file, from 0
     domain::time_ns time{};
-    std::uint64_t order = 0;  ///< the recording venue's name of the order
+    std::uint64_t order = 0;  ///< the recording venue's id of the order
     domain::price_ticks price{};
     std::uint32_t size = 0;  ///< lots
     record_action action = record_action::none;
@@ -50,12 +50,12 @@ struct order_record {
     }
 };
 
-/// The recording cannot be read, or cannot be expressed at the venue; `what()` says where and why.
+/// The recording cannot be read, or cannot be expressed at the venue; `what()` has the position and the reason.
 class replay_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Where records come from, in order over all files.
+/// A source of records, in order over all files.
 class order_record_source {
  public:
     virtual ~order_record_source() = default;
@@ -66,7 +66,7 @@ class order_record_source {
 /// "file 2, record 8725" or "file 2, records 8725 to 8730".
 [[nodiscard]] std::string place_of(const std::vector<order_record>& group);
 
-/// Puts records together to groups. Limits: group_records_max.
+/// Assembles records into groups. Limits: group_records_max.
 class group_reader {
  public:
     explicit group_reader(std::unique_ptr<order_record_source> source);

@@ -61,7 +61,7 @@ constexpr std::uint32_t tape_instrument = 17'077;
     return w.bytes;
 }
 
-/// A replay from beginning to end, and what it found.
+/// A complete replay and its results.
 class tape_replay {
  public:
     explicit tape_replay(const std::vector<tape_file>& files, std::function<void(domain::event&)> tamper = nullptr,

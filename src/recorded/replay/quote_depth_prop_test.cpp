@@ -1,5 +1,5 @@
-// Recordings of 1, 2, 5, 10 and 50 levels, made from one plain book that knows every order: what a replay takes from
-// the book file it takes only where the recording is silent, so nothing differs, at any depth.
+// Recordings of 1, 2, 5, 10 and 50 levels, made from one plain book with all orders. A replay takes data from the book
+// file only where the recording has no messages, so there is no difference at any depth.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class lobster_writer {
  public:
     lobster_writer(std::uint64_t seed, std::size_t depth) : random_(seed), depth_(depth) {
         for (int i = 0; i < 100; ++i) enter(i % 2 == 0 ? 1 : -1);
-        messages_.clear();  // the recording begins with a book that nobody announced
+        messages_.clear();  // the recording begins with an unannounced book
         books_.clear();
         hidden_ = 0;
     }

@@ -70,7 +70,7 @@ void quote_flow::start() {
     }
 }
 
-/// The book file shows the levels after the first message; what that message did is undone.
+/// The book file has the levels after the first message, so the effect of that message is undone.
 std::vector<quote> quote_flow::levels_before_first(domain::side side) const {
     const quote_levels after = recording_.levels(0, side);
     std::vector<quote> levels(after.begin(), after.end());
@@ -143,7 +143,7 @@ void quote_flow::plan_change(const quote_record& m) {
 void quote_flow::plan_removal(const quote_record& m, domain::client_order_id id) {
     const std::uint32_t open = ledger_.find(id)->open;
     if (m.size > open) {
-        // What is missing here was executed against others: their messages leave less of them than the venue has.
+        // The missing lots were executed against other orders: their messages leave less of them than the venue has.
         std::uint32_t missing = m.size - open;
         const quote_ledger::level* const at = ledger_.at(m.side, m.price);
         for (const domain::client_order_id other : at == nullptr ? quote_ledger::level{} : quote_ledger::level{*at}) {
@@ -159,7 +159,7 @@ void quote_flow::plan_removal(const quote_record& m, domain::client_order_id id)
         }
     }
     cancel(id);
-    if (m.size < open) enter(0, m.side, m.price, open - m.size);  // somebody's, at the back
+    if (m.size < open) enter(0, m.side, m.price, open - m.size);  // anonymous, at the back
 }
 
 void quote_flow::plan_execution(const quote_record& m) {
@@ -180,8 +180,8 @@ quote_levels quote_flow::levels_before(std::size_t row, domain::side side) const
     return row == 0 ? quote_levels(initial_[static_cast<int>(side)]) : recording_.levels(row - 1, side);
 }
 
-/// Whether a removal or execution uncovers a level: one that the row before did not show, or that of the message itself
-/// where the venue has nothing left and the record has.
+/// Whether a removal or execution uncovers a level: one that the row before did not show, or the message's own level
+/// where the record has orders and the venue has none left.
 bool quote_flow::something_comes_into_view(std::size_t row) const {
     const quote_record& m = recording_.messages[row];
     if (ledger_.at(m.side, m.price) == nullptr) return true;
@@ -195,7 +195,7 @@ void quote_flow::bring_into_view() {
     const quote_record& m = recording_.messages[row_.row];
     const quote_levels before = levels_before(row_.row, m.side);
     const quote_levels now = recording_.levels(row_.row, m.side);
-    // What stood out of view, and would stand in view now, but is not shown, went while it was not seen.
+    // Orders that were out of view, would be in view now, but are not shown, have been cancelled out of view.
     bool vanished = false;
     if (before.size() >= recording_.depth) {
         const domain::price_ticks end = now.size() < recording_.depth ? domain::no_price : now.back().price;
@@ -228,8 +228,8 @@ void quote_flow::bring_level_into_view(domain::side side, const quote& q, bool v
     place(side, q, named);
 }
 
-/// Whether the orders that the venue has at a level may be those of the record: they add up to its size, those that
-/// later messages name are among them with enough lots, and none that is not named stands before one that is executed.
+/// Whether the venue's orders at a level may be those of the record: they add up to its size, they include the orders
+/// that later messages name, with enough lots, and no unnamed order is before an executed one.
 bool quote_flow::may_stay(domain::side side, const quote& q, const later_uses& named) const {
     const quote_ledger::level* const at = ledger_.at(side, q.price);
     if (at == nullptr || ledger_.size_at(side, q.price) != q.size) return false;

@@ -1,21 +1,19 @@
 // A recording of quotes (LOBSTER, any number of levels) as a flow.
 //
 // Such a recording names every order that is entered, changed or executed at the levels that its book file shows, the
-// best one or the best 5, 10, 50, and none behind them. When an event empties a level, the next one behind them comes
-// into view, with orders that no message announced, or that changed while they were out of view. Only then, and at the
-// very start, something is taken from the book file: price and size of the level that comes into view. Orders that
-// rest there at the venue stay if they add up to that size and no later message contradicts them; otherwise they are
-// replaced. Which orders make up the level then, as far as later messages name them while it is in view, is taken from
-// those messages; the rest is anonymous. Order names ascend in the order of entry, so they give the priority of
-// unannounced orders.
+// best one or the best 5, 10, 50, but none behind them. When an event empties a level, the next one comes into view,
+// with orders that no message announced, or that changed while they were out of view. Only then, and at the start, the
+// replay takes data from the book file: price and size of the level that comes into view. Orders that rest there at the
+// venue stay if they add up to that size and no later message contradicts them; otherwise they are replaced by the
+// orders that later messages name while the level is in view, and an anonymous rest. Order names ascend in the order of
+// entry, so they give the priority of unannounced orders.
 //
-// What is tested, because the venue decides it: which resting order each execution meets; price and size of every level
-// in view on both sides after every row, except the side on which something was taken from the book file; and whether a
-// level is empty.
+// The comparison covers the venue's decisions: the resting order of each execution; price and size of every level in
+// view on both sides after every row, except a side that was taken from the book file; and whether a level is empty.
 //
 // Hidden executions meet orders that are in no book: they are counted, not replayed.
 //
-// Each execution waits for its answer before the next row is planned; nothing else does.
+// After an execution the next row is planned only when the answer has come; other requests are pipelined.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +38,10 @@ struct quote_flow_facts {
     std::uint64_t messages[8]{};  ///< by quote_action
     std::uint64_t executed_lots = 0;
     std::uint64_t hidden_lots = 0;
-    std::uint64_t taken_rows = 0;  ///< in which a level came into view
+    std::uint64_t taken_rows = 0;  ///< rows in which a level came into view
     std::uint64_t kept = 0;        ///< levels that came into view with all their orders at the venue
-    // What the venue's book had there before anything was taken, per level.
-    std::uint64_t remembered = 0;        ///< the right price and size
+    // The venue's book at the level before data was taken, per level.
+    std::uint64_t remembered = 0;        ///< with the right price and size
     std::uint64_t remembered_price = 0;  ///< the right price, another size
     std::uint64_t vanished_better = 0;   ///< a better level, gone without a message
     std::uint64_t unknown_price = 0;     ///< nothing, or only worse levels
@@ -78,12 +76,12 @@ class quote_flow final : public flow {
 
  private:
     static constexpr std::size_t before_first = SIZE_MAX;
-    /// What a step is to the comparison.
+    /// A step for the comparison.
     struct row_step {
         std::size_t row = before_first;
         bool completes_row = true;
         bool is_uncovering = false;         ///< follows an execution that uncovered a level
-        std::optional<domain::side> taken;  ///< whose best quote comes from the book file
+        std::optional<domain::side> taken;  ///< the side whose best quote comes from the book file
         std::vector<std::uint32_t> rests;   ///< expected open quantity, per request
     };
     /// An execution that met other orders than recorded.
@@ -109,7 +107,7 @@ class quote_flow final : public flow {
     void check_quotes(const row_step& s, const market_data::book_image& book);
     void bring_into_view();
     void bring_level_into_view(domain::side side, const quote& q, bool vanished);
-    /// What later messages take from an order that rests now.
+    /// The lots that later messages take from a resting order.
     struct later_use {
         std::uint64_t lots = 0;
         bool is_executed = false;
@@ -134,7 +132,7 @@ class quote_flow final : public flow {
     quote_ledger ledger_;
     std::vector<quote> initial_[2];                         ///< levels before the first message, per side
     std::vector<std::size_t> visible_[2];                   ///< rows of visible messages, per side
-    std::unordered_map<std::uint64_t, std::int64_t> left_;  ///< named orders: what the messages leave of them
+    std::unordered_map<std::uint64_t, std::int64_t> left_;  ///< the rest of named orders according to the messages
     std::size_t next_row_ = 0;
     bool started_ = false;
     bool awaits_execution_ = false;

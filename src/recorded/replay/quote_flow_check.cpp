@@ -1,4 +1,4 @@
-// The judging half of quote_flow: executions as they are answered, quotes as the public book shows them.
+// The comparing half of quote_flow: executions from their answers, quotes from the public book.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,7 +109,7 @@ void quote_flow::close_bursts() {
             if (same_set) {
                 why = cause::same_time_rows_swapped;
             } else if (d.named_rests) {
-                // The venue went by the queue, in which the recorded order stands further back.
+                // The venue followed its queue, in which the recorded order is further back.
                 why = b.recorded.size() > 1 ? cause::same_time_priority : cause::younger_order_first;
             }
             log_.add(why, d.lots, [&] { return difference{where(d.row), std::move(d.what)}; });

@@ -174,7 +174,7 @@ TEST(quote_flow, deletions_of_another_quantity_are_reported) {
     EXPECT_EQ(smaller.log.count(cause::quantity_unannounced), 1U);
     EXPECT_EQ(smaller.log.lots(cause::quantity_unannounced), 5U);
     EXPECT_EQ(smaller.result().rows, (agreement{3, 3}));
-    // Order 62 is executed although 61 stands before it; 61's deletion then says more than the venue left of it.
+    // Order 62 is executed although 61 is before it; 61's deletion then has more lots than the venue left of it.
     const quote_replay larger({first,
                                {"34200.2,1,61,4,1000500,1", "1001000,30,1000500,4"},
                                {"34200.3,1,62,6,1000500,1", "1001000,30,1000500,10"},

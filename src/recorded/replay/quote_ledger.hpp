@@ -1,5 +1,4 @@
-// What a replay of quotes has resting at the venue, as the venue's answers say: its own orders, in the order in which
-// they stand at each price.
+// The resting orders of a replay of quotes, according to the venue's answers, in their priority at each price.
 //
 // Cost: look-ups in maps; removal is linear in the orders of one level.
 #pragma once
@@ -27,7 +26,7 @@ class quote_ledger {
     using level = std::vector<domain::client_order_id>;
 
     void add(domain::client_order_id id, const order& o);
-    /// Sets the open quantity; 0 takes the order out. Unknown orders are ignored.
+    /// Sets the open quantity; 0 removes the order. Unknown orders are ignored.
     void set_open(domain::client_order_id id, std::uint32_t open);
     /// As set_open, and counts the difference as filled.
     void fill(domain::client_order_id id, std::uint32_t lots);

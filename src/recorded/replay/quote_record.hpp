@@ -1,5 +1,5 @@
-// A recording of what happened at the best levels of a book, and of these levels: LOBSTER's messages and book rows in
-// the venue's units.
+// A recording of events at the best levels of a book, and of these levels: LOBSTER's messages and book rows in the
+// venue's units.
 //
 // Source: LOBSTER, output structure.
 #pragma once
@@ -25,13 +25,13 @@ enum class quote_action : std::uint8_t {
 
 struct quote_record {
     domain::time_ns time{};   ///< since midnight
-    std::uint64_t order = 0;  ///< the recording venue's name; ascending in the order of entry
+    std::uint64_t order = 0;  ///< the recording venue's id; ascending in the order of entry
     domain::price_ticks price{};
     std::uint32_t size = 0;  ///< lots
     quote_action action = quote_action::enter;
     domain::side side = domain::side::buy;  ///< of the resting order
 
-    /// Whether it speaks of an order in the visible book.
+    /// Whether it is about an order in the visible book.
     [[nodiscard]] bool is_visible() const noexcept { return action <= quote_action::execute; }
 };
 

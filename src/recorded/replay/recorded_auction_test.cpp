@@ -1,5 +1,5 @@
-// The opening auction of a recorded session, collected and ended by the facility alone: what `corro replay` does
-// through a gateway, once more by hand.
+// The opening auction of a recorded session, collected and ended by the facility alone: the same as `corro replay`
+// through a gateway, by hand.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace {
 using domain::command;
 using domain::command_kind;
 
-/// The facility, told what the records say. Orders keep their recorded names as client order ids.
+/// The facility with the commands of the records. Orders have their recorded ids as client order ids.
 class collecting_venue final : public facility::event_consumer {
  public:
     explicit collecting_venue(const domain::instrument& instrument)
@@ -87,7 +87,7 @@ class collecting_venue final : public facility::event_consumer {
     facility::facility venue_;
 };
 
-/// What an order of the pre-open becomes.
+/// Follows an order of the pre-open.
 void follow(collecting_venue& venue, std::map<std::uint64_t, domain::price_ticks>& prices, const order_record& r) {
     const auto known = venue.open.find(r.order);
     if (r.action == record_action::add || (r.action == record_action::modify && known == venue.open.end())) {
@@ -139,7 +139,7 @@ TEST(recorded_auction, the_e_mini_opening_is_found_by_the_rules_of_the_auction) 
             if (r.action == record_action::fill) traded.insert(r.order);
         }
         for (const order_record& r : group) {
-            // What the exchange took out without a trade, it took out before: it prevents self-matches.
+            // The exchange cancelled orders without a trade before the auction, to prevent self-matches.
             const bool is_before = r.action == record_action::cancel && !traded.contains(r.order);
             if (!uncrosses || is_before) {
                 follow(venue, prices, r);

@@ -1,10 +1,10 @@
-// The book that the records imply, with the queue at every price: what the venue's book is compared with.
+// The book according to the records, with the queue at every price, for the comparison with the venue's book.
 //
 // An order goes to the back of its level when it is added, when its price changes, when its quantity grows, and when
 // its display is refreshed; a smaller quantity keeps its place.
 //
-// Beside each order stands what it is called at the venue. Orders that are not at the venue (because it refused them)
-// are in the recorded book but not in its digest.
+// Each order has its venue's id. Orders that are not at the venue (because it rejected them) are in the recorded book
+// but not in its digest.
 //
 // Limits: recorded_orders_max. Cost: O(log levels) per record.
 #pragma once
@@ -30,17 +30,17 @@ class recorded_book {
     };
     using queue = std::list<order>;
 
-    /// False when the order is there already; nothing changes then.
+    /// False when the order exists already; nothing changes then.
     bool add(std::uint64_t name, domain::side side, domain::price_ticks price, std::uint32_t size);
-    /// Takes `size` out, and the order when nothing is left. False when it is not there.
+    /// Removes `size`, and the order when nothing is left. False for an unknown order.
     bool cancel(std::uint64_t name, std::uint32_t size);
-    /// States price and size anew. `refreshed`: the display was exhausted in between, so the order goes to the back
-    /// although it did not grow. False when it is not there.
+    /// Sets price and size. `refreshed`: the display was exhausted in between, so the order goes to the back although
+    /// it did not grow. False for an unknown order.
     bool modify(std::uint64_t name, domain::price_ticks price, std::uint32_t size, bool refreshed);
     void clear();
 
     [[nodiscard]] const order* find(std::uint64_t name) const;
-    /// Says what the order is called at the venue; 0: it is not there.
+    /// Sets the order's id at the venue; 0 when it is not there.
     void set_venue_order(std::uint64_t name, domain::order_id venue);
 
     /// The orders at a price, first in priority first; null when there are none.

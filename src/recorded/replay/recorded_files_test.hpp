@@ -10,7 +10,7 @@
 
 namespace corro::recorded::replay {
 
-/// The file of that name, or an empty path if it is not there.
+/// The file of that name, or an empty path if it does not exist.
 inline std::filesystem::path data_file(const std::string& name) {
     const char* const given = std::getenv("CORRO_DATA_DIR");
     const std::filesystem::path folder = given != nullptr

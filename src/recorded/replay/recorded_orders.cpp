@@ -145,7 +145,7 @@ order_survey survey_orders(const std::vector<std::filesystem::path>& files,
                 s.size_max = std::max(s.size_max, m->size);
             }
             if (m->action == dbn::action::trade && !std::exchange(has_traded, true)) {
-                // The first trade tells: an auction has no aggressor.
+                // The first trade decides: an auction has no aggressor.
                 s.how = m->side == dbn::side::none ? opening::auction : opening::continuous;
             }
         }

@@ -1,7 +1,7 @@
 // Market-by-order files (Databento DBN, packed or plain) as the order records of one instrument.
 //
-// A file is surveyed before anything is sent: it is read from end to end, and whatever is wrong with it, or cannot be
-// expressed at the venue, is said with its place. A survey costs one pass over the files.
+// A file is surveyed before anything is sent: it is read completely, and errors, or records that cannot be expressed
+// at the venue, are reported with their position. A survey costs one pass over the files.
 //
 // Limits: those of the readers; memory does not depend on the size of the files.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace corro::recorded::replay {
 
-/// What a set of files holds of one instrument.
+/// The records of one instrument in a set of files.
 struct order_survey {
     std::uint32_t recorded_instrument = 0;  ///< in the files
     std::string name;                       ///< of the instrument, where the files have one symbol; otherwise empty
@@ -37,14 +37,14 @@ struct order_survey {
 
 /// Reads all files once.
 ///
-/// @param recorded_instrument  Which instrument of the files; none: the only one.
+/// @param recorded_instrument  The instrument of the files; none for the only one.
 /// @throws replay_error  A file that is missing, truncated or foreign, or has records of several instruments and none
-///                       was chosen, or none of the chosen one, or no order at all. Says the file and the place.
+///                       was chosen, or none of the chosen one, or no order. The text has the file and the position.
 [[nodiscard]] order_survey survey_orders(const std::vector<std::filesystem::path>& files,
                                          std::optional<std::uint32_t> recorded_instrument);
 
-/// Whether the venue's instrument can take the recorded orders: tick, price band and largest order.
-/// @throws replay_error that says what does not fit.
+/// Checks that the venue's instrument accepts the recorded orders: tick, price band and largest order.
+/// @throws replay_error with the mismatch.
 void require_fit(const order_survey& survey, const domain::instrument& instrument);
 
 /// The records of the surveyed instrument, in the order of the files.

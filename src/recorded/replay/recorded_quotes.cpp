@@ -49,7 +49,7 @@ void for_each_row(const std::filesystem::path& messages, const std::filesystem::
     }
 }
 
-/// Best first, no price twice, and nothing behind an empty level.
+/// Whether the levels are best first, without a repeated price and without levels behind an empty one.
 bool is_sorted_side(quote_levels levels, domain::side side) {
     for (std::size_t i = 1; i < levels.size(); ++i) {
         const domain::price_ticks better = levels[i - 1].price, worse = levels[i].price;
@@ -87,7 +87,7 @@ class converter {
 
     [[nodiscard]] quote convert(std::uint64_t line, const lobster::quote& q) const {
         if (q.empty()) return {};
-        // A level's total is placed as one order where no message names its orders.
+        // A level's total is entered as one order where no message names its orders.
         if (q.size > instrument_.order_quantity_max.value) fail(books_, line, "larger than the venue's largest order");
         const auto lots = domain::to_lots(instrument_, static_cast<std::int64_t>(q.size));
         if (lots.reason != domain::reject_reason::none) fail(books_, line, domain::to_string(lots.reason));

@@ -82,7 +82,7 @@ void replay_run::take_in(outcome& o, const domain::event& event) {
             break;
         case event_kind::order_cancelled:
             if (event.order.client_order != o.client_order) {
-                o.book_changed = true;  // another order fell with it
+                o.book_changed = true;  // another order was cancelled with it
                 break;
             }
             o.order = event.order.order;
@@ -104,7 +104,7 @@ replay_run::live_step& replay_run::step_to_answer() {
 
 bool replay_run::on_private(const domain::event& event) {
     ++counts_.private_events;
-    if (event.command <= answered_up_to_) return true;  // what follows the last fill, such as trade captures
+    if (event.command <= answered_up_to_) return true;  // events after the last fill, such as trade captures
     if (is_marked_ && step_to_answer().outcomes[step_to_answer().answered_count].sequence < event.command) {
         complete_answer();
     }
@@ -114,8 +114,8 @@ bool replay_run::on_private(const domain::event& event) {
     take_in(o, event);
     if ((event.flags & domain::event_flag::last_of_request) != 0) is_marked_ = true;
     if (!is_marked_) return true;
-    // The mark is not always the last word: the resting order's fill follows the aggressor's, and all fills of an
-    // amend follow its confirmation. What an amend may still cause shows in the next answer or in the feed.
+    // Further events may follow the marked one: the resting order's fill follows the aggressor's, and all fills of an
+    // amend follow its confirmation. The end of an amend's events shows in the next answer or in the feed.
     domain::quantity_lots matched{};
     for (const fill& f : o.fills) matched += f.quantity;
     const bool may_trade = o.kind == command_kind::amend_order && o.open != domain::quantity_lots{};
@@ -150,7 +150,7 @@ void replay_run::complete_amend_by_feed() {
 
 void replay_run::on_public(const domain::event& event) {
     if (event.instrument != instrument_) return;
-    CORRO_ASSERT(feed_has_room(), "the driver stops reading the feed when there is no room");
+    CORRO_ASSERT(feed_has_room(), "the driver must stop reading the feed when there is no room");
     ++counts_.public_events;
     const bool new_command = held_.empty() || held_.back().command != event.command;
     held_.push_back(event);
@@ -194,7 +194,7 @@ bool replay_run::book_is_at(live_step& s) {
 }
 
 void replay_run::settle() {
-    // A flow that is told of outcomes does not call back, but `next` settles while it plans: keep it flat.
+    // A flow that receives outcomes does not call back, but `next` settles while it plans: avoids recursion.
     if (std::exchange(settling_, true)) return;
     while (telling_ < steps_.size() && steps_[telling_].is_answered()) {
         live_step& s = steps_[telling_++];

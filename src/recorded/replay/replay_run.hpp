@@ -1,11 +1,11 @@
-// One replay in progress: which requests to send next, which answers are due, and when a step can be compared.
+// One replay in progress: the next requests, the outstanding answers, and the steps that can be compared.
 //
-// It does no I/O. Whoever drives it, over a connection or within a process, sends what `next` gives, in that order and
-// on one session, and passes on every private event of that session and every public event of the instrument. Private
-// and public events may lag behind each other; both carry the sequence of their command, and each step is compared with
-// the public book exactly as it was after the step's last command.
+// It does no I/O. Its driver, over a connection or within a process, sends the requests of `next`, in order and on one
+// session, and passes every private event of that session and every public event of the instrument. Private and public
+// events may lag behind each other; both have the sequence number of their command, and each step is compared with the
+// public book after the step's last command.
 //
-// The instrument's book is empty at the start and nobody else trades in it.
+// The instrument's book must be empty at the start and have no other traders.
 //
 // Limits: requests_in_flight_max, steps_in_flight_max, public_events_held_max. Threads: one.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace corro::recorded::replay {
 
-/// A request that is to be sent now.
+/// A request to send now.
 struct outgoing {
     replay::request request;
     domain::time_ns time{};  ///< recorded; for pacing
@@ -53,27 +53,27 @@ class replay_run {
     /// The next request to send; nothing while the limits or an unanswered request forbid it, and at the end.
     [[nodiscard]] std::optional<outgoing> next();
 
-    /// An event to the session. Returns false when no request is open that it could answer.
+    /// Takes an event of the session. Returns false when it does not answer an open request.
     bool on_private(const domain::event& event);
 
-    /// An event of the public feed; those of other instruments are ignored. Only while `feed_has_room()`.
+    /// Takes an event of the public feed; those of other instruments are ignored. Only while `feed_has_room()`.
     void on_public(const domain::event& event);
-    /// All public events of commands up to this one have been given.
+    /// All public events of commands up to this one have been passed.
     void on_public_complete(domain::sequence_number sequence);
     [[nodiscard]] bool feed_has_room() const noexcept { return held_.size() < public_events_held_max; }
 
-    /// Requests that are sent and not answered completely.
+    /// Requests sent but not completely answered.
     [[nodiscard]] std::uint64_t in_flight_count() const noexcept { return sent_count_ - answered_count_; }
-    /// An answer or a public event is due.
+    /// Whether an answer or a public event is due.
     [[nodiscard]] bool awaits_venue() const noexcept {
         return in_flight_count() > 0 || (!steps_.empty() && steps_.front().told);
     }
-    /// Everything is sent, answered and compared.
+    /// Whether everything is sent, answered and compared.
     [[nodiscard]] bool finished() const noexcept { return planned_all_ && steps_.empty(); }
 
     [[nodiscard]] const run_counts& counts() const noexcept { return counts_; }
     [[nodiscard]] const market_data::book_image& book() const noexcept { return book_; }
-    /// Recorded time of the step that was compared last.
+    /// The recorded time of the last compared step.
     [[nodiscard]] domain::time_ns compared_up_to() const noexcept { return compared_up_to_; }
 
  private:
@@ -103,12 +103,12 @@ class replay_run {
     std::deque<live_step> steps_;
     std::deque<domain::event> held_;  ///< public events not applied yet
     market_data::book_image book_;
-    std::size_t sending_ = 0;    ///< index in steps_ of the step whose requests are being sent
+    std::size_t sending_ = 0;    ///< index in steps_ of the step to send
     std::size_t answering_ = 0;  ///< index in steps_ of the step whose answers are due
-    std::size_t telling_ = 0;    ///< index in steps_ of the first step not told to the flow
+    std::size_t telling_ = 0;    ///< index in steps_ of the first step not passed to the flow
     std::uint64_t sent_count_ = 0;
     std::uint64_t answered_count_ = 0;
-    /// The oldest unanswered request has had its mark, but fills of the same command may follow.
+    /// The oldest unanswered request has its marked event, but fills of the same command may follow.
     bool is_marked_ = false;
     domain::sequence_number answered_up_to_{};  ///< command of the last complete answer
     domain::sequence_number public_complete_{};

@@ -8,7 +8,7 @@
 namespace corro::recorded::replay {
 namespace {
 
-/// Enters one order a step, each at a price of its own; every `pause_every`-th step waits for the one before.
+/// Enters one order per step, each at another price; every `pause_every`-th step waits for the one before.
 class endless_flow final : public flow {
  public:
     explicit endless_flow(std::uint64_t steps_max, std::uint64_t pause_every = 0)

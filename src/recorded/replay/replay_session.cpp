@@ -15,7 +15,7 @@ namespace {
 /// trade for the same account.
 constexpr std::uint64_t client_order_base = std::uint64_t{1} << 60U;
 
-/// Requests queued before they are put on the wire, so that the venue works while more are planned.
+/// Requests queued before they are sent, so that the venue works while more are planned.
 constexpr int requests_per_write = 64;
 
 void subtract_base(domain::client_order_id& id) noexcept {
@@ -87,7 +87,7 @@ io::task<bool> replay_session::flush(driving* d) {
     co_return !error;
 }
 
-// Waits until the recorded time is due. False: the replay ends.
+// Waits until the recorded time is due. False when the replay ends.
 io::task<bool> replay_session::keep_pace(driving* d, domain::time_ns recorded) {
     using clock = std::chrono::steady_clock;
     if (d->first_time == domain::time_ns{}) {
@@ -147,12 +147,12 @@ io::task<void> replay_session::receive(driving* d) {
             if (!*answer) break;
             if ((*answer)->reject) {
                 const wire::reject& reject = *(*answer)->reject;
-                d->end(fmt::format("the venue refused message {} as such, reason {}", reject.refused_sequence.value,
+                d->end(fmt::format("the venue refused message {}, reason {}", reject.refused_sequence.value,
                                    static_cast<int>(reject.session_reject_reason)));
                 co_return;
             }
             if (!d->run.on_private(renamed((*answer)->event))) {
-                d->end("the venue sent an answer that belongs to no request");
+                d->end("the venue sent an answer without a request");
                 co_return;
             }
         }
@@ -181,7 +181,7 @@ io::task<void> replay_session::follow_feed(driving* d) {
         }
         d->moved.set();
         if (!d->run.feed_has_room()) {
-            // Answers are late; what the feed says meanwhile waits on its connection.
+            // Answers are late; messages of the feed wait on its connection.
             const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(1));
             if (stopped) co_return;
             continue;
@@ -239,7 +239,7 @@ io::task<void> replay_session::leave(domain::instrument_id instrument) {
         open.phase = domain::trading_phase::continuous;
         static_cast<void>(orders_->send(open));
     }
-    static_cast<void>(co_await orders_->log_out());  // a venue that has gone has no orders of ours either
+    static_cast<void>(co_await orders_->log_out());  // a venue that has ended has no orders of this session
     feed_->abandon();
 }
 

@@ -1,7 +1,7 @@
-// A replay over TCP: one order-entry session and one feed session drive a `replay_run`.
+// A replay over TCP: one order entry session and one feed session drive a `replay_run`.
 //
-// Requests are pipelined as far as the run allows. Answers and feed arrive on connections of their own; the run puts
-// them together.
+// Requests are pipelined as far as the run allows. Answers and feed arrive on separate connections; the run combines
+// them.
 //
 // Threads: one context. Limits: those of the run and of the sessions.
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace corro::recorded::replay {
 
-/// Where a venue is reached.
+/// The addresses of a venue.
 struct venue_addresses {
     venue_addresses() noexcept {}
 
@@ -34,13 +34,13 @@ struct venue_addresses {
 
 class replay_session {
  public:
-    /// A venue that says nothing for so long while an answer or public event is due does not answer any more.
+    /// A venue that sends nothing for this time while an answer or public event is due counts as unresponsive.
     static constexpr std::chrono::seconds silence_max{10};
 
     /// Logs on and joins the feed.
     ///
     /// @return  The session.
-    /// @throws  replay_error that says which connection failed, and why.
+    /// @throws  replay_error with the failed connection and the reason.
     [[nodiscard]] static io::task<std::unique_ptr<replay_session>> join(venue_addresses venue, client::credentials who);
 
     replay_session(const replay_session&) = delete;
@@ -49,8 +49,8 @@ class replay_session {
     /// The instrument of that name. @throws replay_error when there is none, or when its book is not empty.
     [[nodiscard]] const domain::instrument& instrument(std::string_view name) const;
 
-    /// From now on `listener` hears of each request that is sent its number in the session and when it was recorded.
-    /// Requests that no record asks for are left out.
+    /// Passes the number and the recorded time of each sent request to `listener` from now on. Requests without a
+    /// record are left out.
     void note_times(std::function<void(std::uint32_t, domain::time_ns)> listener) { noted_ = std::move(listener); }
     [[nodiscard]] domain::session_id session() const noexcept { return orders_->session(); }
 
@@ -59,17 +59,17 @@ class replay_session {
     /// @param run    Of that instrument; must stay valid until the await returns.
     /// @param speed  Multiple of recorded time; 0: as fast as the venue answers.
     /// @return       Why the replay ended early, as a sentence; empty when it is complete.
-    /// @throws       What the run's flow throws.
+    /// @throws       The exceptions of the run's flow.
     /// @suspend      Until the run is finished or fails.
     /// @cancel       Ends early; the sessions stay as they are.
     [[nodiscard]] io::task<std::string> drive(replay_run* run, domain::instrument_id instrument, double speed);
 
-    /// Cancels what rests of the session's orders in the instrument, ends an auction that the replay began there, and
-    /// logs out.
+    /// Cancels the session's resting orders in the instrument, ends an auction that the replay began there, and logs
+    /// out.
     [[nodiscard]] io::task<void> leave(domain::instrument_id instrument);
 
  private:
-    /// What the tasks of one `drive` share.
+    /// The state that the tasks of one `drive` share.
     struct driving {
         driving(replay_run& r, domain::instrument_id i, double s, io::task_scope& all)
             : run(r), instrument(i), speed(s), scope(all) {}
@@ -83,7 +83,7 @@ class replay_session {
         domain::instrument_id instrument;
         double speed;
         io::task_scope& scope;
-        io::auto_event moved;  ///< something arrived: the run may go on
+        io::auto_event moved;  ///< bytes arrived: the run may continue
         std::string failure;
         int queued_count = 0;  ///< requests since the last flush
         domain::time_ns first_time{};

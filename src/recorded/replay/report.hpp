@@ -1,4 +1,4 @@
-// What a replay has to say at its end, for people and for programs: the same numbers as text and as JSON.
+// The report of a replay, for people and for programs: the same numbers as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct report_row {
     std::string key;    ///< in JSON
     std::string label;  ///< in text
     std::uint64_t value = 0;
-    std::optional<std::uint64_t> total{};  ///< set: the row says "value of total"
-    std::string words{};                   ///< not empty: stand in place of the number
+    std::optional<std::uint64_t> total{};  ///< set: the row is "value of total"
+    std::string words{};                   ///< not empty: replaces the number
 };
 
 struct report_section {
@@ -38,11 +38,11 @@ struct replay_report {
     std::vector<report_section> sections;
 };
 
-/// What was recognised in a recording, and how much of it was reproduced.
+/// The recognised contents of a recording, and the reproduced part.
 [[nodiscard]] std::vector<report_section> sections_of(const order_flow& flow);
 [[nodiscard]] std::vector<report_section> sections_of(const quote_flow& flow);
 
-/// Whether the replay is complete and nothing is left unexplained.
+/// Whether the replay is complete and no difference is unexplained.
 [[nodiscard]] bool is_success(const replay_report& report, const difference_log& log) noexcept;
 
 /// Tables, differences by cause with their examples, and a verdict in one line at the end.

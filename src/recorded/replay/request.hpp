@@ -1,4 +1,4 @@
-// What a replay asks of the venue, and what became of it.
+// A request of a replay and its outcome.
 //
 // Units: ticks, lots.
 #pragma once
@@ -30,7 +30,7 @@ struct fill {
     domain::client_order_id resting{};  ///< 0 where the resting order is not one of the replay's
     domain::price_ticks price{};
     domain::quantity_lots quantity{};
-    domain::quantity_lots open{};           ///< what it leaves of the resting order
+    domain::quantity_lots open{};           ///< the rest of the resting order
     domain::side side = domain::side::buy;  ///< of the resting order
 
     friend bool operator==(const fill&, const fill&) = default;
@@ -40,13 +40,13 @@ struct fill {
 struct outcome {
     domain::command_kind kind = domain::command_kind::enter_order;
     domain::client_order_id client_order{};
-    domain::order_id order{};            ///< the venue's name; 0 when the request was refused
+    domain::order_id order{};            ///< the venue's id; 0 when the request was rejected
     domain::sequence_number sequence{};  ///< of the command in the venue's total order
     bool book_changed = false;
     domain::reject_reason refused = domain::reject_reason::none;
     domain::quantity_lots filled{};     ///< by this request, as the aggressor
     domain::quantity_lots open{};       ///< after it
-    domain::quantity_lots cancelled{};  ///< taken out by it
+    domain::quantity_lots cancelled{};  ///< cancelled by it
     std::vector<fill> fills;            ///< in the order in which the venue reported them; of both sides in an auction
     domain::price_ticks uncross_price{};  ///< of the auction that the request ended, as the feed announced it
     domain::volume_lots uncross_lots{};   ///< likewise

@@ -1,4 +1,4 @@
-// For tests: files in a folder that is gone at the end of the test.
+// For tests: files in a folder that is removed at the end of the test.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class scratch_folder {
     base::test_folder folder_;
 };
 
-/// What `f` says when it throws an `Error`; empty when it does not throw.
+/// The text of an `Error` that `f` throws; empty when it does not throw.
 template <class Error, class F>
 [[nodiscard]] std::string said_by(F&& f) {
     try {
