@@ -14,6 +14,7 @@
 
 #include "http/router.hpp"
 #include "http/server.hpp"
+#include "io/backends/machine.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/timer.hpp"
 #include "io/process/signals.hpp"
@@ -56,7 +57,7 @@ struct settings {
     std::string certificate;
     std::string key;
     std::size_t message_bytes_max = 32U << 20U;
-    io::backend_kind backend = io::backend_kind::automatic;
+    io::platform* backend = &io::default_platform();
     websocket::connection_options sockets;
 };
 
@@ -151,7 +152,7 @@ int run(const settings& chosen) {
         if (!acceptor) return std::cerr << text << ": " << acceptor.error().message() << '\n', std::nullopt;
         return std::move(*acceptor);
     };
-    io::context ctx{io::context_options(chosen.backend)};
+    io::context ctx{io::context_options(*chosen.backend)};
     std::optional<io::tcp_acceptor> plain = open(ctx, chosen.listen);
     if (!plain) return 1;
 
@@ -226,7 +227,7 @@ int main(int argc, char** argv) {
         } else if (option == "--protocol") {
             chosen.sockets.protocols.push_back(value);
         } else if (option == "--backend" && (value == "epoll" || value == "uring")) {
-            chosen.backend = value == "epoll" ? io::backend_kind::epoll : io::backend_kind::uring;
+            chosen.backend = value == "epoll" ? &io::epoll_platform() : &io::uring_platform();
         } else if (option == "--max-message" && value.find_first_not_of("0123456789") == std::string::npos &&
                    value.size() < 10) {
             chosen.message_bytes_max = std::stoul(value);

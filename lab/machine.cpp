@@ -56,8 +56,8 @@ std::map<std::string, std::string> machine_facts() {
     if (utsname system; uname(&system) == 0) {
         set("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
     }
-    const base::tsc_calibration& time = clock().calibration();
-    set("clock", time.source == base::clock_source::tsc
+    const io::tick_calibration& time = clock().calibration();
+    set("clock", time.source == io::clock_source::tsc
                      ? fmt::format("time stamp counter, {:.0f} MHz", time.ticks_per_second / 1e6)
                      : "CLOCK_MONOTONIC");
     set("virtual machine", time.hypervisor ? "yes" : "no");

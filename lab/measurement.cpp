@@ -45,8 +45,8 @@ void verify_equal(std::uint64_t found, std::uint64_t expected, std::string_view 
     if (found != expected) throw wrong_result(fmt::format("{}: {} instead of {}", what, found, expected));
 }
 
-const base::tsc_clock& clock() {
-    static const base::tsc_clock one(base::clock_source::tsc, calibration_ns);
+const io::tick_clock& clock() {
+    static const io::tick_clock one(io::clock_source::tsc, calibration_ns);
     return one;
 }
 

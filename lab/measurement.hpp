@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/histogram.hpp"
-#include "base/tsc_clock.hpp"
+#include "io/loop/tick_clock.hpp"
 
 namespace corro::lab {
 
@@ -61,7 +61,7 @@ void verify(bool good, std::string_view what);
 void verify_equal(std::uint64_t found, std::uint64_t expected, std::string_view what);
 
 /// The process's calibrated clock.
-[[nodiscard]] const base::tsc_clock& clock();
+[[nodiscard]] const io::tick_clock& clock();
 
 /// Keeps the optimiser from removing what computes `value`.
 template <class T>
@@ -122,7 +122,7 @@ class timed_run {
     [[nodiscard]] double rate() const;
 
  private:
-    const base::tsc_clock* clock_ = &clock();
+    const io::tick_clock* clock_ = &clock();
     std::uint64_t measured_from_;
     std::uint64_t ends_;
     std::uint64_t last_ = 0;
@@ -139,7 +139,7 @@ class timed_run {
 /// @return  Nanoseconds per operation of the fastest batch, which is the one that nothing disturbed.
 template <class Batch>
 double fastest_batch_ns(double seconds, std::uint64_t operations_count, Batch&& batch) {
-    const base::tsc_clock& time = clock();
+    const io::tick_clock& time = clock();
     const std::uint64_t begin = time.now_ticks();
     std::uint64_t least = ~std::uint64_t{0};
     batch(operations_count);

@@ -1,5 +1,6 @@
 #include "backend.hpp"
 
+#include "io/backends/machine.hpp"
 #ifdef CORRO_WITH_ASIO
 #include "io/backends/asio/asio_backend.hpp"
 #endif
@@ -14,16 +15,13 @@ std::vector<std::string> backend_names() {
     return names;
 }
 
-io::backend_kind backend_named(const std::string& name) {
-    if (name == "epoll") return io::backend_kind::epoll;
-    if (name == "uring") return io::backend_kind::uring;
+io::platform& platform_named(const std::string& name) {
+    if (name == "epoll") return io::epoll_platform();
+    if (name == "uring") return io::uring_platform();
 #ifdef CORRO_WITH_ASIO
-    if (name == "asio") {
-        io::asio::register_backend();
-        return io::backend_kind::asio;
-    }
+    if (name == "asio") return io::asio::asio_platform();
 #endif
-    return io::backend_kind::automatic;
+    return io::default_platform();
 }
 
 }  // namespace corro::app

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "io/loop/context.hpp"
+#include "io/loop/platform.hpp"
 
 namespace corro::app {
 
 /// What this program offers: "auto", "epoll", "uring", and "asio" where it was built with it.
 [[nodiscard]] std::vector<std::string> backend_names();
 
-/// The backend of one of these names.
-[[nodiscard]] io::backend_kind backend_named(const std::string& name);
+/// The machine with the kernel interface of that name.
+[[nodiscard]] io::platform& platform_named(const std::string& name);
 
 }  // namespace corro::app

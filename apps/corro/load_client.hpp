@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/histogram.hpp"
-#include "base/tsc_clock.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
@@ -48,7 +48,7 @@ struct load_run {
 
     io::context& context;
     const load_options& options;
-    base::tsc_clock clock;
+    io::tick_clock clock;
     io::endpoint venue;
     std::vector<seat> seats;      ///< all that the configuration has, those of this run's clients first
     std::size_t seats_tried = 0;  ///< from the front

@@ -7,13 +7,13 @@
 #include <system_error>
 
 #include "base/histogram.hpp"
-#include "base/tsc_clock.hpp"
+#include "io/loop/tick_clock.hpp"
 
 namespace corro::app {
 
 class load_outages {
  public:
-    explicit load_outages(const base::tsc_clock& clock) noexcept : clock_(clock) {}
+    explicit load_outages(const io::tick_clock& clock) noexcept : clock_(clock) {}
 
     /// A client's connection is gone. @return When, in ticks.
     std::uint64_t lost(const std::error_code& why);
@@ -29,7 +29,7 @@ class load_outages {
  private:
     [[nodiscard]] double seconds_since(std::uint64_t ticks) const noexcept;
 
-    const base::tsc_clock& clock_;
+    const io::tick_clock& clock_;
     std::uint64_t began_ticks_ = 0;
     std::uint32_t away_count_ = 0;
     std::uint32_t outages_count_ = 0;

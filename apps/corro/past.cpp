@@ -32,7 +32,7 @@ class progress_lines {
 
 history::venue_setup venue_of(const node::configuration& c) {
     history::venue_setup venue;
-    venue.options = node::facility_options_of(c);
+    venue.options = node::facility_options_of(c, io::default_platform());
     venue.options.touch = base::page_touch::no;  // one question reaches few of the pages that a venue has
     venue.instruments = c.instruments;
     venue.who = journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);

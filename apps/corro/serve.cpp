@@ -205,7 +205,7 @@ void print_segment(const node::segment& s) {
 }
 
 int serve_segments(const serve_options& options, const node::configuration& configuration) {
-    io::context context(io::context_options(backend_named(options.io)));
+    io::context context(io::context_options(platform_named(options.io)));
     node::segmented_exchange exchange(context, configuration);
     fmt::print("corro {} serves venue {} with {} instruments in {} segments on {}, {}\n", CORRO_VERSION,
                configuration.venue_name, configuration.instruments.size(), exchange.segments_count(),
@@ -247,7 +247,7 @@ int serve(const serve_options& options) {
     if (options.sample_given) configuration.timing_sample_every = options.sample_every;
     report_descriptors(node::descriptors_needed(configuration));
     if (!configuration.segments.empty()) return serve_segments(options, configuration);
-    io::context context(io::context_options(backend_named(options.io)));
+    io::context context(io::context_options(platform_named(options.io)));
     node::exchange exchange(context, configuration);
     fmt::print("corro {} serves venue {} with {} instruments on {}, {}\n", CORRO_VERSION, configuration.venue_name,
                configuration.instruments.size(), context.backend_name(), name_of(configuration.threading, false));
@@ -315,7 +315,7 @@ int distribute(const serve_options& options) {
         throw node::configuration_error(
             "a distributor is told its venue's ports with --venue-feed ADDRESS and --venue-snapshots ADDRESS");
     }
-    io::context context(io::context_options(backend_named(options.io)));
+    io::context context(io::context_options(platform_named(options.io)));
     node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed, "--venue-feed"),
                                        node::address_of(options.venue_snapshots, "--venue-snapshots"));
     fmt::print("corro {} distributes the feed of venue {} on {}\n  feed         {}\n  snapshots    {}\n", CORRO_VERSION,
@@ -337,7 +337,7 @@ int serve_facility(const serve_options& options) {
         throw node::configuration_error(options.config +
                                         ": link.listen: a facility needs a place where its gateways find it; add "
                                         "[link] with listen = \"venue.link\"");
-    io::context context(io::context_options(backend_named(options.io)));
+    io::context context(io::context_options(platform_named(options.io)));
     const auto noticed = [](const std::string& what) { fmt::print(stderr, "corro serve: {}\n", what); };
     node::facility_role facility(context, configuration, noticed);
     fmt::print(
@@ -367,7 +367,7 @@ int serve_gateway(const serve_options& options) {
         throw node::configuration_error(options.config +
                                         ": link.connect: a gateway is told where its facility is; add [link] with "
                                         "listen, or with connect");
-    io::context context(io::context_options(backend_named(options.io)));
+    io::context context(io::context_options(platform_named(options.io)));
     const auto opened = [](io::endpoint where) {
         fmt::print("  order entry  {}\n", where.to_string());
         std::fflush(stdout);

@@ -36,8 +36,8 @@ io::task<> come_and_go(timed_run* run) {
     }
 }
 
-measurement churn(const run_parameters& how, io::backend_kind kind, int loops) {
-    io::context on{io::context_options(kind)};
+measurement churn(const run_parameters& how, io::platform* kind, int loops) {
+    io::context on{io::context_options(*kind)};
     timed_run whole(how.seconds);
     std::deque<timed_run> runs;
     for (int i = 0; i < loops; ++i) io::spawn(on, come_and_go(&runs.emplace_back(whole, 0)));
@@ -75,8 +75,8 @@ io::task<> burst(timed_run* run, int size) {
     }
 }
 
-measurement bursts(const run_parameters& how, io::backend_kind kind, int size) {
-    io::context on{io::context_options(kind)};
+measurement bursts(const run_parameters& how, io::platform* kind, int size) {
+    io::context on{io::context_options(*kind)};
     timed_run run(how.seconds);
     io::spawn(on, burst(&run, size));
     on.run();
@@ -87,7 +87,7 @@ measurement bursts(const run_parameters& how, io::backend_kind kind, int size) {
 
 void implement_churn_corro(registry& into) {
     for (const corro_backend& by : corro_backends()) {
-        const io::backend_kind kind = by.kind;
+        io::platform* const kind = by.kind;
         for (const int loops : churn_loops) {
             into.implement("churn", churn_row(loops), by.subject,
                            [kind, loops](const run_parameters& how) { return churn(how, kind, loops); });

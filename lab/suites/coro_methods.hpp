@@ -31,7 +31,7 @@ class timed {
     void end() noexcept { into_->record(time_->between_ns(before_, time_->now_ticks())); }
 
  private:
-    const base::tsc_clock* time_ = &clock();
+    const io::tick_clock* time_ = &clock();
     base::latency_histogram* into_;
     std::uint64_t before_ = 0;
 };

@@ -6,15 +6,16 @@
 
 #if defined(CORRO_LAB_BOOST_ASIO)
 #include "io/backends/asio/asio_backend.hpp"
+#include "io/backends/machine.hpp"
 #endif
 
 namespace corro::lab {
 
 namespace {
 
-void add_usable(std::vector<corro_backend>& into, io::backend_kind kind) {
+void add_usable(std::vector<corro_backend>& into, io::platform* kind) {
     try {
-        const io::context probe{io::context_options(kind)};
+        const io::context probe{io::context_options(*kind)};
         into.push_back({fmt::format("corro_{}", probe.backend_name()), kind});
     } catch (const std::system_error&) {
         // The kernel lacks or forbids it: no subject.
@@ -25,16 +26,15 @@ void add_usable(std::vector<corro_backend>& into, io::backend_kind kind) {
 
 std::vector<corro_backend> corro_backends() {
     std::vector<corro_backend> usable;
-    add_usable(usable, io::backend_kind::epoll);
-    add_usable(usable, io::backend_kind::uring);
+    add_usable(usable, &io::epoll_platform());
+    add_usable(usable, &io::uring_platform());
     return usable;
 }
 
 std::vector<corro_backend> corro_backends_and_asio() {
     std::vector<corro_backend> usable = corro_backends();
 #if defined(CORRO_LAB_BOOST_ASIO)
-    io::asio::register_backend();
-    add_usable(usable, io::backend_kind::asio);
+    add_usable(usable, &io::asio::asio_platform());
 #endif
     return usable;
 }

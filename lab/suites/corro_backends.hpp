@@ -12,7 +12,7 @@ namespace corro::lab {
 
 struct corro_backend {
     std::string subject;  ///< "corro_epoll" and so on
-    io::backend_kind kind;
+    io::platform* kind;
 };
 
 /// Each backend of its own that a context can really be made of, here and now.

@@ -30,8 +30,8 @@ io::task<> release(std::unique_ptr<io::work_guard>) {
     co_return;
 }
 
-measurement post(const run_parameters& how, io::backend_kind kind, int batch) {
-    io::context on{io::context_options(kind)};
+measurement post(const run_parameters& how, io::platform* kind, int batch) {
+    io::context on{io::context_options(*kind)};
     std::uint64_t counter = 0;
     return post_and_run(how, batch, counter, [&](int count) {
         for (int i = 0; i < count; ++i) io::spawn(on, increment(&counter));
@@ -47,9 +47,9 @@ std::uint64_t total(const std::deque<padded_counter>& counters) {
 
 /// Contexts and counters for a number of threads.
 struct contexts {
-    contexts(io::backend_kind kind, int count) {
+    contexts(io::platform* kind, int count) {
         for (int i = 0; i < count; ++i) {
-            each.emplace_back(io::context_options(kind));
+            each.emplace_back(io::context_options(*kind));
             counters.emplace_back();
         }
     }
@@ -57,7 +57,7 @@ struct contexts {
     std::deque<padded_counter> counters;
 };
 
-measurement runners(const run_parameters& how, io::backend_kind kind, int runners_count) {
+measurement runners(const run_parameters& how, io::platform* kind, int runners_count) {
     contexts all(kind, runners_count);
     // Idle contexts wait for more until the feeder is done.
     std::deque<std::unique_ptr<io::work_guard>> held;
@@ -80,7 +80,7 @@ measurement runners(const run_parameters& how, io::backend_kind kind, int runner
     return on_threads(how, runners_count + 1, work, [&] { return total(all.counters); });
 }
 
-measurement concurrent(const run_parameters& how, io::backend_kind kind, int threads_count) {
+measurement concurrent(const run_parameters& how, io::platform* kind, int threads_count) {
     contexts all(kind, threads_count);
     const auto work = [&](int thread, const timed_run& run) {
         io::context& on = all.each[static_cast<std::size_t>(thread)];
@@ -101,8 +101,8 @@ measurement concurrent(const run_parameters& how, io::backend_kind kind, int thr
     co_return;
 }
 
-measurement runners_of_group(const run_parameters& how, io::backend_kind kind, int runners_count) {
-    io::context_group group(static_cast<std::size_t>(runners_count), io::context_options(kind));
+measurement runners_of_group(const run_parameters& how, io::platform* kind, int runners_count) {
+    io::context_group group(static_cast<std::size_t>(runners_count), io::context_options(*kind));
     padded_counter counter;
     group.hold();
     const auto work = [&](int thread, const timed_run& run) -> std::uint64_t {
@@ -117,8 +117,8 @@ measurement runners_of_group(const run_parameters& how, io::backend_kind kind, i
     return on_threads(how, runners_count + 1, work, [&] { return counter.value.load(); });
 }
 
-measurement concurrent_on_group(const run_parameters& how, io::backend_kind kind, int threads_count) {
-    io::context_group group(static_cast<std::size_t>(threads_count), io::context_options(kind));
+measurement concurrent_on_group(const run_parameters& how, io::platform* kind, int threads_count) {
+    io::context_group group(static_cast<std::size_t>(threads_count), io::context_options(*kind));
     padded_counter counter;
     const auto work = [&](int, const timed_run& run) {
         std::uint64_t handed_over = 0;
@@ -140,7 +140,7 @@ measurement concurrent_on_group(const run_parameters& how, io::backend_kind kind
 
 void implement_dispatch_corro(registry& into, std::span<const int> threads) {
     for (const corro_backend& by : corro_backends()) {
-        const io::backend_kind kind = by.kind;
+        io::platform* const kind = by.kind;
         into.implement("dispatch", "post_single_thread", by.subject,
                        [kind](const run_parameters& how) { return post(how, kind, post_batch); });
         into.implement("dispatch", "post_run_interleaved", by.subject,

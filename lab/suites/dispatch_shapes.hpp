@@ -57,7 +57,7 @@ struct alignas(128) padded_counter {
 /// @param done  Called afterwards; how many pieces were run in all.
 template <class Work, class Done>
 measurement on_threads(const run_parameters& how, int threads_count, Work&& work, Done&& done) {
-    const base::tsc_clock& time = clock();
+    const io::tick_clock& time = clock();
     const timed_run run(how.seconds);
     std::atomic<std::uint64_t> handed_over{0};
     const std::uint64_t begin = time.now_ticks();

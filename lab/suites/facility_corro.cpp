@@ -34,9 +34,9 @@ io::task<> move_bytes(station* through, io::tcp_stream from, io::tcp_stream to) 
 
 void implement_facility_corro(registry& into) {
     for (const corro_backend& by : corro_backends()) {
-        const io::backend_kind kind = by.kind;
+        io::platform* const kind = by.kind;
         implement_facility(into, by.subject, [kind](station& through, int input, int output, idling idle) {
-            io::context_options options(kind);
+            io::context_options options(*kind);
             if (idle == idling::polls) options.busy_poll = std::chrono::seconds(1);
             io::context on(options);
             io::spawn(on, move_bytes(&through, adopted(on, input), adopted(on, output)));

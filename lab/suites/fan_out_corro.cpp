@@ -54,8 +54,8 @@ io::task<> parent(pairs* of, std::size_t first, const fan_out_shape* shape, time
     }
 }
 
-measurement fan_out(const run_parameters& how, io::backend_kind kind, const fan_out_shape& shape) {
-    io::context on{io::context_options(kind)};
+measurement fan_out(const run_parameters& how, io::platform* kind, const fan_out_shape& shape) {
+    io::context on{io::context_options(*kind)};
     pairs connections = connected_pairs<io::tcp_stream>(on, shape.connections());
     timed_run whole(how.seconds);
     std::deque<timed_run> runs;
@@ -73,7 +73,7 @@ measurement fan_out(const run_parameters& how, io::backend_kind kind, const fan_
 
 void implement_fan_out_corro(registry& into) {
     for (const corro_backend& by : corro_backends()) {
-        const io::backend_kind kind = by.kind;
+        io::platform* const kind = by.kind;
         for (const fan_out_shape& shape : fan_out_shapes()) {
             into.implement("churn", shape.row(), by.subject,
                            [kind, shape](const run_parameters& how) { return fan_out(how, kind, shape); });

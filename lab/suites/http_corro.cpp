@@ -59,11 +59,11 @@ std::deque<http_connection_account> accounts_for(const timed_run& run, int conne
     return accounts;
 }
 
-measurement on_own_contexts(const run_parameters& how, io::backend_kind kind, const http_shape& shape) {
+measurement on_own_contexts(const run_parameters& how, io::platform* kind, const http_shape& shape) {
     timed_run run(how.seconds);
     std::deque<http_connection_account> accounts = accounts_for(run, shape.connections);
     const auto work = [&](int thread) {
-        io::context on{io::context_options(kind)};
+        io::context on{io::context_options(*kind)};
         for (int i = thread; i < shape.connections; i += shape.threads) {
             io::spawn(on, converse(&accounts[static_cast<std::size_t>(i)]));
         }
@@ -76,8 +76,8 @@ measurement on_own_contexts(const run_parameters& how, io::backend_kind kind, co
     return http_result(run, accounts);
 }
 
-measurement on_one_group(const run_parameters& how, io::backend_kind kind, const http_shape& shape) {
-    io::context_group group(static_cast<std::size_t>(shape.threads), io::context_options(kind));
+measurement on_one_group(const run_parameters& how, io::platform* kind, const http_shape& shape) {
+    io::context_group group(static_cast<std::size_t>(shape.threads), io::context_options(*kind));
     timed_run run(how.seconds);
     std::deque<http_connection_account> accounts = accounts_for(run, shape.connections);
     // Connections stay where they begin, so they are dealt out, as `serve_balanced` does.
@@ -93,7 +93,7 @@ measurement on_one_group(const run_parameters& how, io::backend_kind kind, const
 
 void implement_http_corro(registry& into, std::span<const int> threads) {
     for (const corro_backend& by : corro_backends_and_asio()) {
-        const io::backend_kind kind = by.kind;
+        io::platform* const kind = by.kind;
         for (const http_shape& shape : http_shapes(threads)) {
             into.implement("http", shape.row(), by.subject, [kind, shape](const run_parameters& how) {
                 return shape.shared ? on_one_group(how, kind, shape) : on_own_contexts(how, kind, shape);

@@ -38,8 +38,8 @@ io::task<> read_on_and_on(io::stream_socket* from, std::size_t buffer_bytes, tim
 }
 
 template <class Stream>
-measurement throughput(const run_parameters& how, io::backend_kind kind, const throughput_shape& shape) {
-    io::context on{io::context_options(kind)};
+measurement throughput(const run_parameters& how, io::platform* kind, const throughput_shape& shape) {
+    io::context on{io::context_options(*kind)};
     auto pairs = connected_pairs<Stream>(on, 1);
     corro_pair<Stream>& pair = pairs.front();
     timed_run run(how.seconds);
@@ -102,8 +102,8 @@ io::task<> ping_and_pong(corro_pair<Stream>* both, std::size_t bytes, timed_run*
 }
 
 template <class Stream>
-measurement ping_pong(const run_parameters& how, io::backend_kind kind, const ping_pong_shape& shape) {
-    io::context on{io::context_options(kind)};
+measurement ping_pong(const run_parameters& how, io::platform* kind, const ping_pong_shape& shape) {
+    io::context on{io::context_options(*kind)};
     auto pairs = connected_pairs<Stream>(on, shape.pairs);
     ping_pong_run run(how.seconds, shape);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -123,7 +123,7 @@ measurement ping_pong(const run_parameters& how, io::backend_kind kind, const pi
 
 void implement_sockets_corro(registry& into) {
     for (const corro_backend& by : corro_backends_and_asio()) {
-        const io::backend_kind kind = by.kind;
+        io::platform* const kind = by.kind;
         for (const throughput_shape& shape : throughput_shapes()) {
             into.implement("sockets", shape.row(), by.subject, [kind, shape](const run_parameters& how) {
                 return shape.over == wire::tcp ? throughput<io::tcp_stream>(how, kind, shape)

@@ -19,8 +19,8 @@ io::task<> one_turn() {
     co_await io::yield();
 }
 
-measurement schedule_and_cancel(const run_parameters& how, io::backend_kind kind) {
-    io::context on{io::context_options(kind)};
+measurement schedule_and_cancel(const run_parameters& how, io::platform* kind) {
+    io::context on{io::context_options(*kind)};
     timed_run run(how.seconds);
     for (std::uint64_t at = run.now(); at != 0; at = run.count(at, timer_batch)) {
         int cancelled = 0;
@@ -75,8 +75,8 @@ io::task<> fire_at_intervals(lateness_run* run, std::chrono::nanoseconds interva
     }
 }
 
-measurement concurrent(const run_parameters& how, io::backend_kind kind, int timers) {
-    io::context on{io::context_options(kind)};
+measurement concurrent(const run_parameters& how, io::platform* kind, int timers) {
+    io::context on{io::context_options(*kind)};
     lateness_run run(how.seconds);
     for (int i = 0; i < timers; ++i) io::spawn(on, fire_at_intervals(&run, interval_of(i, timers)));
     on.run();
@@ -85,8 +85,8 @@ measurement concurrent(const run_parameters& how, io::backend_kind kind, int tim
 
 using task_of_run = io::task<> (*)(timed_run*);
 
-measurement one_task(const run_parameters& how, io::backend_kind kind, task_of_run work) {
-    io::context on{io::context_options(kind)};
+measurement one_task(const run_parameters& how, io::platform* kind, task_of_run work) {
+    io::context on{io::context_options(*kind)};
     timed_run run(how.seconds);
     io::block_on(on, work(&run));
     return rate_of(run);
@@ -96,7 +96,7 @@ measurement one_task(const run_parameters& how, io::backend_kind kind, task_of_r
 
 void implement_timers_corro(registry& into) {
     for (const corro_backend& by : corro_backends()) {
-        const io::backend_kind kind = by.kind;
+        io::platform* const kind = by.kind;
         into.implement("timers", "schedule_cancel", by.subject,
                        [kind](const run_parameters& how) { return schedule_and_cancel(how, kind); });
         into.implement("timers", "schedule_cancel_waiter", by.subject,

@@ -13,6 +13,7 @@
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/nonce.hpp"
+#include "io/backends/machine.hpp"
 #include "io/loop/context.hpp"
 #include "lab/child_process.hpp"
 #include "lab/suites/asio_handlers.hpp"
@@ -129,8 +130,8 @@ class venue final : private node::event_outlet {
         : on_(on),
           batched_(batched),
           answers_(sessions_of(accounts_, c), node::answer_options_of(c)),
-          host_(node::facility_options_of(c), c.instruments, lab::clock(), *this),
-          unused_(io::context_options(io::backend_kind::epoll)),
+          host_(node::facility_options_of(c, io::default_platform()), c.instruments, lab::clock(), *this),
+          unused_(io::context_options(io::epoll_platform())),
           distributor_(unused_, distributor_options_of(c), c.instruments),
           sessions_(accounts_.sessions_count() + 1),
           countdown_from_(c.timing_sample_every),
@@ -251,7 +252,7 @@ class venue final : private node::event_outlet {
 };
 
 void session::start() {
-    challenge_ = gateway::make_nonce();
+    challenge_ = gateway::make_nonce(io::default_platform());
     protocol::challenge first;
     first.nonce = challenge_;
     first.protocol_version = protocol::protocol_version;

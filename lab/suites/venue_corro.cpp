@@ -25,7 +25,7 @@ io::task<> end_with_the_clients(io::unix_stream control, node::exchange* serving
 
 struct variant {
     std::string subject;
-    io::backend_kind kind;
+    io::platform* kind;
     node::threading_mode threading = node::threading_mode::inline_;
     std::optional<journal::durability> durability{};  ///< empty: no journal
     bool logs_events = false;
@@ -55,7 +55,7 @@ void serve(const variant& which, const venue_settings& settings, venue_report& r
         configuration.durability = *which.durability;
     }
     if (which.logs_events) configuration.event_log.directory = folder.emplace().path();
-    io::context_options options(which.kind);
+    io::context_options options(*which.kind);
     // A loop that never sleeps would take the processor from the thread that waits for the disk.
     if (settings.busy_poll && !which.durability) options.busy_poll = std::chrono::seconds(1);
     io::context on(options);

@@ -35,7 +35,7 @@ class rehearsal final : private node::event_outlet {
  public:
     /// @param life  Which one of this journal; traders of other lives are not known.
     rehearsal(const node::configuration& c, std::uint32_t life)
-        : host_(node::facility_options_of(c), c.instruments, clock(), *this),
+        : host_(node::facility_options_of(c, io::default_platform()), c.instruments, clock(), *this),
           answers_(c.accounts.front().sessions_count, node::answer_options_of(c)),
           feed_(on_, c, nullptr),
           journal_(on_, on_, c),

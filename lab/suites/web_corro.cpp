@@ -33,8 +33,8 @@ io::task<> serve_secured(http::server* server, io::tcp_stream plain, io::tls_con
     if (secured) co_await server->serve_stream(io::any_stream(std::move(*secured)));
 }
 
-void serve(io::backend_kind kind, const web_shape& shape, const std::vector<int>& descriptors) {
-    io::context ctx{io::context_options(kind)};
+void serve(io::platform* kind, const web_shape& shape, const std::vector<int>& descriptors) {
+    io::context ctx{io::context_options(*kind)};
     const websocket::connection_options sockets;
     const std::string body(shape.bytes, 'x');
     http::server server(ctx,
@@ -57,7 +57,7 @@ void serve(io::backend_kind kind, const web_shape& shape, const std::vector<int>
 
 void implement_web_servers_corro(registry& into) {
     for (const corro_backend& by : corro_backends_and_asio()) {
-        const io::backend_kind kind = by.kind;
+        io::platform* const kind = by.kind;
         for (const web_shape& shape : web_shapes()) {
             into.implement("http", shape.row(), by.subject, [kind, shape](const run_parameters& how) {
                 return load_web_server(how, shape, [kind](const web_shape& of, const std::vector<int>& descriptors) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/order_session.hpp"
+#include "io/backends/machine.hpp"
 #include "io/loop/yield.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/block_on.hpp"
@@ -243,7 +244,7 @@ client::trader trader_of(std::uint32_t session, std::vector<domain::instrument> 
 
 client_figures run_venue_clients(const venue_shape& shape, double seconds, io::endpoint orders, io::endpoint feed,
                                  const gateway::account& account, int venue) {
-    io::context_options options(io::backend_kind::epoll);
+    io::context_options options(io::epoll_platform());
     if (shape.rate > 0) options.busy_poll = std::chrono::seconds(1);
     io::context on(options);
     clients_run run(shape, seconds, orders, feed, account, venue);

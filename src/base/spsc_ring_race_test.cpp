@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <span>
@@ -17,7 +18,6 @@
 #include "base/random.hpp"
 #include "base/spsc_ring.hpp"
 #include "base/test_seed.hpp"
-#include "base/tsc_clock.hpp"
 
 namespace corro::base {
 namespace {
@@ -49,7 +49,7 @@ class order_check {
     std::uint64_t wrong_ = 0;
 };
 
-constexpr std::uint64_t producing_ns_max = 4'000'000'000;
+constexpr std::chrono::seconds producing_max{4};
 
 /// Waits for the other side: it answers at once if it runs on another core, and needs this one if it does not.
 class patience {
@@ -65,14 +65,14 @@ class patience {
 /// The producer's side of a race: tells the consumer how many elements there will be once it knows.
 class production {
  public:
-    [[nodiscard]] bool time_is_up() const { return monotonic_ns() > end_ns_; }
+    [[nodiscard]] bool time_is_up() const { return std::chrono::steady_clock::now() > end_; }
     void finish(std::uint64_t pushed) { total_.store(pushed, std::memory_order_release); }
     [[nodiscard]] bool all_seen(const order_check& check) const {
         return check.seen() == total_.load(std::memory_order_acquire);
     }
 
  private:
-    std::uint64_t end_ns_ = monotonic_ns() + producing_ns_max;
+    std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + producing_max;
     std::atomic<std::uint64_t> total_{~std::uint64_t{0}};
 };
 

@@ -1,7 +1,5 @@
 #include "client/order_session.hpp"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -78,9 +76,8 @@ io::task<std::error_code> order_session::complete_logon() {
     hello.key_id = wire::key_id_of(who_.key);
     hello.hello_flags = who_.cancel_on_disconnect ? wire::hello_flag::cancel_on_disconnect : std::uint8_t{0};
     if (who_.take_over) hello.hello_flags |= wire::hello_flag::take_over;
-    const int random = RAND_bytes(reinterpret_cast<unsigned char*>(hello.client_nonce.data()),
-                                  static_cast<int>(hello.client_nonce.size()));
-    CORRO_ASSERT(random == 1, "the operating system's random generator must work");
+    io::context& here = co_await io::this_context();
+    here.runs_on().fill_random(std::as_writable_bytes(std::span(hello.client_nonce)));
     hello.proof = wire::make_proof(who_.key, wire::logon_proof_input(challenge.nonce(), hello));
     static_cast<void>(queue(hello));
     if (const std::error_code error = co_await flush()) co_return error;

@@ -22,7 +22,7 @@
 
 namespace corro::gateway {
 
-/// When one sampled request was received and decoded, in ticks of base::tsc_clock.
+/// When one sampled request was received and decoded, in ticks of io::tick_clock.
 struct request_timing {
     std::uint64_t position = 0;  ///< of the command in the queue, from 0
     std::uint64_t received_ticks = 0;

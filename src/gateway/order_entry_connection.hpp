@@ -136,9 +136,9 @@ static_assert(stranger_buffer_bytes >= wire::frame_bytes_max, "a whole frame fit
     return static_cast<std::uint8_t>((days_count - 1) % 255 + 1);
 }
 
-/// What the venue says to a client that the time is.
-[[nodiscard]] inline domain::time_ns wall_clock_now() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
+/// The time of day, for clients to compare with theirs.
+[[nodiscard]] inline domain::time_ns wall_time(const io::context& here) {
+    const auto now = here.wall_now().time_since_epoch();
     return domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
 }
 

@@ -44,7 +44,7 @@ io::admission_options handshakes_door_of(const gateway_options& options) {
 order_entry_gateway::order_entry_gateway(io::context& context, const gateway_options& options,
                                          std::span<const domain::instrument> instruments,
                                          const account_directory& accounts, command_queue& commands,
-                                         answer_log& answers, const base::tsc_clock& clock)
+                                         answer_log& answers, const io::tick_clock& clock)
     : context_(context),
       options_(options),
       accounts_(accounts),

@@ -28,7 +28,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
@@ -41,6 +40,7 @@
 #include "gateway/listener.hpp"
 #include "gateway/wrong_proofs.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/net/admission.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/stream.hpp"
@@ -129,7 +129,7 @@ class order_entry_gateway {
     /// what it holds already, from before a restart, is there for the clients that come back.
     order_entry_gateway(io::context& context, const gateway_options& options,
                         std::span<const domain::instrument> instruments, const account_directory& accounts,
-                        command_queue& commands, answer_log& answers, const base::tsc_clock& clock);
+                        command_queue& commands, answer_log& answers, const io::tick_clock& clock);
     ~order_entry_gateway();
     order_entry_gateway(const order_entry_gateway&) = delete;
     order_entry_gateway& operator=(const order_entry_gateway&) = delete;
@@ -271,7 +271,7 @@ class order_entry_gateway {
     const account_directory& accounts_;
     command_queue& commands_;
     answer_log& answers_;
-    const base::tsc_clock& clock_;
+    const io::tick_clock& clock_;
     std::vector<session_state> sessions_;   ///< by session id
     std::vector<connection*> pending_;      ///< connections whose writer is to be woken by `flush`
     std::vector<connection*> connections_;  ///< all that are open, in no order

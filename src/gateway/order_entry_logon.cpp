@@ -12,10 +12,10 @@
 namespace corro::gateway {
 
 io::task<void> order_entry_gateway::log_on(connection* c) {
-    c->challenge = make_nonce();
+    c->challenge = make_nonce(context_.runs_on());
     wire::challenge challenge;
     challenge.nonce = c->challenge;
-    challenge.time = wall_clock_now();
+    challenge.time = wall_time(context_);
     challenge.protocol_version = wire::protocol_version;
     challenge.protocol_version_min = wire::protocol_version_min;
     put(*c, challenge);
@@ -207,7 +207,7 @@ std::vector<std::byte> order_entry_gateway::welcome(const connection& c) const {
     wire::hello_ack ack;
     ack.next_request = domain::sequence_number{c.session->next_request};
     ack.next_sequence = domain::sequence_number{c.first_answer};
-    ack.time = wall_clock_now();
+    ack.time = wall_time(context_);
     ack.session = c.session_id;
     ack.heartbeat_interval_ms = static_cast<std::uint32_t>(c.heartbeat.count());
     const std::chrono::year_month_day today{std::chrono::floor<std::chrono::days>(

@@ -36,7 +36,7 @@ void order_entry_gateway::deliver_admin_reply(const admin_reply& answer) {
     }
     wire::venue_status status;
     status.question = answer.to.question;
-    status.time = wall_clock_now();
+    status.time = wall_time(context_);
     status.last_command = domain::sequence_number{venue.last_command};
     status.durable_command = domain::sequence_number{venue.durable_command};
     status.snapshot_command = domain::sequence_number{venue.snapshot_command};

@@ -18,13 +18,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "facility/facility.hpp"
 #include "gateway/order_entry_gateway.hpp"
 #include "gateway/test_transports.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/net/tcp.hpp"
@@ -33,6 +33,7 @@
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"
+#include "io/testing/wall_clock_platform.hpp"
 #include "risk/throttle.hpp"
 #include "wire/authentication.hpp"
 #include "wire/binary_codec.hpp"
@@ -74,9 +75,9 @@ struct logon {
 inline std::optional<std::chrono::system_clock::time_point> shown_wall;
 
 [[nodiscard]] inline io::context_options with_shown_wall() {
-    io::context_options options;
-    options.wall_clock = [] { return shown_wall.value_or(std::chrono::system_clock::now()); };
-    return options;
+    static io::testing::wall_clock_platform machine(
+        [] { return shown_wall.value_or(std::chrono::system_clock::now()); });
+    return io::context_options(machine);
 }
 
 /// A limit order in the first instrument.
@@ -503,7 +504,7 @@ class test_venue final : facility::event_consumer {
 
     const std::vector<domain::instrument> instruments_{test_instrument(1), test_instrument(2)};
     account_directory accounts_ = accounts_of_test();
-    base::tsc_clock clock_;
+    io::tick_clock clock_;
     facility::facility facility_;
     io::manual_event released_{true};
     const test_transport transport_ = transport_under_test;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "io/backends/machine.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/net/tcp.hpp"
@@ -33,7 +34,7 @@ using std::chrono::nanoseconds;
 struct settings {
     int batches_count = 300;
     int operations_count = 2000;
-    backend_kind backend = backend_kind::epoll;
+    platform* backend = &epoll_platform();
     std::string_view only;
 };
 
@@ -267,7 +268,7 @@ void sockets(const settings& how, context& ctx) {
 }
 
 int run(const settings& how) {
-    context ctx{context_options(how.backend)};
+    context ctx{context_options(*how.backend)};
     std::printf("%.*s\n", static_cast<int>(ctx.backend_name().size()), ctx.backend_name().data());
     measure(how, "new and delete of 64 bytes", ctx, [](context&, int count) {
         for (int i = 0; i < count; ++i) {
@@ -340,7 +341,7 @@ int main(int argc, char** argv) {
             how.batches_count = 1;
             how.operations_count = 50;
         } else if (std::strcmp(argv[i], "--uring") == 0) {
-            how.backend = corro::io::backend_kind::uring;
+            how.backend = &corro::io::uring_platform();
         } else {
             how.only = argv[i];
         }

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "io/backends/machine.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 struct settings {
     std::uint64_t commands_count = 10'000'000;
-    io::backend_kind backend = io::backend_kind::epoll;
+    io::platform* backend = &io::epoll_platform();
     std::string directory = (std::filesystem::temp_directory_path() / "corro_journal_bench").string();
 };
 
@@ -108,7 +109,7 @@ io::task<double> read_all(storage* files, std::string directory, std::uint64_t c
 
 void write_row(const settings& how, durability mode, std::uint64_t count, std::uint64_t burst, bool reads) {
     std::filesystem::remove_all(how.directory);
-    io::context ctx{io::context_options(how.backend)};
+    io::context ctx{io::context_options(*how.backend)};
     disk_storage files(ctx);
     const written w = io::block_on(ctx, write_all(&files, how.directory, mode, count, burst));
     std::printf("write %-6s %9llu commands, bursts of %5llu %11.0f commands/s %7.1f per block %9.1f us per sync\n",
@@ -145,7 +146,7 @@ int main(int argc, char** argv) {
         if (argument == "--smoke") {
             how.commands_count = 5'000;
         } else if (argument == "--uring") {
-            how.backend = corro::io::backend_kind::uring;
+            how.backend = &corro::io::uring_platform();
         } else if (argument == "--commands" && i + 1 < argc) {
             how.commands_count = std::strtoull(argv[++i], nullptr, 10);
         } else {

@@ -95,7 +95,7 @@ TEST_F(account_changes, of_the_journal_win_over_the_configuration) {
     struct nowhere final : facility::event_consumer {
         void consume(std::span<const domain::event> /*events*/) noexcept override {}
     } outlet;
-    facility::facility state(facility_options_of(start), start.instruments, outlet);
+    facility::facility state(facility_options_of(start, io::default_platform()), start.instruments, outlet);
     const configuration added = configured(account(1, "sessions = 2\n") + account(2) + account(7, "firm = 3\n"));
     for (const domain::command& c : commands_for(accounts, added.accounts)) state.apply(c);
     const facility::facility* const states[] = {&state};

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "node/configuration.hpp"
 #include "node/order_entry_side.hpp"
 
@@ -91,7 +91,7 @@ class answer_merger_ : public ::testing::Test {
     using names = std::vector<std::int64_t>;
 
     io::context context;
-    base::tsc_clock clock;
+    io::tick_clock clock;
     order_entry_side orders{context, small(), clock, nullptr};
     answer_merger merger{2, orders};
     std::uint64_t sequences[2] = {0, 0};

@@ -222,13 +222,13 @@ configuration load_configuration(const std::string& path) {
     return parse_configuration(text, path);
 }
 
-std::uint64_t random_hash_key() noexcept {
-    return base::load_le<std::uint64_t>(gateway::make_nonce().data());
+std::uint64_t random_hash_key(io::platform& from) noexcept {
+    return base::load_le<std::uint64_t>(gateway::make_nonce(from).data());
 }
 
-facility::facility_options facility_options_of(const configuration& c) {
+facility::facility_options facility_options_of(const configuration& c, io::platform& on) {
     facility::facility_options options;
-    options.hash_key = random_hash_key();
+    options.hash_key = random_hash_key(on);
     options.orders_max = c.orders_max;
     options.instruments_reserved = c.instruments_reserved;
     options.accounts_max = c.accounts_max;

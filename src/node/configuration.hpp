@@ -157,10 +157,10 @@ struct configuration {
 [[nodiscard]] configuration load_configuration(const std::string& path);
 
 /// An unpredictable key for hash tables whose keys clients choose.
-[[nodiscard]] std::uint64_t random_hash_key() noexcept;
+[[nodiscard]] std::uint64_t random_hash_key(io::platform& from) noexcept;
 /// The facility's options from a configuration, with a new hash key in each call. A program that loads a snapshot or
 /// reads a journal needs the same limits; the key may differ.
-[[nodiscard]] facility::facility_options facility_options_of(const configuration& c);
+[[nodiscard]] facility::facility_options facility_options_of(const configuration& c, io::platform& on);
 /// The throttle's options from a configuration.
 [[nodiscard]] risk::throttle_options throttle_options_of(const configuration& c);
 

@@ -68,7 +68,8 @@ TEST(configuration, reads_a_sound_file) {
 TEST(configuration, keeps_room_for_instruments_that_are_defined_later) {
     EXPECT_EQ(parse_configuration(sound, "corro.toml").instruments_reserved, 0U);
     const std::string some = with(sound, "orders_max = 1000", "instruments_reserved = 7");
-    EXPECT_EQ(facility_options_of(parse_configuration(some, "corro.toml")).instruments_reserved, 7U);
+    EXPECT_EQ(facility_options_of(parse_configuration(some, "corro.toml"), io::default_platform()).instruments_reserved,
+              7U);
     EXPECT_EQ(error_of(with(sound, "orders_max = 1000", "instruments_reserved = 10001")),
               "corro.toml:4: venue.instruments_reserved: expected a number from 0 to 10000, found 10001");
 }
@@ -282,7 +283,8 @@ TEST(configuration, gives_an_account_limits_if_the_file_has_any) {
                                                             .position_max = 7,
                                                             .open_orders_max = 9,
                                                             .firm = 3'000}));
-    EXPECT_EQ(facility_options_of(c).accounts_max, 3'001U) << "firms are numbered like accounts";
+    EXPECT_EQ(facility_options_of(c, io::default_platform()).accounts_max, 3'001U)
+        << "firms are numbered like accounts";
     EXPECT_EQ(parse_configuration(sound + "firm = 0\n", "c").accounts[0].limits, domain::account_limits());
     EXPECT_EQ(error_of(sound + "firm = 1000001\n"),
               "corro.toml:21: account.firm: expected a number from 0 to 1000000, found 1000001");
@@ -498,8 +500,9 @@ secret = "0011223344556677889900112233445566778899001122334455667788990011"
 
 TEST(configuration, N6_gives_every_facility_a_hash_key_by_chance) {
     const configuration c = parse_configuration(sound, "corro.toml");
-    const std::uint64_t given = facility_options_of(c).hash_key;
-    EXPECT_NE(given, facility_options_of(c).hash_key) << "who has the program would know a constant";
+    const std::uint64_t given = facility_options_of(c, io::default_platform()).hash_key;
+    EXPECT_NE(given, facility_options_of(c, io::default_platform()).hash_key)
+        << "who has the program would know a constant";
     EXPECT_NE(given, facility::facility_options().hash_key);
 }
 

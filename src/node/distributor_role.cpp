@@ -14,8 +14,9 @@ distributor_role::distributor_role(io::context& context, const configuration& c,
     : context_(context),
       venue_feed_(feed),
       venue_snapshots_(snapshots),
-      log_(c.event_log.directory.empty() ? nullptr
-                                         : std::make_unique<telemetry::event_log>(c.event_log, c.instruments)),
+      log_(c.event_log.directory.empty()
+               ? nullptr
+               : std::make_unique<telemetry::event_log>(context.runs_on(), c.event_log, c.instruments)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       feed_(context, c, events_log_),
       metrics_(

@@ -23,22 +23,23 @@ std::unique_ptr<facility_thread> thread_of(io::context& context, const configura
     return std::make_unique<facility_thread>(context, orders.commands(), c.busy_poll);
 }
 
-std::unique_ptr<telemetry::event_log> log_of(const configuration& c) {
+std::unique_ptr<telemetry::event_log> log_of(const io::context& context, const configuration& c) {
     if (c.event_log.directory.empty()) return nullptr;
-    return std::make_unique<telemetry::event_log>(c.event_log, c.instruments);
+    return std::make_unique<telemetry::event_log>(context.runs_on(), c.event_log, c.instruments);
 }
 
 }  // namespace
 
 exchange::exchange(io::context& context, const configuration& c)
-    : context_(context),
-      log_(log_of(c)),
+    : clock_(context.runs_on().ticks()),
+      context_(context),
+      log_(log_of(context, c)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       orders_(context, c, clock_, events_log_, this),
       feed_(context, c, events_log_),
       edges_(&orders_, &feed_),
       thread_(thread_of(context, c, orders_)),
-      host_(facility_options_of(c), c.instruments, clock_, edges_),
+      host_(facility_options_of(c, context.runs_on()), c.instruments, clock_, edges_),
       ends_with_journal_(c.ends_with_journal),
       watch_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {
     host_.throttle(throttle_options_of(c), orders_.sessions_capacity());

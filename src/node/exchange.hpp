@@ -15,8 +15,8 @@
 #include <string>
 #include <utility>
 
-#include "base/tsc_clock.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"
 #include "node/answer_marks.hpp"
@@ -130,7 +130,7 @@ class exchange final : private gateway::command_consumer, private gateway::admin
     void collect(telemetry::metrics_page& page) const;
     void say(telemetry::log_record_kind what, std::uint64_t number) const;
 
-    base::tsc_clock clock_;
+    const io::tick_clock& clock_;
     io::context& context_;
     std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
     telemetry::producer* events_log_;            ///< this thread's producer, or nullptr

@@ -81,7 +81,7 @@ io::task<bool> facility_role::greet(gateway_link* link) {
         reject_overloaded(*link, link_message::refusal, problem);
         co_return false;
     }
-    const link_hello ours = make_link_hello();
+    const link_hello ours = make_link_hello(context_.runs_on());
     link->channel.put_record(link_message::hello, ours);
     link->channel.flush();
     const link_proofs proofs(configuration_.link_secret, theirs.nonce, ours.nonce);

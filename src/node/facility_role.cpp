@@ -39,18 +39,20 @@ const configuration& listening_link(const configuration& c) {
 facility_role::facility_role(io::context& context, const configuration& c,
                              std::function<void(const std::string&)> noticed)
     : context_(context),
+      clock_(context.runs_on().ticks()),
       configuration_(listening_link(c)),
-      log_(c.event_log.directory.empty() ? nullptr
-                                         : std::make_unique<telemetry::event_log>(c.event_log, c.instruments)),
+      log_(c.event_log.directory.empty()
+               ? nullptr
+               : std::make_unique<telemetry::event_log>(context.runs_on(), c.event_log, c.instruments)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       accounts_(account_directory_of(c)),
       shares_(accounts_),
       answers_(accounts_.sessions_capacity(), answer_options_of(c)),
       feed_(context, c, events_log_),
-      life_(base::load_le<std::uint64_t>(gateway::make_nonce().data())),
+      life_(base::load_le<std::uint64_t>(gateway::make_nonce(context.runs_on()).data())),
       commands_(segment_queue_capacity),
       thread_(thread_of(context, c, commands_)),
-      host_(facility_options_of(c), c.instruments, clock_, *this),
+      host_(facility_options_of(c, context.runs_on()), c.instruments, clock_, *this),
       gateways_(shares_.count()),
       noticed_(std::move(noticed)),
       watch_(context, [this](telemetry::metrics_page& page) { collect(page); }, [this] { return hindrance(); }) {

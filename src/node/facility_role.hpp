@@ -29,11 +29,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/scope.hpp"
@@ -179,7 +179,7 @@ class facility_role final : private command_outlet {
     void say(telemetry::log_record_kind what) const;
 
     io::context& context_;
-    base::tsc_clock clock_;
+    const io::tick_clock& clock_;
     configuration configuration_;
     std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
     telemetry::producer* events_log_;            ///< this thread's producer, or nullptr

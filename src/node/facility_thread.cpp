@@ -15,13 +15,6 @@ namespace {
 /// The polls for commands of an idle thread between two turns of its context.
 constexpr int looks_per_turn = 64;
 
-/// Every thread of a venue has the same time of day.
-io::context_options options_beside(const io::context& edge) noexcept {
-    io::context_options options;
-    options.wall_clock = edge.wall_clock();
-    return options;
-}
-
 void pause_briefly() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -34,8 +27,8 @@ facility_thread::facility_thread(io::context& edge, gateway::command_queue& comm
                                  std::chrono::nanoseconds busy_poll, std::size_t executed_max)
     : commands_(commands),
       edge_bell_(edge),
-      context_(options_beside(edge)),
-      bell_(context_),
+      worker_(edge.runs_on().make_worker(io::context_options())),
+      bell_(worker_->where()),
       events_(event_ring_capacity),
       busy_poll_(busy_poll),
       refused_(refusals_ring_capacity) {
@@ -47,31 +40,31 @@ facility_thread::~facility_thread() {
 }
 
 void facility_thread::start(matching_host& host, host_journal* journal) {
-    CORRO_ASSERT(!thread_.joinable());
+    CORRO_ASSERT(!worker_->is_started(), "a facility's thread is started once, until it is stopped");
     host_ = &host;
     journal_ = journal;
     sequence_.store(host.sequence(), std::memory_order_relaxed);
     if (journal != nullptr) room_.store(journal->writer().room(), std::memory_order_relaxed);
     leaving_.store(false, std::memory_order_relaxed);
     commands_.set_bell(&bell_);
-    thread_ = std::thread([this] { io::block_on(context_, serve()); });
+    worker_->start(serve());
 }
 
 void facility_thread::stop() noexcept {
-    if (!thread_.joinable()) return;
+    if (!worker_->is_started()) return;
     leaving_.store(true, std::memory_order_release);
     bell_.set();
-    thread_.join();
+    worker_->join();
     commands_.set_bell(nullptr);
 }
 
 io::task<void> facility_thread::serve() {
-    io::task_scope journaling(context_);
+    io::task_scope journaling(worker_->where());
     if (journal_ != nullptr) {
         journaling.spawn(journal_->run());
         journaling.spawn(follow_journal());
     }
-    io::task_scope watching(context_);
+    io::task_scope watching(worker_->where());
     watching.spawn(watch_clock(host_));
     co_await take_commands();
     watching.request_stop();
@@ -160,8 +153,8 @@ void facility_thread::publish_progress() noexcept {
 }
 
 bool facility_thread::idle_for_long() noexcept {
-    const auto now = std::chrono::steady_clock::now();
-    if (idle_since_ == std::chrono::steady_clock::time_point{}) idle_since_ = now;
+    const io::steady_time now = worker_->where().now();
+    if (idle_since_ == io::steady_time{}) idle_since_ = now;
     return now - idle_since_ >= busy_poll_;
 }
 

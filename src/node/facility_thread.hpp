@@ -13,12 +13,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <thread>
 
 #include "base/spsc_ring.hpp"
-#include "base/tsc_clock.hpp"
 #include "gateway/command_queue.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/platform.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/sync/remote_event.hpp"
 #include "io/task/task.hpp"
 #include "node/answer_marks.hpp"
@@ -43,7 +43,7 @@ class facility_thread final : public event_outlet {
     facility_thread& operator=(const facility_thread&) = delete;
 
     /// The context on which the thread runs; before `start` it may be run to prepare the host.
-    [[nodiscard]] io::context& context() noexcept { return context_; }
+    [[nodiscard]] io::context& context() noexcept { return worker_->where(); }
 
     /// Runs `host`, whose outlet is this, and its journal if it has one.
     void start(matching_host& host, host_journal* journal);
@@ -82,7 +82,7 @@ class facility_thread final : public event_outlet {
 
     gateway::command_queue& commands_;
     io::remote_event edge_bell_;
-    io::context context_;
+    std::unique_ptr<io::worker> worker_;
     io::remote_event bell_;
     base::spsc_ring<domain::event> events_;
     std::chrono::nanoseconds busy_poll_;
@@ -92,8 +92,7 @@ class facility_thread final : public event_outlet {
     host_journal* journal_ = nullptr;
     answer_marks marks_;
     std::uint64_t taken_count_ = 0;
-    std::chrono::steady_clock::time_point idle_since_{};
-    std::thread thread_;
+    io::steady_time idle_since_{};
 
     // Written by the facility's thread with release when the events of that many commands are in the ring.
     std::atomic<std::uint64_t> answered_count_{0};

@@ -18,9 +18,11 @@ namespace corro::node {
 gateway_role::gateway_role(io::context& context, const configuration& c, std::function<void(io::endpoint)> opened,
                            std::function<void(const std::string&)> noticed)
     : context_(context),
+      clock_(context.runs_on().ticks()),
       configuration_(c),
-      log_(c.event_log.directory.empty() ? nullptr
-                                         : std::make_unique<telemetry::event_log>(c.event_log, c.instruments)),
+      log_(c.event_log.directory.empty()
+               ? nullptr
+               : std::make_unique<telemetry::event_log>(context.runs_on(), c.event_log, c.instruments)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       facility_(link_address_of(c.link_connect, "link.connect")),
       opened_(std::move(opened)),
@@ -155,7 +157,7 @@ std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers)
 // printed either.
 io::task<bool> gateway_role::greet(link_channel* channel, std::vector<std::byte>* answers) {
     const link_greeting ours = greeting_of(configuration_);
-    const link_hello hello = make_link_hello();
+    const link_hello hello = make_link_hello(context_.runs_on());
     defined_.clear();
     absent_sessions_.clear();
     journal_has_failed_ = false;

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
@@ -82,7 +82,7 @@ class gateway_role final : private gateway::admin_service {
     void collect(telemetry::metrics_page& page) const;
 
     io::context& context_;
-    base::tsc_clock clock_;
+    const io::tick_clock& clock_;
     configuration configuration_;
     std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
     telemetry::producer* events_log_;            ///< this thread's producer, or nullptr

@@ -18,7 +18,7 @@
 namespace corro::node {
 namespace {
 
-journal::writer_options options_of(const configuration& c) {
+journal::writer_options options_of(const configuration& c, io::platform& on) {
     journal::writer_options options;
     options.venue = identity_of(c);
     options.mode = c.durability;
@@ -26,7 +26,7 @@ journal::writer_options options_of(const configuration& c) {
     options.reserve_bytes = c.journal_segment_bytes / 4;
     options.kept_segments_max = c.journal_segments_kept;
     options.kept_bytes_max = c.journal_bytes_kept;
-    options.birth = make_venue_identity();
+    options.birth = make_venue_identity(on);
     return options;
 }
 
@@ -40,8 +40,8 @@ journal::identity identity_of(const configuration& c) {
     return journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
 }
 
-journal::venue_identity make_venue_identity() noexcept {
-    const auto random = gateway::make_nonce();
+journal::venue_identity make_venue_identity(io::platform& on) noexcept {
+    const auto random = gateway::make_nonce(on);
     journal::venue_identity birth;
     static_assert(birth.id.size() + birth.hash_key.size() == random.size());
     std::copy_n(random.begin(), birth.id.size(), birth.id.begin());
@@ -61,7 +61,7 @@ host_journal::host_journal(io::context& context, io::context& edge, const config
       snapshots_kept_(c.snapshots_kept),
       clock_slew_ppm_(c.clock_slew_ppm),
       clock_ahead_max_(c.clock_ahead_max),
-      options_(options_of(c)),
+      options_(options_of(c, context.runs_on())),
       owners_(owners_of(c.accounts)),
       sessions_reserved_(c.sessions_reserved),
       may_lose_(may_lose_commands(c)),

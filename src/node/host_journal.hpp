@@ -44,7 +44,7 @@ namespace corro::node {
 [[nodiscard]] bool may_lose_commands(const configuration& c) noexcept;
 
 /// Random numbers for a venue's first journal.
-[[nodiscard]] journal::venue_identity make_venue_identity() noexcept;
+[[nodiscard]] journal::venue_identity make_venue_identity(io::platform& on) noexcept;
 
 /// Saves the result of `save_venue`. `bytes` are valid until the await returns.
 [[nodiscard]] io::task<std::expected<void, journal::problem>> write_snapshot(journal::snapshot_store* store,

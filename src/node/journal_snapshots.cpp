@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "io/loop/context.hpp"
-#include "io/task/block_on.hpp"
 #include "journal/snapshot_store.hpp"
 #include "node/event_outlet.hpp"
 #include "node/journal_replay.hpp"
@@ -23,7 +21,7 @@ class offline_venue final : private event_outlet {
     offline_venue(io::context& context, const configuration& c)
         : answers_(c),
           feed_(context, offline_feed_options(c), c.instruments),
-          host_(facility_options_of(c), c.instruments, clock_, *this) {
+          host_(facility_options_of(c, context.runs_on()), c.instruments, context.runs_on().ticks(), *this) {
         host_.throttle(throttle_options_of(c), answers_.sessions_count());
     }
 
@@ -41,7 +39,6 @@ class offline_venue final : private event_outlet {
         return events.size();
     }
 
-    base::tsc_clock clock_;
     offline_answer_log answers_;
     market_data::distributor feed_;
     matching_host host_;
@@ -97,13 +94,12 @@ moment_state journal_snapshots::look_at_moment() {
     return has_failed ? moment_state::never : moment_state::coming;
 }
 
-snapshot_outcome journal_snapshots::make(const std::atomic<bool>& stopping) {
-    io::context context;
-    const order_of_work work{&configuration_, until_, journal_.epoch(), &stopping};
-    made_snapshot made = io::block_on(context, make_snapshot(&context, work));
+io::task<snapshot_outcome> journal_snapshots::make(const std::atomic<bool>* stopping) {
+    const order_of_work work{&configuration_, until_, journal_.epoch(), stopping};
+    made_snapshot made = co_await make_snapshot(&(co_await io::this_context()), work);
     made_ = made.outcome.commands;
     oldest_ = made.oldest;
-    return std::move(made.outcome);
+    co_return std::move(made.outcome);
 }
 
 }  // namespace corro::node

@@ -22,7 +22,7 @@ class journal_snapshots final : public snapshot_source {
     [[nodiscard]] std::uint64_t saved_count() const noexcept override { return journal_.snapshot_sequence(); }
     void choose_moment() override { until_ = journal_.writer().durable_sequence(); }
     [[nodiscard]] moment_state look_at_moment() override;
-    [[nodiscard]] snapshot_outcome make(const std::atomic<bool>& stopping) override;
+    [[nodiscard]] io::task<snapshot_outcome> make(const std::atomic<bool>* stopping) override;
     void note_made() override { journal_.note_snapshot(made_, oldest_); }
     void note(const std::string& notice) override { journal_.note(notice); }
 

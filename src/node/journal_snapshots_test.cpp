@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "base/test_folder.hpp"
-#include "base/tsc_clock.hpp"
 #include "gateway/answer_log.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
@@ -67,11 +67,11 @@ TEST(journal_snapshots, wait_in_mode_none_until_what_counts_as_durable_is_writte
     const base::test_folder directory;
     const configuration c = forgetful_venue(directory.path() + "/journal");
     io::context context;
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     nobody outlet;
     market_data::distributor feed(context, market_data::distributor_options(), c.instruments);
     gateway::answer_log answers(1);
-    matching_host host(facility_options_of(c), c.instruments, clock, outlet);
+    matching_host host(facility_options_of(c, io::default_platform()), c.instruments, clock, outlet);
     host.throttle(throttle_options_of(c), 1);
     host_journal journal(context, context, c);
     io::block_on(context, journal.recover({&host, &answers, &feed}));
@@ -86,12 +86,12 @@ TEST(journal_snapshots, wait_in_mode_none_until_what_counts_as_durable_is_writte
     EXPECT_EQ(snapshots.look_at_moment(), moment_state::coming) << "nobody writes yet";
     io::block_on(context, write_until_ready(&context, &journal, &snapshots));
     const std::atomic<bool> stopping{false};
-    const snapshot_outcome made = snapshots.make(stopping);
+    const snapshot_outcome made = io::block_on(context, snapshots.make(&stopping));
     EXPECT_TRUE(made.is_new) << made.problem;
     EXPECT_EQ(made.commands, 3U);
     snapshots.note_made();
     EXPECT_EQ(snapshots.saved_count(), 3U);
-    EXPECT_FALSE(snapshots.make(stopping).is_new) << "nothing has happened since";
+    EXPECT_FALSE(io::block_on(context, snapshots.make(&stopping)).is_new) << "nothing has happened since";
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include "io/loop/timer.hpp"
 #include "io/process/error_output.hpp"
-#include "io/task/block_on.hpp"
 #include "io/task/with_timeout.hpp"
 
 namespace corro::node {
@@ -17,12 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::seconds;
-
-io::context_options options_beside(const io::context& venue) noexcept {
-    io::context_options options;
-    options.wall_clock = venue.wall_clock();
-    return options;
-}
 
 io::task<std::error_code> wait_for(io::remote_event* event) {
     co_return co_await event->wait();
@@ -54,8 +47,8 @@ std::string stall_message(const host_journal& journal) {
 
 journal_watch::journal_watch(const io::context& beside, const configuration& c, std::vector<host_journal*> journals,
                              telemetry::event_log* log)
-    : context_(options_beside(beside)),
-      ended_(context_),
+    : worker_(beside.runs_on().make_worker(io::context_options())),
+      ended_(worker_->where()),
       patience_(c.disk_patience),
       ends_process_(c.ends_with_journal || !c.segments.empty()),
       log_(log),
@@ -66,13 +59,13 @@ journal_watch::journal_watch(const io::context& beside, const configuration& c, 
 }
 
 void journal_watch::start() {
-    if (!journals_.empty()) thread_ = std::thread([this] { io::block_on(context_, watch()); });
+    if (!journals_.empty()) worker_->start(watch());
 }
 
 void journal_watch::stop() noexcept {
-    if (!thread_.joinable()) return;
+    if (!worker_->is_started()) return;
     ended_.set();
-    thread_.join();
+    worker_->join();
 }
 
 io::task<void> journal_watch::watch() {
@@ -85,7 +78,7 @@ io::task<void> journal_watch::watch() {
 }
 
 io::task<void> journal_watch::look(watched* at) {
-    const std::chrono::nanoseconds stalled = at->meter.look(at->journal->disk_calls(), context_.now());
+    const std::chrono::nanoseconds stalled = at->meter.look(at->journal->disk_calls(), worker_->where().now());
     const auto whole = std::chrono::duration_cast<seconds>(stalled);
     const bool is_over = patience_ != 0ms && stalled >= patience_;
     if (stalled < disk_notice_after && !is_over) {
@@ -125,8 +118,8 @@ io::task<void> journal_watch::look(watched* at) {
 io::task<void> journal_watch::end_process(const watched* at, std::chrono::seconds stalled) {
     note(telemetry::log_record_kind::journal_failed, *at, stalled);
     if (log_ != nullptr) {
-        const io::steady_time until = context_.now() + log_patience;
-        while (log_end_->log_records_waiting() && !log_->error() && context_.now() < until) {
+        const io::steady_time until = worker_->where().now() + log_patience;
+        while (log_end_->log_records_waiting() && !log_->error() && worker_->where().now() < until) {
             static_cast<void>(co_await io::sleep_for(1ms));
         }
     }
@@ -143,7 +136,7 @@ void journal_watch::note(telemetry::log_record_kind what, const watched& at, std
     const bool is_end = what == telemetry::log_record_kind::journal_failed;
     const std::int64_t number =
         is_end ? static_cast<std::int64_t>(at.journal->writer().durable_sequence()) : stalled.count();
-    telemetry::log_record said(telemetry::component::venue, what, number, context_.wall_now());
+    telemetry::log_record said(telemetry::component::venue, what, number, worker_->where().wall_now());
     if (what != telemetry::log_record_kind::journal_resumed) said.severity = telemetry::severity::warning;
     said.set_address(std::filesystem::path(at.journal->directory()).filename().string());
     log_end_->note(said);

@@ -20,12 +20,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "io/loop/backend.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/platform.hpp"
 #include "io/sync/remote_event.hpp"
 #include "io/task/task.hpp"
 #include "journal/storage.hpp"
@@ -56,7 +57,7 @@ class stall_meter {
 
 class journal_watch {
  public:
-    /// @param beside   The venue's context, for the time of day.
+    /// @param beside   The venue's context.
     /// @param c        Uses `disk_patience`, and `ends_with_journal` or the partitions.
     /// @param log      nullptr for none. Outlives the watch, like the journals.
     journal_watch(const io::context& beside, const configuration& c, std::vector<host_journal*> journals,
@@ -85,7 +86,7 @@ class journal_watch {
     io::task<void> end_process(const watched* at, std::chrono::seconds stalled);
     void note(telemetry::log_record_kind what, const watched& at, std::chrono::seconds stalled);
 
-    io::context context_;
+    std::unique_ptr<io::worker> worker_;
     io::remote_event ended_;
     std::chrono::milliseconds patience_;
     bool ends_process_;
@@ -93,7 +94,6 @@ class journal_watch {
     telemetry::event_log* log_;
     telemetry::producer* log_end_;
     std::atomic<bool> leaving_{false};  // false -> true (`leave`)
-    std::thread thread_;
 };
 
 }  // namespace corro::node

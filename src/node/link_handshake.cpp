@@ -23,9 +23,9 @@ std::span<const std::byte> bytes_of(const link_greeting& greeting) noexcept {
 
 }  // namespace
 
-link_hello make_link_hello() noexcept {
+link_hello make_link_hello(io::platform& on) noexcept {
     link_hello hello;
-    hello.nonce = gateway::make_nonce();
+    hello.nonce = gateway::make_nonce(on);
     return hello;
 }
 

@@ -38,7 +38,7 @@ struct link_hello {
 static_assert(std::has_unique_object_representations_v<link_hello>);
 
 /// A `hello` with an unpredictable nonce.
-[[nodiscard]] link_hello make_link_hello() noexcept;
+[[nodiscard]] link_hello make_link_hello(io::platform& on) noexcept;
 
 /// Why the two ends are incompatible, as a sentence; empty when they are compatible.
 [[nodiscard]] std::string mismatch(const link_hello& theirs);

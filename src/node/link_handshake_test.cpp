@@ -52,9 +52,9 @@ TEST(S9_link_proofs, tell_a_refusal_of_the_facility_from_anyone_elses) {
 }
 
 TEST(S9_link_proofs, come_with_nonces_that_are_new_each_time) {
-    EXPECT_NE(make_link_hello().nonce, make_link_hello().nonce);
-    EXPECT_EQ(mismatch(make_link_hello()), "");
-    link_hello other = make_link_hello();
+    EXPECT_NE(make_link_hello(io::default_platform()).nonce, make_link_hello(io::default_platform()).nonce);
+    EXPECT_EQ(mismatch(make_link_hello(io::default_platform())), "");
+    link_hello other = make_link_hello(io::default_platform());
     other.version = link_version - 1;
     EXPECT_NE(mismatch(other), "");
     other.magic = 1;

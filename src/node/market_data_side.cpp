@@ -10,13 +10,13 @@
 namespace corro::node {
 namespace {
 
-market_data::distributor_options options_of(const configuration& c, telemetry::producer* log) {
+market_data::distributor_options options_of(const configuration& c, io::platform& on, telemetry::producer* log) {
     market_data::distributor_options options;
     options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
     options.feed_log_bytes = c.feed_log_bytes;
     options.touch = c.touch;
     options.depth_levels = c.depth_levels;
-    options.hash_key = random_hash_key();
+    options.hash_key = random_hash_key(on);
     options.conflation_interval = c.conflation_interval;
     options.log = log;
     return options;
@@ -40,7 +40,7 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
 
 market_data_side::market_data_side(io::context& context, const configuration& c, telemetry::producer* log)
     : context_(context),
-      distributor_(context, options_of(c, log), c.instruments),
+      distributor_(context, options_of(c, context.runs_on(), log), c.instruments),
       lines_(open_lines(context, c, distributor_.log())) {
     for (const domain::instrument& i : c.instruments) note_phase(i.id, domain::trading_phase::continuous);
 }

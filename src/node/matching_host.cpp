@@ -48,7 +48,7 @@ std::int64_t ns_of(std::chrono::system_clock::time_point wall) noexcept {
 }  // namespace
 
 matching_host::matching_host(const facility::facility_options& options, std::span<const domain::instrument> instruments,
-                             const base::tsc_clock& clock, event_outlet& outlet)
+                             const io::tick_clock& clock, event_outlet& outlet)
     : clock_(clock),
       outlet_(&outlet),
       start_ticks_(clock.now_ticks()),

@@ -18,9 +18,9 @@
 
 #include "base/archive.hpp"
 #include "base/byte_stream.hpp"
-#include "base/tsc_clock.hpp"
 #include "domain/command.hpp"
 #include "facility/facility.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "journal/writer.hpp"
 #include "node/event_backlog.hpp"
 #include "node/event_outlet.hpp"
@@ -33,7 +33,7 @@ class matching_host final : private facility::event_consumer {
  public:
     /// `clock` and `outlet` outlive the host.
     matching_host(const facility::facility_options& options, std::span<const domain::instrument> instruments,
-                  const base::tsc_clock& clock, event_outlet& outlet);
+                  const io::tick_clock& clock, event_outlet& outlet);
 
     /// Counts every session's requests from now on, and rejects those above the limit. The reject reason is stored in
     /// the command, so that a replay rejects it too.
@@ -139,7 +139,7 @@ class matching_host final : private facility::event_consumer {
         bool missed_cancel = false;     ///< the last cancel was not accepted
     };
 
-    const base::tsc_clock& clock_;
+    const io::tick_clock& clock_;
     event_outlet* outlet_;
     journal::writer* journal_ = nullptr;
     std::uint64_t start_ticks_;

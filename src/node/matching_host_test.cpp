@@ -5,9 +5,9 @@
 #include <chrono>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "gateway/disconnect_cancel.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
@@ -50,7 +50,7 @@ std::vector<domain::instrument> one_instrument() {
 }
 
 TEST(matching_host, refuses_the_order_beyond_the_limit_of_all_accounts_and_repeats_that_under_another_limit) {
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     listener outlet;
     matching_host host({}, one_instrument(), clock, outlet);
     host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
@@ -151,7 +151,7 @@ TEST(matching_host, S2_cancels_for_a_lost_connection_when_the_disk_is_full) {
     io::context context;
     journal::test_disk disk;
     disk.capacity_bytes = 200 * 1024;
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     listener outlet;
     matching_host host({}, one_instrument(), clock, outlet);
     host.throttle({}, 4);
@@ -160,7 +160,7 @@ TEST(matching_host, S2_cancels_for_a_lost_connection_when_the_disk_is_full) {
 }
 
 TEST(matching_host, counts_the_requests_of_a_session_from_one_when_its_numbers_begin_again) {
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     listener outlet;
     matching_host host({}, one_instrument(), clock, outlet);
     host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
@@ -194,7 +194,7 @@ risk::throttle_options three_and_five() {
 }
 
 TEST(matching_host, S5_requests_that_the_decoder_has_found_wrong_are_throttled_like_others) {
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     listener outlet;
     matching_host host({}, one_instrument(), clock, outlet);
     host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);
@@ -227,7 +227,7 @@ TEST(matching_host, S5_requests_that_the_decoder_has_found_wrong_are_throttled_l
 }
 
 TEST(matching_host, N6_a_query_is_charged_for_the_orders_that_it_only_looks_at) {
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     listener outlet;
     matching_host host({}, one_instrument(), clock, outlet);
     host.start_clock(std::chrono::system_clock::time_point(std::chrono::seconds(1'000)), clock_slew_ppm_default);

@@ -98,11 +98,11 @@ io::task<void> execute(io::context* context, matching_host* host, host_journal* 
 void leave_journal(const configuration& own, const journal::venue_identity& birth,
                    std::vector<domain::command> commands) {
     io::context context;
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     nobody outlet;
     market_data::distributor feed(context, market_data::distributor_options(), own.instruments);
     gateway::answer_log answers(1);
-    matching_host host(facility_options_of(own), own.instruments, clock, outlet);
+    matching_host host(facility_options_of(own, io::default_platform()), own.instruments, clock, outlet);
     host.throttle(throttle_options_of(own), 1);
     host_journal journal(context, context, own);
     journal.share(birth, std::make_shared<journal::shard_board>());
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(starts, half_a_reset, testing::Bool(),
 TEST_P(half_a_reset, S1_is_made_whole_before_the_session_is_used) {
     const base::test_folder directory;
     const configuration c = small(directory.path());
-    const journal::venue_identity birth = make_venue_identity();
+    const journal::venue_identity birth = make_venue_identity(io::default_platform());
     leave_journal(configuration_of_segment(c, 0), birth, {request(1, 1, 1), reset(3)});
     leave_journal(configuration_of_segment(c, 1), birth, {request(2, 2, 2)});
     // In the second case no session logs on in the first run, which leaves a snapshot.

@@ -53,7 +53,7 @@ gateway::answer_log_options answer_options_of(const configuration& c) {
     return options;
 }
 
-order_entry_side::order_entry_side(io::context& context, const configuration& c, const base::tsc_clock& clock,
+order_entry_side::order_entry_side(io::context& context, const configuration& c, const io::tick_clock& clock,
                                    telemetry::producer* log, gateway::admin_service* desk)
     : clock_(clock),
       accounts_(account_directory_of(c)),
@@ -61,7 +61,7 @@ order_entry_side::order_entry_side(io::context& context, const configuration& c,
       answers_(accounts_.sessions_capacity(), answer_options_of(c)),
       gateway_(context, options_of(c, log, desk), c.instruments, accounts_, commands_, answers_, clock),
       tables_(c.tables),
-      accounts_max_(facility_options_of(c).accounts_max) {}
+      accounts_max_(facility_options_of(c, context.runs_on()).accounts_max) {}
 
 void order_entry_side::open(io::context& context, const configuration& c) {
     listeners_ = open_order_entry(context, c);

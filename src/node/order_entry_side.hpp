@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "domain/event.hpp"
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/command_queue.hpp"
 #include "gateway/order_entry_gateway.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/task.hpp"
 #include "node/account_changes.hpp"
@@ -41,7 +41,7 @@ class order_entry_side final : public answer_outlet {
  public:
     /// `clock`, `log` and `desk` must outlive this; the latter two may be nullptr.
     /// @throws configuration_error as `exchange`.
-    order_entry_side(io::context& context, const configuration& configuration, const base::tsc_clock& clock,
+    order_entry_side(io::context& context, const configuration& configuration, const io::tick_clock& clock,
                      telemetry::producer* log, gateway::admin_service* desk = nullptr);
 
     /// Opens the ports. To be called when the venue is ready, because clients connect from then on.
@@ -130,7 +130,7 @@ class order_entry_side final : public answer_outlet {
                           clock_.between_ns(timing.decoded_ticks, clock_.now_ticks()));
     }
 
-    const base::tsc_clock& clock_;
+    const io::tick_clock& clock_;
     latency_tables latencies_;
     gateway::account_directory accounts_;
     gateway::command_queue commands_;

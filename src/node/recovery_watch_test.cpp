@@ -106,11 +106,11 @@ io::task<void> write_all(host_journal* journal, io::context* context, matching_h
 /// Leaves the journal of a killed venue with this configuration.
 void leave_journal(const configuration& c, bool of_segments) {
     io::context context;
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     nobody outlet;
     market_data::distributor feed(context, market_data::distributor_options(), c.instruments);
     gateway::answer_log answers(account_directory_of(c).sessions_count());
-    matching_host host(facility_options_of(c), c.instruments, clock, outlet);
+    matching_host host(facility_options_of(c, io::default_platform()), c.instruments, clock, outlet);
     host.throttle(throttle_options_of(c), 1);
     host_journal journal(context, context, c);
     io::block_on(context, journal.recover({&host, &answers, &feed}));

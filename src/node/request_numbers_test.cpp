@@ -82,11 +82,11 @@ io::task<void> use_numbers_up(io::context* context, matching_host* host, host_jo
 
 void leave_journal(const configuration& own) {
     io::context context;
-    const base::tsc_clock clock;
+    const io::tick_clock clock;
     nobody outlet;
     market_data::distributor feed(context, market_data::distributor_options(), own.instruments);
     gateway::answer_log answers(1);
-    matching_host host(facility_options_of(own), own.instruments, clock, outlet);
+    matching_host host(facility_options_of(own, io::default_platform()), own.instruments, clock, outlet);
     host.throttle(throttle_options_of(own), 1);
     host_journal journal(context, context, own);
     io::block_on(context, journal.recover({&host, &answers, &feed}));

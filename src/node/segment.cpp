@@ -35,7 +35,7 @@ std::size_t segment_edge::accept(std::span<const domain::event> events) noexcept
     return events.size();
 }
 
-segment::segment(io::context& context, const configuration& c, const base::tsc_clock& clock, answer_merger& merger,
+segment::segment(io::context& context, const configuration& c, const io::tick_clock& clock, answer_merger& merger,
                  telemetry::producer* log, std::uint32_t sessions_count)
     : own(c),
       edge_context(context),
@@ -43,7 +43,7 @@ segment::segment(io::context& context, const configuration& c, const base::tsc_c
       edge(c.shard, feed, merger),
       commands(segment_queue_capacity),
       thread(thread_of(context, c, commands)),
-      host(facility_options_of(c), c.instruments, clock, edge) {
+      host(facility_options_of(c, context.runs_on()), c.instruments, clock, edge) {
     host.throttle(throttle_options_of(c), sessions_count);
     host.limit_open_orders(c.account_open_orders_max);
     if (!c.journal_directory.empty()) journal = std::make_unique<host_journal>(host_context(), context, own);

@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
-#include "base/tsc_clock.hpp"
 #include "gateway/command_queue.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "node/answer_merger.hpp"
 #include "node/command_outlet.hpp"
 #include "node/configuration.hpp"
@@ -52,7 +52,7 @@ struct segment {
     /// Opens no port yet.
     /// @param c  From `configuration_of_segment`.
     /// @throws std::system_error, configuration_error as `exchange`.
-    segment(io::context& context, const configuration& c, const base::tsc_clock& clock, answer_merger& merger,
+    segment(io::context& context, const configuration& c, const io::tick_clock& clock, answer_merger& merger,
             telemetry::producer* log, std::uint32_t sessions_count);
     segment(const segment&) = delete;
     segment& operator=(const segment&) = delete;

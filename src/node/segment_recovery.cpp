@@ -51,7 +51,7 @@ journal::venue_identity birth_of(all_segments segments) {
         const auto found = io::block_on(s->host_context(), s->journal->find_venue_identity());
         if (found) return *found;
     }
-    return make_venue_identity();
+    return make_venue_identity(segments.front()->host_context().runs_on());
 }
 
 void check_venue_identities(all_segments segments) {
@@ -90,50 +90,58 @@ void check_moments(all_segments segments, std::span<const std::uint64_t> named) 
     }
 }
 
-recovered_segments recover_segments_on(io::context& reading, all_segments segments, answer_merger& merger,
+/// What the replay of all journals has found.
+struct replayed_venue {
+    recovered_segments recovered;
+    std::uint64_t passed_over_count = 0;  ///< requests that may be lost and are not refused
+};
+
+io::task<void> replay_all(std::vector<replayed_segment> all, all_segments segments, answer_merger* merger,
+                          replayed_venue* found) {
+    segment_replay replay(std::move(all), *merger);
+    const std::uint64_t saved = co_await replay.load_newest();
+    lost_requests lost(segments.size(), last_requests_of(segments), saved);
+    co_await replay.run(&lost);
+    check_moments(segments, replay.named_sequences());
+    found->recovered = {lost.last_arrival(), lost.refusals()};
+    found->passed_over_count = lost.passed_over_count();
+}
+
+recovered_segments recover_segments_on(io::worker& reading, all_segments segments, answer_merger& merger,
                                        order_entry_side& orders, venue_watch& watch) {
     std::vector<replayed_segment> all;
-    for (const auto& s : segments) s->journal->replay_on(reading, &watch.progress());
+    for (const auto& s : segments) s->journal->replay_on(reading.where(), &watch.progress());
     const journal::venue_identity birth = birth_of(segments);
     const auto shards = std::make_shared<journal::shard_board>();
     for (const auto& s : segments) {
         s->journal->share(birth, shards);
         io::block_on(s->host_context(), s->journal->take_directory());
-        all.push_back({&reading, &s->journal->replay(), parts_of(*s, orders.answers())});
+        all.push_back({&s->journal->replay(), parts_of(*s, orders.answers())});
     }
     check_venue_identities(segments);
-    recovered_segments recovered;
-    std::uint64_t passed_over_count = 0;
-    watch.recover([&] {
-        segment_replay replay(std::move(all), merger);
-        const std::uint64_t saved = replay.load_newest();
-        lost_requests lost(segments.size(), last_requests_of(segments), saved);
-        replay.run(lost);
-        check_moments(segments, replay.named_sequences());
-        recovered = {lost.last_arrival(), lost.refusals()};
-        passed_over_count = lost.passed_over_count();
-    });
+    replayed_venue found;
+    watch.recover(reading, replay_all(std::move(all), segments, &merger, &found));
     // One time for all, also when the clock was ahead for only one of them.
     domain::time_ns latest{};
     for (const auto& s : segments) latest = std::max(latest, s->host.last_time());
     for (const auto& s : segments) {
         io::block_on(s->host_context(), s->journal->finish(&s->host, &orders.answers(), latest));
     }
-    if (passed_over_count != 0) {
+    if (found.passed_over_count != 0) {
         const auto& first = segments.front()->journal;
         first->note(fmt::format("{}: {} more requests may have been lost than the limit of a start; they get no reject",
-                                first->directory(), passed_over_count));
+                                first->directory(), found.passed_over_count));
     }
-    return recovered;
+    return found.recovered;
 }
 
 }  // namespace
 
 recovered_segments recover_segments(all_segments segments, answer_merger& merger, order_entry_side& orders,
                                     venue_watch& watch) {
-    io::context reading;
+    const auto reading = segments.front()->host_context().runs_on().make_worker(io::context_options());
     try {
-        return recover_segments_on(reading, segments, merger, orders, watch);
+        return recover_segments_on(*reading, segments, merger, orders, watch);
     } catch (...) {
         for (const auto& s : segments) s->journal->abandon_replay();  // its files belong to the context that ends here
         throw;

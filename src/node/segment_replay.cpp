@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "io/task/block_on.hpp"
 #include "node/arrival.hpp"
 
 namespace corro::node {
@@ -21,22 +20,18 @@ segment_replay::segment_replay(std::vector<replayed_segment> segments, answer_me
       named_sequences_(segments_.size(), 0),
       last_sequences_(segments_.size(), none) {}
 
-std::optional<journal::stored_snapshot> segment_replay::find_snapshot(std::size_t segment, std::uint64_t sequence) {
-    const replayed_segment& s = segments_[segment];
-    return io::block_on(*s.context, s.journal->find_snapshot(sequence));
-}
-
 /// Finds the snapshots of the other partitions of a cut; false when one is missing or damaged.
-bool segment_replay::find_others(const venue_cut& cut, snapshots& found) {
+io::task<bool> segment_replay::find_others(const venue_cut* cut, snapshots* found) {
     for (std::size_t k = 1; k < segments_.size(); ++k) {
-        if (cut.sequences[k] == 0) {
-            io::block_on(*segments_[k].context, segments_[k].journal->begin_at_first());
+        if (cut->sequences[k] == 0) {
+            co_await segments_[k].journal->begin_at_first();
             continue;
         }
-        found[k] = find_snapshot(k, cut.sequences[k]);
-        if (!found[k] || found[k]->about.sequence != cut.sequences[k]) return false;
+        std::optional<journal::stored_snapshot>& there = (*found)[k];
+        there = co_await segments_[k].journal->find_snapshot(cut->sequences[k]);
+        if (!there || there->about.sequence != cut->sequences[k]) co_return false;
     }
-    return true;
+    co_return true;
 }
 
 /// Loads the snapshots of one cut. False when the first partition's does not fit, and nothing has changed.
@@ -61,39 +56,51 @@ bool segment_replay::load_all(const snapshots& found) {
     return true;
 }
 
-std::uint64_t segment_replay::load_newest() {
+io::task<std::uint64_t> segment_replay::load_newest() {
     journal_replay& first = *segments_.front().journal;
     for (std::uint64_t newest = none;;) {
         snapshots found(segments_.size());
-        found[0] = find_snapshot(0, newest);
+        found[0] = co_await first.find_snapshot(newest);
         if (!found[0]) break;
         const std::uint64_t sequence = found[0]->about.sequence;
         const auto cut = cut_of(found[0]->bytes, segments_.size());
         for (std::size_t k = 0; cut && k < segments_.size(); ++k) {
             named_sequences_[k] = std::max(named_sequences_[k], cut->sequences[k]);
         }
-        if (!cut || !find_others(*cut, found)) {
+        bool is_whole = cut.has_value();
+        if (is_whole) is_whole = co_await find_others(&*cut, &found);
+        if (!is_whole) {
             first.passed_over(sequence, "another segment has no snapshot of the same moment");
         } else if (load_all(found)) {
-            return cut->arrival;
+            co_return cut->arrival;
         }
         if (sequence == 0) break;
         newest = sequence - 1;
     }
     for (const replayed_segment& s : segments_) {
-        io::block_on(*s.context, s.journal->begin_at_first());
+        co_await s.journal->begin_at_first();
         s.journal->take_hash_key(*s.into.host);
     }
-    return 0;
+    co_return 0;
 }
 
-/// Reads ahead to the partition's next command, if there is one to replay.
-void segment_replay::prefetch_ahead(std::size_t segment) {
-    const replayed_segment& s = segments_[segment];
-    if (s.into.host->sequence() >= last_sequences_[segment]) return;
-    if (!s.journal->has_next()) io::block_on(*s.context, s.journal->fetch());
-    if (s.journal->has_next() && arrival_of(s.journal->next()) == 0) {
-        throw recovery_error(s.journal->directory() +
+bool segment_replay::may_have_next(std::size_t segment) const noexcept {
+    return segments_[segment].into.host->sequence() < last_sequences_[segment];
+}
+
+/// Reads ahead to each partition's next command, if there is one to replay.
+io::task<void> segment_replay::read_ahead() {
+    for (std::size_t k = 0; k < segments_.size(); ++k) {
+        if (!may_have_next(k) || segments_[k].journal->has_next()) continue;
+        co_await segments_[k].journal->fetch();
+        check_next(k);
+    }
+}
+
+void segment_replay::check_next(std::size_t segment) const {
+    const journal_replay& journal = *segments_[segment].journal;
+    if (journal.has_next() && arrival_of(journal.next()) == 0) {
+        throw recovery_error(journal.directory() +
                              ": a command in this journal was sequenced by a venue of one "
                              "segment; a venue of several must begin with new journals");
     }
@@ -101,7 +108,7 @@ void segment_replay::prefetch_ahead(std::size_t segment) {
 
 const domain::command* segment_replay::next_of(std::size_t segment) const noexcept {
     const replayed_segment& s = segments_[segment];
-    const bool any = s.into.host->sequence() < last_sequences_[segment] && s.journal->has_next();
+    const bool any = may_have_next(segment) && s.journal->has_next();
     return any ? &s.journal->next() : nullptr;
 }
 
@@ -113,9 +120,10 @@ std::uint64_t segment_replay::next_arrival() const noexcept {
     return arrival;
 }
 
-/// Executes the command of this arrival in every partition that has it.
-void segment_replay::replay_arrival(std::uint64_t arrival, replay_listener* witness) {
+/// Executes the command of this arrival in every partition that has it. @return Whether a journal must be read on.
+bool segment_replay::replay_arrival(std::uint64_t arrival, replay_listener* witness) {
     merger_.skip_to(arrival);
+    bool reads_on = false;
     std::size_t copies_there = 0;
     domain::command any;
     for (std::size_t k = 0; k < segments_.size(); ++k) {
@@ -127,23 +135,28 @@ void segment_replay::replay_arrival(std::uint64_t arrival, replay_listener* witn
         merger_.executed(k, executed_command(any, host.emitted_count(), false));
         if (witness != nullptr) witness->replayed(k, any);
         ++copies_there;
-        prefetch_ahead(k);
+        if (!may_have_next(k)) continue;
+        check_next(k);
+        reads_on = reads_on || !segments_[k].journal->has_next();
     }
     if (witness != nullptr && copies_there < copies_of(any)) witness->replayed_partly(any);
     merger_.advance();
+    return reads_on;
 }
 
-void segment_replay::run(replay_listener& witness) {
-    for (std::size_t k = 0; k < segments_.size(); ++k) prefetch_ahead(k);
-    for (std::uint64_t next = next_arrival(); next != none; next = next_arrival()) replay_arrival(next, &witness);
-}
-
-void segment_replay::run_to(const venue_cut& moment, const std::atomic<bool>& stopping) {
-    last_sequences_ = moment.sequences;
-    for (std::size_t k = 0; k < segments_.size(); ++k) prefetch_ahead(k);
+io::task<void> segment_replay::run(replay_listener* witness) {
+    co_await read_ahead();
     for (std::uint64_t next = next_arrival(); next != none; next = next_arrival()) {
-        if (stopping.load(std::memory_order_relaxed)) return;
-        replay_arrival(next, nullptr);
+        if (replay_arrival(next, witness)) co_await read_ahead();
+    }
+}
+
+io::task<void> segment_replay::run_to(venue_cut moment, const std::atomic<bool>* stopping) {
+    last_sequences_ = moment.sequences;
+    co_await read_ahead();
+    for (std::uint64_t next = next_arrival(); next != none; next = next_arrival()) {
+        if (stopping->load(std::memory_order_relaxed)) co_return;
+        if (replay_arrival(next, nullptr)) co_await read_ahead();
     }
     for (std::size_t k = 0; k < segments_.size(); ++k) {
         if (segments_[k].into.host->sequence() == moment.sequences[k]) continue;

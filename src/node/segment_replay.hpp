@@ -2,8 +2,8 @@
 // the commands after them in the order of their arrival over all journals. A recovery uses it, and so do snapshots of
 // a running venue.
 //
-// Threads: the contexts of the journals' files, none of which may be running. Cost: reads a snapshot of each
-// partition, and reads and executes the journals after them.
+// Threads: the context of the journals' files. Cost: reads a snapshot of each partition, and reads and executes the
+// journals after them.
 // Source: docs/spec/segments.md.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "domain/command.hpp"
-#include "io/loop/context.hpp"
+#include "io/task/task.hpp"
 #include "journal/snapshot_store.hpp"
 #include "node/answer_merger.hpp"
 #include "node/journal_replay.hpp"
@@ -25,7 +25,6 @@ namespace corro::node {
 
 /// One partition to replay. All members outlive the replay.
 struct replayed_segment {
-    io::context* context = nullptr;     ///< of the journal's files
     journal_replay* journal = nullptr;  ///< not read yet
     venue_parts into;                   ///< newly made; the first partition's include the answers
 };
@@ -46,33 +45,33 @@ class segment_replay {
     segment_replay(std::vector<replayed_segment> segments, answer_merger& merger);
 
     /// Loads the newest moment for which every partition has a valid snapshot. Without one, the partitions begin with
-    /// their first commands.
-    /// @throws recovery_error
+    /// their first commands. Fails with recovery_error.
     /// @return  The last arrival in the state; 0 for a new venue.
-    std::uint64_t load_newest();
+    [[nodiscard]] io::task<std::uint64_t> load_newest();
 
     /// The last command of each partition that any examined snapshot of the first partition names.
     [[nodiscard]] std::span<const std::uint64_t> named_sequences() const noexcept { return named_sequences_; }
 
-    /// Replays to the journals' ends.
-    /// @pre Loaded. @throws recovery_error
-    void run(replay_listener& witness);
+    /// Replays to the journals' ends. Fails with recovery_error.
+    /// @pre Loaded.
+    [[nodiscard]] io::task<void> run(replay_listener* witness);
     /// Replays each journal up to the given moment, and reads nothing beyond it. Ends early when `stopping` has
-    /// become true.
-    /// @pre Loaded; the journals hold it. @throws recovery_error
-    void run_to(const venue_cut& moment, const std::atomic<bool>& stopping);
+    /// become true. Fails with recovery_error.
+    /// @pre Loaded; the journals hold it.
+    [[nodiscard]] io::task<void> run_to(venue_cut moment, const std::atomic<bool>* stopping);
 
  private:
     using snapshots = std::vector<std::optional<journal::stored_snapshot>>;
 
-    [[nodiscard]] std::optional<journal::stored_snapshot> find_snapshot(std::size_t segment, std::uint64_t sequence);
-    [[nodiscard]] bool find_others(const venue_cut& cut, snapshots& found);
+    [[nodiscard]] io::task<bool> find_others(const venue_cut* cut, snapshots* found);
     [[nodiscard]] bool load_all(const snapshots& found);
-    void prefetch_ahead(std::size_t segment);
+    [[nodiscard]] bool may_have_next(std::size_t segment) const noexcept;
+    io::task<void> read_ahead();
+    void check_next(std::size_t segment) const;
     /// A partition's next command to replay; nullptr when there is none.
     [[nodiscard]] const domain::command* next_of(std::size_t segment) const noexcept;
     [[nodiscard]] std::uint64_t next_arrival() const noexcept;
-    void replay_arrival(std::uint64_t arrival, replay_listener* witness);
+    [[nodiscard]] bool replay_arrival(std::uint64_t arrival, replay_listener* witness);
 
     std::vector<replayed_segment> segments_;
     answer_merger& merger_;

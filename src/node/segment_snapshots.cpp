@@ -6,9 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/tsc_clock.hpp"
 #include "io/loop/context.hpp"
-#include "io/task/block_on.hpp"
 #include "node/event_outlet.hpp"
 #include "node/segment_map.hpp"
 #include "node/segment_replay.hpp"
@@ -26,7 +24,7 @@ class offline_partition final : private event_outlet {
         : index_(own.shard),
           merger_(merger),
           feed_(context, offline_feed_options(own), own.instruments),
-          host_(facility_options_of(own), own.instruments, clock_, *this),
+          host_(facility_options_of(own, context.runs_on()), own.instruments, context.runs_on().ticks(), *this),
           journal_(&files, own.journal_directory, identity_of(own), may_lose_commands(own)) {
         host_.throttle(throttle_options_of(own), sessions_count);
     }
@@ -48,7 +46,6 @@ class offline_partition final : private event_outlet {
 
     std::size_t index_;
     answer_merger& merger_;
-    base::tsc_clock clock_;
     market_data::distributor feed_;
     matching_host host_;
     journal_replay journal_;
@@ -118,9 +115,9 @@ moment_state segment_snapshots::look_at_moment() {
     return state;
 }
 
-snapshot_outcome segment_snapshots::make(const std::atomic<bool>& stopping) {
+io::task<snapshot_outcome> segment_snapshots::make(const std::atomic<bool>* stopping) {
     snapshot_outcome outcome;
-    io::context context;
+    io::context& context = co_await io::this_context();
     journal::disk_storage files(context);
     offline_answer_log answers(configuration_);
     answer_merger merger(own_.size(), answers);
@@ -128,32 +125,31 @@ snapshot_outcome segment_snapshots::make(const std::atomic<bool>& stopping) {
     std::vector<replayed_segment> to_replay;
     for (const configuration& own : own_) {
         copies.push_back(std::make_unique<offline_partition>(context, files, own, merger, answers.sessions_count()));
-        to_replay.push_back({&context, &copies.back()->journal(), copies.back()->parts(answers.log())});
+        to_replay.push_back({&copies.back()->journal(), copies.back()->parts(answers.log())});
     }
     segment_replay replay(std::move(to_replay), merger);
-    replay.load_newest();
-    replay.run_to(moment_, stopping);
-    if (stopping.load(std::memory_order_relaxed)) {
+    co_await replay.load_newest();
+    co_await replay.run_to(moment_, stopping);
+    if (stopping->load(std::memory_order_relaxed)) {
         outcome.problem = closing_problem;
-        return outcome;
+        co_return outcome;
     }
     const bool is_there = std::ranges::all_of(copies, [](const auto& s) { return s->journal().replayed_count() == 0; });
-    if (is_there) return outcome;
+    if (is_there) co_return outcome;
     std::vector<stored_segment> to_store;
     for (std::size_t k = 0; k < copies.size(); ++k) {
         to_store.emplace_back(&files, own_[k], copies[k]->parts(answers.log()), epochs_[k],
                               copies[k]->journal().snapshot_sequence());
     }
-    auto stored =
-        io::block_on(context, store_segments(&to_store, &context, moment_.arrival, configuration_.snapshots_kept));
+    auto stored = co_await store_segments(&to_store, &context, moment_.arrival, configuration_.snapshots_kept);
     if (!stored) {
         outcome.problem = stored.error().text;
-        return outcome;
+        co_return outcome;
     }
     oldest_ = std::move(*stored);
     outcome.commands = sum(moment_.sequences);
     outcome.is_new = true;
-    return outcome;
+    co_return outcome;
 }
 
 void segment_snapshots::note_made() {

@@ -31,7 +31,7 @@ class segment_snapshots final : public snapshot_source {
     [[nodiscard]] std::uint64_t saved_count() const noexcept override;
     void choose_moment() override;
     [[nodiscard]] moment_state look_at_moment() override;
-    [[nodiscard]] snapshot_outcome make(const std::atomic<bool>& stopping) override;
+    [[nodiscard]] io::task<snapshot_outcome> make(const std::atomic<bool>* stopping) override;
     void note_made() override;
     /// Adds the notice to the first partition's journal.
     void note(const std::string& notice) override;

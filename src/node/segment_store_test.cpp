@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/test_seed.hpp"
-#include "base/tsc_clock.hpp"
 #include "gateway/answer_log.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/test_disk.hpp"
 #include "market_data/distributor.hpp"
@@ -49,7 +49,7 @@ struct executing_segment {
     executing_segment(io::context& context, std::uint32_t index)
         : own(of_segment(index)),
           feed(context, small_feed(), own.instruments),
-          host(facility_options_of(own), own.instruments, clock, outlet) {
+          host(facility_options_of(own, io::default_platform()), own.instruments, clock, outlet) {
         host.throttle({}, 1);
     }
     static market_data::distributor_options small_feed() {
@@ -69,7 +69,7 @@ struct executing_segment {
     }
 
     configuration own;
-    base::tsc_clock clock;
+    io::tick_clock clock;
     nobody outlet;
     market_data::distributor feed;
     matching_host host;

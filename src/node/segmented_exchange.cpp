@@ -19,9 +19,9 @@
 namespace corro::node {
 namespace {
 
-std::unique_ptr<telemetry::event_log> log_of(const configuration& c) {
+std::unique_ptr<telemetry::event_log> log_of(const io::context& context, const configuration& c) {
     if (c.event_log.directory.empty()) return nullptr;
-    return std::make_unique<telemetry::event_log>(c.event_log, c.instruments);
+    return std::make_unique<telemetry::event_log>(context.runs_on(), c.event_log, c.instruments);
 }
 
 bool is_refusal(const domain::command& command) noexcept {
@@ -31,8 +31,9 @@ bool is_refusal(const domain::command& command) noexcept {
 }  // namespace
 
 segmented_exchange::segmented_exchange(io::context& context, const configuration& c)
-    : context_(context),
-      log_(log_of(c)),
+    : clock_(context.runs_on().ticks()),
+      context_(context),
+      log_(log_of(context, c)),
       events_log_(log_ == nullptr ? nullptr : &log_->add_producer()),
       orders_(context, c, clock_, events_log_, this),
       map_(c),

@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/tick_clock.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
@@ -120,7 +120,7 @@ class segmented_exchange final : private gateway::admin_service {
     }
     void say(telemetry::log_record_kind what) const;
 
-    base::tsc_clock clock_;
+    const io::tick_clock& clock_;
     io::context& context_;
     std::unique_ptr<telemetry::event_log> log_;  ///< nullptr without an event log
     telemetry::producer* events_log_;            ///< this thread's producer, or nullptr

@@ -23,7 +23,7 @@ snapshot_maker::~snapshot_maker() {
 
 void snapshot_maker::stop() noexcept {
     stopping_.store(true, std::memory_order_relaxed);
-    if (thread_.joinable()) thread_.join();
+    if (worker_ != nullptr) worker_->join();
 }
 
 bool snapshot_maker::is_due() const noexcept {
@@ -44,7 +44,7 @@ io::task<void> snapshot_maker::run() {
 
 // False when stopped.
 io::task<bool> snapshot_maker::make_one() {
-    const auto began = std::chrono::steady_clock::now();
+    const auto began = edge_.now();
     asked_ = false;
     making_ = true;
     outcome_ = {};
@@ -52,14 +52,16 @@ io::task<bool> snapshot_maker::make_one() {
     source_->choose_moment();
     const bool is_there = co_await moment_is_there();
     if (is_there) {
-        thread_ = std::thread([this] { work(); });
+        worker_ = edge_.runs_on().make_worker(io::context_options());
+        worker_->start(work());
         const std::error_code stopped = co_await bell_.wait();
         if (stopped) co_return false;
-        thread_.join();
+        worker_->join();
+        worker_.reset();
     } else if (outcome_.problem.empty()) {
         co_return false;
     }
-    take_outcome(std::chrono::steady_clock::now() - began);
+    take_outcome(edge_.now() - began);
     making_ = false;
     co_return true;
 }
@@ -98,12 +100,12 @@ void snapshot_maker::say(telemetry::log_record_kind what, std::uint64_t number) 
     log_->note(said);
 }
 
-void snapshot_maker::work() noexcept {
+io::task<void> snapshot_maker::work() {
     // A journal segment may be removed just when its header is read; at the next attempt it is gone.
     for (int attempt = 0; attempt != attempts_max; ++attempt) {
         outcome_ = {};
         try {
-            outcome_ = source_->make(stopping_);
+            outcome_ = co_await source_->make(&stopping_);
             break;
         } catch (const std::exception& e) {
             outcome_.problem = e.what();

@@ -19,9 +19,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "io/loop/context.hpp"
+#include "io/loop/platform.hpp"
 #include "io/sync/remote_event.hpp"
 #include "io/task/task.hpp"
 #include "telemetry/event_log.hpp"
@@ -58,9 +58,10 @@ class snapshot_source {
     virtual void choose_moment() = 0;
     /// Whether the moment can be read from the journals.
     [[nodiscard]] virtual moment_state look_at_moment() = 0;
-    /// Makes and saves the snapshot. On the maker's thread; the other functions are not called at the same time.
-    /// @throws std::exception when it cannot be made.
-    [[nodiscard]] virtual snapshot_outcome make(const std::atomic<bool>& stopping) = 0;
+    /// Makes and saves the snapshot. On the maker's worker; the other functions are not called at the same time. Fails
+    /// with a std::exception when it cannot be made.
+    /// @param stopping  Nothing more is made when this has become true.
+    [[nodiscard]] virtual io::task<snapshot_outcome> make(const std::atomic<bool>* stopping) = 0;
     /// The last `make` has succeeded: informs the journals, so that they can remove segments.
     virtual void note_made() = 0;
     /// Adds a sentence for the operator.
@@ -102,7 +103,7 @@ class snapshot_maker {
     [[nodiscard]] bool is_due() const noexcept;
     io::task<bool> make_one();
     io::task<bool> moment_is_there();
-    void work() noexcept;
+    io::task<void> work();
     void take_outcome(std::chrono::nanoseconds duration);
     void say(telemetry::log_record_kind what, std::uint64_t number) const;
     void stop() noexcept;
@@ -116,8 +117,8 @@ class snapshot_maker {
     bool making_ = false;
     snapshot_statistics statistics_;
 
-    // The thread and its results: written by it before it rings, read after.
-    std::thread thread_;
+    // The worker while it makes one, and its results: written by it before it rings, read after.
+    std::unique_ptr<io::worker> worker_;
     snapshot_outcome outcome_;
     io::remote_event bell_;
     std::atomic<bool> stopping_{false};  ///< false -> true by `stop`

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "io/sync/remote_event.hpp"
@@ -43,28 +41,37 @@ void venue_watch::open(const configuration& c) {
     serving_.spawn(server_.serve(std::move(port)));
 }
 
-void venue_watch::recover(const std::function<void()>& work) {
+namespace {
+
+/// Rings when it goes, whichever way.
+struct ring_at_the_end {
+    explicit ring_at_the_end(io::remote_event* what) noexcept : bell(what) {}
+    ring_at_the_end(const ring_at_the_end&) = delete;
+    ring_at_the_end& operator=(const ring_at_the_end&) = delete;
+    ~ring_at_the_end() { bell->set(); }
+    io::remote_event* bell;
+};
+
+io::task<void> ring_after(io::task<void> work, io::remote_event* done) {
+    const ring_at_the_end bell(done);
+    co_await std::move(work);
+}
+
+}  // namespace
+
+void venue_watch::recover(io::worker& on, io::task<void> work) {
     io::remote_event done(context_);
-    std::exception_ptr failed;
-    std::thread recovering([&work, &done, &failed] {
-        try {
-            work();
-        } catch (...) {
-            failed = std::current_exception();
-        }
-        done.set();
-    });
+    on.start(ring_after(std::move(work), &done));
     static_cast<void>(io::block_on(context_, done.wait()));
-    recovering.join();
-    if (failed) std::rethrow_exception(failed);
+    on.join();
 }
 
 void venue_watch::recover(io::context& own, host_journal& journal, venue_parts parts) {
-    io::context reading;
+    const auto reading = context_.runs_on().make_worker(io::context_options());
     try {
-        journal.replay_on(reading, &progress_);
+        journal.replay_on(reading->where(), &progress_);
         io::block_on(own, journal.take_directory());
-        recover([&] { io::block_on(reading, journal.replay().run(parts)); });
+        recover(*reading, journal.replay().run(parts));
         io::block_on(own, journal.finish(parts.host, parts.answers));
     } catch (...) {
         journal.abandon_replay();  // its files belong to the context that ends here

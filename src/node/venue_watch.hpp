@@ -12,6 +12,7 @@
 #include <string>
 
 #include "io/loop/context.hpp"
+#include "io/loop/platform.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
@@ -38,10 +39,10 @@ class venue_watch {
     /// @throws configuration_error, std::system_error
     void open(const configuration& c);
 
-    /// Does the work of a recovery on a thread of its own, and serves requests until it is done.
+    /// Does the work of a recovery on a worker, and serves requests until it is done.
     /// @param work  Uses neither the context nor data of its tasks; its exception is rethrown here.
     /// @pre   The context is not running.
-    void recover(const std::function<void()>& work);
+    void recover(io::worker& on, io::task<void> work);
     /// The same for the only journal of a venue. @param own The context of its host.
     void recover(io::context& own, host_journal& journal, venue_parts parts);
     /// The progress that the work reports.

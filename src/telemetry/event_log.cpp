@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/loop/context.hpp"
+#include "io/loop/platform.hpp"
 #include "io/sync/remote_event.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/with_timeout.hpp"
@@ -18,22 +19,27 @@ class event_log::writer {
     static constexpr std::size_t at_once = 64;
 
  public:
-    writer(const event_log_options& options, std::span<const domain::instrument> instruments)
+    writer(io::platform& on, const event_log_options& options, std::span<const domain::instrument> instruments)
         : options_(options),
+          worker_(on.make_worker(io::context_options())),
           text_(instruments),
-          events_(context_, options.directory, "events", "csv", std::string(event_text::heading()),
+          events_(worker_->where(), options.directory, "events", "csv", std::string(event_text::heading()),
                   options.file_bytes_max, options.files_max),
-          log_records_(context_, options.directory, "records", "jsonl", {}, options.file_bytes_max, options.files_max),
-          ended_(context_) {
+          log_records_(worker_->where(), options.directory, "records", "jsonl", {}, options.file_bytes_max,
+                       options.files_max),
+          ended_(worker_->where()) {
         lines_.resize(write_bytes + at_once * line_bytes_max);
     }
 
     /// Before the thread runs.
-    [[nodiscard]] std::error_code open() { return io::block_on(context_, open_files(this)); }
+    [[nodiscard]] std::error_code open() { return io::block_on(worker_->where(), open_files(this)); }
     /// Before the first event.
     void list(const domain::instrument& i) { text_.list(i.id, i.name, i.tick_size.value); }
-    void run() { io::block_on(context_, write_until_stopped(this)); }
-    void end() noexcept { ended_.set(); }
+    void start() { worker_->start(write_until_stopped(this)); }
+    void end() noexcept {
+        ended_.set();
+        worker_->join();
+    }
 
     producer& add_producer() {
         const std::lock_guard guard(producers_mutex_);
@@ -120,7 +126,7 @@ class event_log::writer {
         const std::size_t noted = taken;
         if (const std::uint64_t lost = from->lost_count(); lost != from->lost_reported_) {
             log_record said(component::venue, log_record_kind::events_lost,
-                            static_cast<std::int64_t>(lost - from->lost_reported_), context_.wall_now());
+                            static_cast<std::int64_t>(lost - from->lost_reported_), worker_->where().wall_now());
             said.severity = severity::warning;
             text_.append(said, objects_);
             from->lost_reported_ = lost;
@@ -147,7 +153,7 @@ class event_log::writer {
     }
 
     event_log_options options_;
-    io::context context_;
+    std::unique_ptr<io::worker> worker_;
     event_text text_;
     log_files events_;
     log_files log_records_;
@@ -164,20 +170,20 @@ class event_log::writer {
     std::error_code error_;
 };
 
-event_log::event_log(const event_log_options& options, std::span<const domain::instrument> instruments) {
+event_log::event_log(io::platform& on, const event_log_options& options,
+                     std::span<const domain::instrument> instruments) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
     if (!error) {
-        writer_ = std::make_unique<writer>(options, instruments);
+        writer_ = std::make_unique<writer>(on, options, instruments);
         error = writer_->open();
     }
     if (error) throw std::system_error(error, "event_log.directory: cannot write to " + options.directory);
-    thread_ = std::thread([this] { writer_->run(); });
+    writer_->start();
 }
 
 event_log::~event_log() {
     writer_->end();
-    thread_.join();
 }
 
 producer& event_log::add_producer() {

@@ -20,12 +20,12 @@
 #include <span>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "base/spsc_ring.hpp"
 #include "domain/event.hpp"
 #include "domain/instrument.hpp"
+#include "io/loop/platform.hpp"
 #include "telemetry/limits.hpp"
 #include "telemetry/log_record.hpp"
 
@@ -92,10 +92,10 @@ struct event_log_statistics {
 
 class event_log {
  public:
-    /// Makes the directory, continues the numbers of its files, and starts the writer.
+    /// Makes the directory, continues the numbers of its files, and starts the writer on a worker of this platform.
     /// @param instruments  For names and decimal prices; copied.
     /// @throws std::system_error when the directory or the first files cannot be made.
-    event_log(const event_log_options& options, std::span<const domain::instrument> instruments);
+    event_log(io::platform& on, const event_log_options& options, std::span<const domain::instrument> instruments);
     /// Writes the waiting records and ends. Producers must not record any more.
     ~event_log();
     event_log(const event_log&) = delete;
@@ -115,7 +115,6 @@ class event_log {
  private:
     class writer;
     std::unique_ptr<writer> writer_;
-    std::thread thread_;
 };
 
 }  // namespace corro::telemetry

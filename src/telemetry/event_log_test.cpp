@@ -57,7 +57,7 @@ class event_log_test : public testing::Test {
 
 TEST_F(event_log_test, writes_an_event_as_a_line_with_names_and_decimals) {
     {
-        event_log log(options_, {&instrument_, 1});
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
         const domain::event e = entered(17);
         log.add_producer().note({&e, 1});
     }
@@ -71,7 +71,7 @@ TEST_F(event_log_test, writes_an_event_as_a_line_with_names_and_decimals) {
 
 TEST_F(event_log_test, gives_every_kind_of_event_as_many_columns_as_the_heading_has) {
     {
-        event_log log(options_, {&instrument_, 1});
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
         producer& mine = log.add_producer();
         for (unsigned kind = 0; kind < 256; ++kind) {
             domain::event e = entered(kind);
@@ -87,7 +87,7 @@ TEST_F(event_log_test, gives_every_kind_of_event_as_many_columns_as_the_heading_
 
 TEST_F(event_log_test, writes_a_log_record_as_an_object) {
     {
-        event_log log(options_, {&instrument_, 1});
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
         log_record what(component::gateway, log_record_kind::logon_refused, 4, {});
         what.time = domain::time_ns{-1};
         what.severity = severity::warning;
@@ -110,7 +110,7 @@ TEST_F(event_log_test, counts_what_it_loses_and_says_so_in_the_log) {
     options_.events_waiting_max = 64;
     options_.look_interval = std::chrono::hours(1);  // the writer polls only at the end
     {
-        event_log log(options_, {&instrument_, 1});
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
         producer& mine = log.add_producer();
         const std::vector<domain::event> batch(100, entered(1));
         mine.note(batch);
@@ -130,7 +130,7 @@ TEST_F(event_log_test, begins_a_new_file_when_one_is_full_and_keeps_the_newest) 
     options_.files_max = 3;
     constexpr std::uint64_t events_count = 20'000;
     {
-        event_log log(options_, {&instrument_, 1});
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
         producer& mine = log.add_producer();
         for (std::uint64_t i = 1; i <= events_count; ++i) {
             const domain::event e = entered(i);
@@ -165,7 +165,7 @@ TEST_F(event_log_test, begins_a_new_file_when_one_is_full_and_keeps_the_newest) 
 
 TEST_F(event_log_test, goes_on_behind_the_files_of_the_process_before) {
     for (int start = 0; start < 2; ++start) {
-        event_log log(options_, {&instrument_, 1});
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
         const domain::event e = entered(static_cast<std::uint64_t>(start) + 1);
         log.add_producer().note({&e, 1});
     }
@@ -178,7 +178,7 @@ TEST_F(event_log_test, says_which_directory_it_cannot_write_to) {
     std::ofstream(folder_ / "file") << "x";
     options_.directory = (folder_ / "file" / "below").string();
     try {
-        const event_log log(options_, {&instrument_, 1});
+        const event_log log(io::default_platform(), options_, {&instrument_, 1});
         FAIL() << "a directory below a file";
     } catch (const std::system_error& error) {
         EXPECT_NE(std::string(error.what()).find(options_.directory), std::string::npos);
@@ -188,7 +188,7 @@ TEST_F(event_log_test, says_which_directory_it_cannot_write_to) {
 TEST_F(event_log_test, takes_events_from_several_threads_and_keeps_the_order_of_each) {
     constexpr std::uint64_t each = 30'000;
     {
-        event_log log(options_, {&instrument_, 1});
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
         std::vector<std::thread> threads;
         for (std::uint32_t account = 1; account <= 2; ++account) {
             producer& mine = log.add_producer();

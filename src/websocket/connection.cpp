@@ -1,7 +1,5 @@
 #include "websocket/connection.hpp"
 
-#include <openssl/rand.h>
-
 #include <array>
 #include <cstring>
 #include <utility>
@@ -52,8 +50,7 @@ connection::connection(io::any_stream stream, role self, const connection_option
 std::array<std::byte, 4> connection::next_key() {
     // Keys must be unpredictable for the author of the payload (RFC 6455, section 10.3).
     if (keys_used_ == keys_.size()) {
-        const int done = RAND_bytes(reinterpret_cast<unsigned char*>(keys_.data()), static_cast<int>(keys_.size()));
-        CORRO_ASSERT(done == 1, "the system's random generator must work");
+        random_->fill_random(keys_);
         keys_used_ = 0;
     }
     std::array<std::byte, 4> key;
@@ -342,7 +339,8 @@ io::task<std::expected<std::unique_ptr<connection>, std::error_code>> connect(io
     http::client_options asking_options;
     asking_options.time = options.limits.time;
     http::client asking(std::move(stream), host, asking_options);
-    const std::string key = make_key();
+    io::context& here = co_await io::this_context();
+    const std::string key = make_key(here.runs_on());
     const std::string offer = options.deflate.enabled ? offer_deflate(options.deflate) : std::string();
     std::string protocols;
     for (const std::string& one : options.protocols) protocols += (protocols.empty() ? "" : ", ") + one;
@@ -356,8 +354,10 @@ io::task<std::expected<std::unique_ptr<connection>, std::error_code>> connect(io
     if (!response) co_return result(std::unexpect, response.error());
     const auto answer = judge_response(*response, key, options.protocols, options.deflate);
     if (!answer) co_return result(std::unexpect, make_error_code(answer.error()));
-    co_return std::make_unique<connection>(std::move(asking.stream()), role::client, options, *answer,
-                                           asking.already_received());
+    auto opened = std::make_unique<connection>(std::move(asking.stream()), role::client, options, *answer,
+                                               asking.already_received());
+    opened->take_keys_from(here.runs_on());
+    co_return opened;
 }
 
 }  // namespace corro::websocket

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "http/exchange.hpp"
+#include "io/loop/platform.hpp"
 #include "io/net/stream.hpp"
 #include "io/sync/event.hpp"
 #include "io/sync/mutex.hpp"
@@ -79,6 +80,8 @@ class connection {
     /// A connection that owns its stream.
     connection(io::any_stream stream, role self, const connection_options& options, const handshake_answer& agreed,
                std::span<const std::byte> received);
+    /// From where a client takes the keys that mask its messages; before that from `io::default_platform`.
+    void take_keys_from(io::platform& random) noexcept { random_ = &random; }
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
@@ -168,6 +171,7 @@ class connection {
     std::string peer_reason_;
     std::array<std::byte, 256> keys_{};
     std::size_t keys_used_ = 256;
+    io::platform* random_ = &io::default_platform();
     std::uint64_t pongs_count_ = 0;
     close_code peer_code_ = close_code::abnormal;
     role self_;

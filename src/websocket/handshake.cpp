@@ -1,7 +1,6 @@
 #include "websocket/handshake.hpp"
 
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 
 #include <algorithm>
 #include <array>
@@ -78,10 +77,9 @@ std::string accept_key(std::string_view key) {
     return base64(digest);
 }
 
-std::string make_key() {
+std::string make_key(io::platform& from) {
     std::array<unsigned char, 16> bytes{};
-    const int done = RAND_bytes(bytes.data(), static_cast<int>(bytes.size()));
-    CORRO_ASSERT(done == 1, "the system's random generator must work");
+    from.fill_random(std::as_writable_bytes(std::span(bytes)));
     return base64(bytes);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "http/message.hpp"
+#include "io/loop/platform.hpp"
 #include "websocket/errors.hpp"
 #include "websocket/extension.hpp"
 
@@ -20,7 +21,7 @@ namespace corro::websocket {
 [[nodiscard]] std::string accept_key(std::string_view key);
 
 /// A new random key for a client.
-[[nodiscard]] std::string make_key();
+[[nodiscard]] std::string make_key(io::platform& from);
 
 /// The origins that may connect. A browser sends the origin of its page; other clients need not.
 struct origin_rules {

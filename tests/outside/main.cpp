@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/backends/machine.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/block_on.hpp"
@@ -56,8 +57,8 @@ io::task<bool> converse(io::context* on) {
 }  // namespace
 
 int main() {
-    for (const io::backend_kind kind : {io::backend_kind::epoll, io::backend_kind::automatic}) {
-        io::context on{io::context_options(kind)};
+    for (io::platform* const kind : {&io::epoll_platform(), &io::default_platform()}) {
+        io::context on{io::context_options(*kind)};
         const bool well = io::block_on(on, converse(&on));
         const std::string_view name = on.backend_name();
         std::printf("%.*s: %s\n", static_cast<int>(name.size()), name.data(), well ? "well" : "failed");

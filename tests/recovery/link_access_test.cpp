@@ -117,7 +117,7 @@ class peer {
     node::link_channel channel_;
     io::task_scope writing_;
     node::configuration configuration_;
-    node::link_hello ours_ = node::make_link_hello();
+    node::link_hello ours_ = node::make_link_hello(io::default_platform());
     node::link_hello theirs_;
 };
 
@@ -273,7 +273,7 @@ io::task<void> impersonate(node::link_acceptor* at, io::context* context, wire::
     writing.spawn(channel.write());
     node::link_frame frame;
     bool came = co_await channel.read(&frame);
-    const node::link_hello ours = node::make_link_hello();
+    const node::link_hello ours = node::make_link_hello(io::default_platform());
     if (came) {
         const auto theirs = frame.record<node::link_hello>(0);
         const node::link_proofs proofs(secret, theirs.nonce, ours.nonce);
@@ -412,7 +412,7 @@ int bytes_for_another_user(const std::string& name) {
         const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
         if (::setresuid(another_user, another_user, another_user) == 0 &&
             ::connect(socket, reinterpret_cast<const sockaddr*>(&where), size) == 0) {
-            const node::link_hello hello = node::make_link_hello();
+            const node::link_hello hello = node::make_link_hello(io::default_platform());
             std::array<std::uint32_t, 2> head{sizeof hello, static_cast<std::uint32_t>(link_message::hello)};
             static_cast<void>(::send(socket, head.data(), sizeof head, MSG_NOSIGNAL));
             static_cast<void>(::send(socket, &hello, sizeof hello, MSG_NOSIGNAL));

@@ -25,6 +25,7 @@
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
 #include "domain/private_event.hpp"
+#include "io/backends/machine.hpp"
 #include "io/file/detail/file_operation.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
@@ -138,7 +139,7 @@ struct market {
     explicit market(std::uint64_t seed)
         : random(seed),
           segments_count(static_cast<std::uint32_t>(2 + seed % 3)),
-          backend(seed % 2 == 0 ? io::backend_kind::automatic : io::backend_kind::uring_if_possible) {}
+          backend(seed % 2 == 0 ? &io::default_platform() : &io::uring_if_possible_platform()) {}
 
     io::context context;
     base::prng random;
@@ -147,7 +148,7 @@ struct market {
     bool asks = true;
     // Seeds one after the other go through all of these.
     std::uint32_t segments_count;
-    io::backend_kind backend;
+    io::platform* backend;
 };
 
 /// Requests that one segment does not take before a client has seen that its disk is full.
@@ -296,7 +297,7 @@ void break_in_rounds(const testing::venue_mode& mode, ending how, Make&& make_fa
         const std::uint64_t seed = base::test_seed() + static_cast<std::uint64_t>(i);
         market m(seed);
         SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed << ", " << m.segments_count << " segments, "
-                                          << (m.backend == io::backend_kind::automatic ? "epoll" : "io_uring"));
+                                          << (m.backend == &io::default_platform() ? "epoll" : "io_uring"));
         auto faults = make_faults(m);
         break_and_recover(mode, *faults, m, how);
         if (::testing::Test::HasFatalFailure()) return;

@@ -31,8 +31,7 @@ class forked_venue {
     using report = std::invoke_result_t<decltype(describe), const Exchange&>;
     static_assert(std::is_trivially_copyable_v<report>);
 
-    explicit forked_venue(const node::configuration& configuration,
-                          io::backend_kind backend = io::backend_kind::automatic) {
+    explicit forked_venue(const node::configuration& configuration, io::platform* backend = &io::default_platform()) {
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
         id_ = ::fork();
@@ -104,9 +103,9 @@ class forked_venue {
         const report r = describe(exchange);
         if (::write(parents_wire, &r, sizeof r) != static_cast<ssize_t>(sizeof r)) ::_exit(3);
     }
-    [[noreturn]] static void serve(const node::configuration& configuration, io::backend_kind backend) noexcept {
+    [[noreturn]] static void serve(const node::configuration& configuration, io::platform* backend) noexcept {
         try {
-            io::context context{io::context_options(backend)};
+            io::context context{io::context_options(*backend)};
             Exchange exchange(context, configuration);
             say(exchange);
             io::block_on(context, serve_until_told(&context, &exchange));

@@ -40,7 +40,8 @@ struct recorded_run {
     std::uint64_t clock = 0;
 
     [[nodiscard]] std::string problem() const {
-        return unexplained(history, journal, node::facility_options_of(venue), venue.instruments, instruments);
+        return unexplained(history, journal, node::facility_options_of(venue, io::default_platform()),
+                           venue.instruments, instruments);
     }
 };
 

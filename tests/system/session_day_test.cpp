@@ -24,6 +24,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
+#include "io/testing/wall_clock_platform.hpp"
 #include "node/exchange.hpp"
 #include "node/facility_role.hpp"
 #include "node/gateway_role.hpp"
@@ -40,12 +41,11 @@ using session_pointer = std::unique_ptr<client::order_session>;
 std::atomic<std::chrono::nanoseconds> moved{0ns};
 
 io::context_options with_moved_clock() {
-    io::context_options options;
-    options.wall_clock = [] {
+    static io::testing::wall_clock_platform machine([] {
         const auto now = std::chrono::system_clock::now() + moved.load();
         return std::chrono::time_point_cast<std::chrono::system_clock::duration>(now);
-    };
-    return options;
+    });
+    return io::context_options(machine);
 }
 
 enum class shape : std::uint8_t { in_line, split, segments_in_line, segments_split, roles };

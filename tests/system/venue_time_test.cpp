@@ -16,6 +16,7 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
+#include "io/testing/wall_clock_platform.hpp"
 #include "node/exchange.hpp"
 #include "node/segmented_exchange.hpp"
 
@@ -29,12 +30,11 @@ using node::threading_mode;
 std::atomic<std::chrono::nanoseconds> moved{0ns};
 
 io::context_options with_moved_clock() {
-    io::context_options options;
-    options.wall_clock = [] {
+    static io::testing::wall_clock_platform machine([] {
         const auto now = std::chrono::system_clock::now() + moved.load();
         return std::chrono::time_point_cast<std::chrono::system_clock::duration>(now);
-    };
-    return options;
+    });
+    return io::context_options(machine);
 }
 
 domain::command order(std::uint64_t name, std::uint32_t instrument = 1) {

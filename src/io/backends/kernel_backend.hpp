@@ -17,8 +17,6 @@ namespace corro::io::kernel {
 
 class kernel_backend : public backend {
  public:
-    [[nodiscard]] steady_time now() noexcept final { return steady_now(); }
-
     [[nodiscard]] std::expected<descriptor*, std::error_code> open(transport kind) noexcept final {
         const auto file = open_socket(kind);
         if (!file) return std::unexpected(file.error());

@@ -1,4 +1,5 @@
 #include "io/file/file.hpp"
+#include "io/backends/machine.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -395,7 +396,7 @@ TEST_P(files, a_stop_that_came_first_prevents_the_call_and_a_later_one_waits_for
 TEST_P(files, a_context_may_go_while_calls_are_under_way) {
     const std::string name = path("a");
     for (int round = 0; round < 20; ++round) {
-        context short_lived{context_options(GetParam())};
+        context short_lived{context_options(*GetParam())};
         const auto write = [](context* on, std::string where) -> task<> {
             file_system disk(*on);
             auto opened = co_await disk.open(where, file_mode::create);
@@ -415,7 +416,7 @@ CORRO_ON_EVERY_BACKEND(files);
 TEST(file_pool, has_no_thread_before_it_is_needed_and_never_many) {
     // Other tests of this program may have used it: each test is a process of its own under ctest.
     const std::size_t before = file_pool::instance().threads_count();
-    context ring{context_options(backend_kind::epoll)};
+    context ring{context_options(epoll_platform())};
     const auto body = [](context* on) -> task<> {
         file_system disk(*on);
         auto opened = co_await disk.open("/dev/null", file_mode::write);

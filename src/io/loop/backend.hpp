@@ -1,7 +1,7 @@
 // The seam: what a context needs from a kernel, real or simulated.
 //
 // A backend owns descriptors (sockets), starts operations on them, and reports their end by `context::complete`. It
-// also supplies the clock. Tasks never see it; `tcp_stream` and its like stand on top. What a backend owes is written
+// reads no clock. Tasks never see it; `tcp_stream` and its like stand on top. What a backend owes is written
 // down in docs/design/io_backends.md.
 //
 // Threads: the context's thread, except `wake`.
@@ -146,14 +146,6 @@ class backend {
 
     /// Ties the backend to its context; called once, before anything else.
     virtual void attach(context& owner) noexcept { owner_ = &owner; }
-
-    /// The time now, never decreasing.
-    [[nodiscard]] virtual steady_time now() noexcept = 0;
-
-    /// The time of day, which may be set forward and back.
-    [[nodiscard]] virtual std::chrono::system_clock::time_point wall_now() noexcept {
-        return std::chrono::system_clock::now();
-    }
 
     // Set-up calls: done at once, never waiting, never throwing.
     /// Opens a socket; `close` gives it back. @error what the system reports.

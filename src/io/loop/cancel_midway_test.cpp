@@ -172,7 +172,7 @@ task<> begin_both_and_leave(context* on) {
     writing->streams.read_what_is_there();
 }
 TEST_P(cancel_midway, a_context_goes_although_its_operations_have_got_a_part) {
-    context gone(context_options(GetParam() == backend_kind::uring ? backend_kind::uring_if_possible : GetParam()));
+    context gone{context_options(*GetParam())};
     block_on(gone, begin_both_and_leave(&gone));
 }
 

@@ -1,66 +1,36 @@
 #include "io/loop/context.hpp"
 
 #include <atomic>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/assert.hpp"
-#include "io/backends/epoll_backend.hpp"
-#include "io/backends/uring_backend.hpp"
-#include "io/loop/backend_offer.hpp"
 #include "io/task/scope.hpp"
 
 namespace corro::io {
 
 namespace {
 
-/// A function, so that it is there when other static objects are made.
-std::atomic<backend_factory>& asio_factory() noexcept {
-    static constinit std::atomic<backend_factory> factory{nullptr};
-    return factory;
+platform& platform_of(const context_options& options) noexcept {
+    return options.on != nullptr ? *options.on : default_platform();
 }
 
 }  // namespace
-
-context::chosen_backend context::choose(backend_kind kind) {
-    switch (kind) {
-        case backend_kind::automatic:
-        case backend_kind::epoll: return {make_epoll_backend(), {}};
-        case backend_kind::uring: return {make_uring_backend(), {}};
-        case backend_kind::uring_if_possible: try { return {make_uring_backend(), {}};
-            } catch (const std::system_error& refused) {
-                return {make_epoll_backend(), std::string(refused.what()) + "; epoll takes its place"};
-            }
-        case backend_kind::asio:
-            if (const backend_factory make = asio_factory().load(std::memory_order_acquire)) return {make(), {}};
-            throw std::system_error(std::make_error_code(std::errc::not_supported),
-                                    "this program does not have the backend on Asio");
-    }
-    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "no such backend");
-}
-
-void offer_asio_backend(backend_factory make) noexcept {
-    asio_factory().store(make, std::memory_order_release);
-}
-bool asio_backend_is_offered() noexcept {
-    return asio_factory().load(std::memory_order_acquire) != nullptr;
-}
 
 void operation::on_stop(stop_callback& self) noexcept {
     auto& stopped = static_cast<operation&>(self);
     stopped.target->owner->io().cancel(stopped);
 }
 
-context::context(context_options options) : context(choose(options.backend), options) {}
+context::context(context_options options) : context(platform_of(options).make_backend(), options) {}
 
-context::context(chosen_backend chosen, context_options options) : context(std::move(chosen.own), options) {
-    backend_notice_ = std::move(chosen.notice);
+context::context(platform::made_backend made, context_options options) : context(std::move(made.own), options) {
+    backend_notice_ = std::move(made.notice);
 }
 
 context::context(std::unique_ptr<backend> own, context_options options)
     : busy_poll_(options.busy_poll),
-      wall_clock_(options.wall_clock),
+      platform_(&platform_of(options)),
       backend_(std::move(own)),
       roots_(std::make_unique<task_scope>(*this, task_scope::for_roots_t())) {
     backend_->attach(*this);
@@ -122,6 +92,18 @@ void context::run_until_done(std::coroutine_handle<> root) noexcept {
     until_ = nullptr;
 }
 
+bool context::step() noexcept {
+    enter();
+    stepping_ = true;
+    bool any = take_deliveries();
+    any = any || !ready_.empty() || !after_events_.empty() || backend_->collected_count() != 0;
+    any = any || timers_.has_newcomers() || (!timers_.empty() && timers_.is_due(now()));
+    if (any) turn();
+    stepping_ = false;
+    leave();
+    return any;
+}
+
 void context::resume_ready() noexcept {
     for (unsigned count = 0; count != ready_batch_max && !ready_.empty(); ++count) {
         grant_credit();
@@ -147,7 +129,7 @@ void context::turn() noexcept {
     if (stopped_ && !until_) return;
     steady_time now{};
     if (!timers_.empty() || busy_poll_.count() > 0) {
-        now = backend_->now();
+        now = platform_->now();
         if (resumed_since_look_ && backend_->parked_count() != 0 && timers_.is_due(now)) {
             // What has arrived by now counts before the timers that fire now: data beats its own timeout.
             resumed_since_look_ = false;
@@ -176,7 +158,7 @@ void context::poll_or_sleep(steady_time now) noexcept {
             backend_->wait(nanoseconds(0));
             if (!ready_.empty() || backend_->collected_count() != 0) return;
             if (deliveries_.load(std::memory_order_relaxed) != nullptr) return;
-            now = backend_->now();
+            now = platform_->now();
         }
         if (!timers_.empty()) {
             timeout = std::chrono::duration_cast<nanoseconds>(timers_.next_due() - now);

@@ -23,28 +23,22 @@
 #include "io/loop/backend.hpp"
 #include "io/loop/detail/ready.hpp"
 #include "io/loop/detail/timer_wheel.hpp"
+#include "io/loop/platform.hpp"
 #include "io/task/environment.hpp"
 
 namespace corro::io {
 
 class task_scope;
 
-/// Which kernel interface a context stands on. `automatic` takes what suits every kernel and thread: epoll. `uring`
-/// takes io_uring or refuses; `uring_if_possible` takes epoll where the kernel lacks or forbids io_uring, and says so
-/// (`context::backend_notice`). `asio` works in programs that link corro::io_asio and call `asio::register_backend`.
-enum class backend_kind : std::uint8_t { automatic, epoll, uring, uring_if_possible, asio };
-
 /// How a context is made.
 struct context_options {
     context_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
-    explicit context_options(backend_kind kind) noexcept : backend(kind) {}
+    explicit context_options(platform& machine) noexcept : on(&machine) {}
 
-    /// The kernel interface.
-    backend_kind backend = backend_kind::automatic;
+    /// The machine, and its kernel interface: see io/backends/machine.hpp. Null: `default_platform`.
+    platform* on = nullptr;
     /// How long an idle loop polls before it sleeps. Costs a core, saves the wake-up.
     std::chrono::nanoseconds busy_poll{0};
-    /// The time of day; null for the backend's.
-    std::chrono::system_clock::time_point (*wall_clock)() = nullptr;
 };
 
 /// One event loop and the tasks that run on it.
@@ -71,7 +65,8 @@ class context {
 
     /// @throws std::system_error if the kernel refuses the backend (start-up).
     explicit context(context_options options = context_options());
-    /// A context on a backend of one's own, such as a simulated one.
+    /// A context on a backend that is made already, such as one on a loop that the program shares; the platform gives
+    /// the rest.
     explicit context(std::unique_ptr<backend> own, context_options options = context_options());
     context(const context&) = delete;
     context& operator=(const context&) = delete;
@@ -91,13 +86,10 @@ class context {
     [[nodiscard]] std::string_view backend_name() const noexcept { return backend_->name(); }
     /// Why the context does not stand on what was asked for, in words for a log; empty if it does.
     [[nodiscard]] const std::string& backend_notice() const noexcept { return backend_notice_; }
-    [[nodiscard]] steady_time now() const noexcept { return backend_->now(); }
-    [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept {
-        return wall_clock_ != nullptr ? wall_clock_() : backend_->wall_now();
-    }
-
-    /// The clock that `wall_now` was given; null when it is the backend's.
-    [[nodiscard]] std::chrono::system_clock::time_point (*wall_clock() const noexcept)() { return wall_clock_; }
+    /// The machine that it runs on.
+    [[nodiscard]] platform& runs_on() const noexcept { return *platform_; }
+    [[nodiscard]] steady_time now() const noexcept { return platform_->now(); }
+    [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept { return platform_->wall_now(); }
 
     /// The scope of tasks that belong to the context itself (see `spawn` in scope.hpp).
     [[nodiscard]] task_scope& roots() noexcept { return *roots_; }
@@ -162,17 +154,21 @@ class context {
     /// Runs the loop until `root` has reached its end. @pre not running.
     void run_until_done(std::coroutine_handle<> root) noexcept;
 
+    /// Does what there is to do now, without waiting: one turn of the loop. For platforms that run several contexts on
+    /// one thread. @pre not running. @return Whether there was anything.
+    bool step() noexcept;
+    [[nodiscard]] bool is_stepping() const noexcept { return stepping_; }
+    /// When the next timer fires; `steady_time::max()` without one. @pre `step` has just returned false.
+    [[nodiscard]] steady_time next_due() const noexcept {
+        return timers_.empty() ? steady_time::max() : timers_.next_due();
+    }
+
     /// Marks the loop as running while plain code starts a coroutine. @pre not running.
     void enter() noexcept;
     void leave() noexcept { running_ = false; }
 
  private:
-    struct chosen_backend {
-        std::unique_ptr<backend> own;
-        std::string notice;
-    };
-    [[nodiscard]] static chosen_backend choose(backend_kind kind);
-    context(chosen_backend chosen, context_options options);
+    context(platform::made_backend made, context_options options);
 
     void grant_credit() noexcept {
         inline_credit_ = inline_credit_bytes;
@@ -197,12 +193,13 @@ class context {
     unsigned nested_starts_count_ = 0;
     std::coroutine_handle<> until_;  // what run_until_done waits for
     bool running_ = false;
+    bool stepping_ = false;
     bool tearing_down_ = false;
     bool stopped_ = false;
     bool resumed_since_look_ = false;  // tasks have run since the backend was last asked for events
     std::uint64_t wake_ups_owed_count_ = 0;
     std::chrono::nanoseconds busy_poll_;
-    std::chrono::system_clock::time_point (*wall_clock_)();
+    platform* platform_;
     std::unique_ptr<backend> backend_;
     std::unique_ptr<task_scope> roots_;
     timer_wheel timers_;

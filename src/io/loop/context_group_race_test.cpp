@@ -24,7 +24,7 @@ constexpr int tasks_count = 200'000;
 
 class group : public on_backend {
  protected:
-    context_options options{GetParam()};
+    context_options options{*GetParam()};
 };
 
 task<> counts(std::atomic<int>* counter, bool yields) {

@@ -72,7 +72,7 @@ TEST_P(context_on, stop_before_run_makes_run_return_at_once) {
 }
 
 TEST_P(context_on, busy_polling_context_still_sleeps_fires_and_wakes) {
-    context_options options(GetParam());
+    context_options options(*GetParam());
     options.busy_poll = 200us;
     context busy(options);
     remote_event rung(busy);
@@ -86,7 +86,7 @@ TEST_P(context_on, busy_polling_context_still_sleeps_fires_and_wakes) {
 }
 
 TEST_P(context_on, after_events_lets_everybody_go_first_whose_event_was_collected) {
-    if (GetParam() == backend_kind::asio) GTEST_SKIP() << "Asio keeps what is ready to itself and gives one at a time";
+    if (GetParam()->name() == "asio") GTEST_SKIP() << "Asio keeps what is ready to itself and gives one at a time";
     constexpr std::size_t readers_count = 3;
     std::vector<unix_stream> readers;
     std::vector<int> writers;
@@ -148,7 +148,7 @@ TEST_P(context_on, destroyed_with_work_parked_destroys_every_frame) {
     int alive_count = 0;
     {
         manual_event never;
-        auto doomed = std::make_unique<context>(context_options(GetParam()));
+        auto doomed = std::make_unique<context>(context_options(*GetParam()));
         remote_event silence(*doomed);
         const auto sleeper = [](int* alive) -> task<> {
             const counted mark(alive);
@@ -204,7 +204,7 @@ TEST_P(context_on, destroyed_with_work_parked_destroys_every_frame) {
 }
 
 TEST_P(context_on, wake_ups_during_the_tear_down_are_harmless) {
-    auto doomed = std::make_unique<context>(context_options(GetParam()));
+    auto doomed = std::make_unique<context>(context_options(*GetParam()));
     manual_event happened;
     struct setter {
         explicit setter(manual_event* on) noexcept : event(on) {}

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "io/backends/machine.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/net/resolver.hpp"
@@ -161,8 +162,8 @@ TEST_P(faults, a_context_of_one_thread_looks_up_names) {
 }
 
 /// Exits with 0 if a stop reaches a thousand tasks, each at one of four kinds of wait, without a system call.
-void stop_a_thousand_waiters_without_the_kernel(backend_kind kind) {
-    context own{context_options(kind)};
+void stop_a_thousand_waiters_without_the_kernel(platform* kind) {
+    context own{context_options(*kind)};
     const auto body = [](context* on) -> task<> {
         manual_event never;
         mutex locked;
@@ -353,7 +354,7 @@ std::size_t threads_count() {
 
 TEST_P(faults, no_thread_exists_that_nobody_needs) {
     const std::size_t before = threads_count();
-    context own{context_options(GetParam())};
+    context own{context_options(*GetParam())};
     const auto body = [](context* on) -> task<> {
         tcp_pair pair = co_await make_tcp_pair(on);
         co_await pair.client.write_all(four_bytes);
@@ -377,7 +378,7 @@ static_assert(sizeof(tcp_acceptor) == sizeof(void*));
 static_assert(sizeof(udp_socket) == sizeof(void*));
 
 TEST_P(faults, a_tcp_socket_is_small) {
-    if (GetParam() == backend_kind::asio) GTEST_SKIP() << "on Asio each socket holds a descriptor of Asio's as well";
+    if (GetParam()->name() == "asio") GTEST_SKIP() << "on Asio each socket holds a descriptor of Asio's as well";
     RecordProperty("tcp_stream_bytes", static_cast<int>(sizeof(tcp_stream)));
     RecordProperty("socket_bytes_max", static_cast<int>(backend::socket_bytes_max));
     EXPECT_LE(sizeof(tcp_stream) + backend::socket_bytes_max, 136U);
@@ -387,12 +388,12 @@ TEST_P(faults, a_tcp_socket_is_small) {
 void use_contexts_without_io_uring() {
     if (!forbid_io_uring()) ::_exit(2);
     try {
-        const context refused{context_options(backend_kind::uring)};
+        const context refused{context_options(uring_platform())};
         ::_exit(3);
     } catch (const std::system_error& error) {
         if (std::string_view(error.what()).find("io_uring is forbidden here") == std::string_view::npos) ::_exit(4);
     }
-    context second_best{context_options(backend_kind::uring_if_possible)};
+    context second_best{context_options(uring_if_possible_platform())};
     if (second_best.backend_name() != "epoll") ::_exit(5);
     if (second_best.backend_notice().find("io_uring is forbidden here") == std::string::npos) ::_exit(6);
     if (second_best.backend_notice().find("epoll takes its place") == std::string::npos) ::_exit(7);

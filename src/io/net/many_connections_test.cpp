@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/test_memory.hpp"
+#include "io/backends/machine.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/with_timeout.hpp"
@@ -42,7 +43,7 @@ task<> be_a_client(context* on, endpoint to, std::size_t* connected_count) {
     std::uint16_t port = 0;
     if (::read(port_pipe, &port, sizeof port) != sizeof port) ::_exit(2);
     std::size_t connected_count = 0;
-    context own{context_options(backend_kind::epoll)};
+    context own{context_options(epoll_platform())};
     const auto everybody = [](context* on, endpoint to, std::size_t* count) -> task<> {
         task_scope clients(*on);
         for (std::size_t i = 0; i < connections_count; ++i) {

@@ -1,81 +1,12 @@
 #include "io/net/resolver.hpp"
 
-#include <netdb.h>
-
-#include <algorithm>
-#include <atomic>
-#include <memory>
-#include <mutex>
-#include <thread>
 #include <utility>
 
-#include "io/backends/kernel_sockets.hpp"
-#include "io/errors.hpp"
-#include "io/sync/remote_event.hpp"
+#include "io/loop/context.hpp"
+#include "io/loop/platform.hpp"
 
 namespace corro::io {
 namespace {
-
-using answer = std::expected<std::vector<endpoint>, std::error_code>;
-
-std::atomic<unsigned> lookups_count{0};
-
-/// What the task and the thread share; the last of them destroys it.
-struct lookup {
-    explicit lookup(context& on) noexcept : done(on) {}
-
-    std::mutex guard;
-    bool abandoned = false;  // the task has gone, and perhaps its context; guarded
-    answer result{std::unexpected(make_error_code(errc::resolver_failed))};
-    remote_event done;
-};
-
-/// The task's end of a lookup: says that it has gone, whichever way it goes.
-class interest {
- public:
-    explicit interest(std::shared_ptr<lookup> in) noexcept : in_(std::move(in)) {}
-    interest(const interest&) = delete;
-    interest& operator=(const interest&) = delete;
-    ~interest() {
-        const std::scoped_lock lock(in_->guard);
-        in_->abandoned = true;
-    }
-
- private:
-    std::shared_ptr<lookup> in_;
-};
-
-answer ask_the_system(const std::string& host, std::uint16_t port) {
-    addrinfo hints{};
-    hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;  // otherwise each address comes once per kind of socket
-    addrinfo* found = nullptr;
-    const int outcome = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
-    if (outcome == EAI_NONAME || outcome == EAI_NODATA) return std::unexpected(make_error_code(errc::host_not_found));
-    if (outcome != 0) return std::unexpected(make_error_code(errc::resolver_failed));
-    std::vector<endpoint> endpoints;
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-        kernel::native_address address;
-        if (each->ai_addrlen > sizeof address.storage) continue;
-        std::copy_n(reinterpret_cast<const char*>(each->ai_addr), each->ai_addrlen,
-                    reinterpret_cast<char*>(&address.storage));
-        address.size = each->ai_addrlen;
-        const socket_address read = kernel::from_native(address);
-        if (const auto* ip = std::get_if<endpoint>(&read)) endpoints.push_back(ip->with_port(port));
-    }
-    ::freeaddrinfo(found);
-    if (endpoints.empty()) return std::unexpected(make_error_code(errc::host_not_found));
-    return endpoints;
-}
-
-void look_up(const std::shared_ptr<lookup>& shared, const std::string& host, std::uint16_t port) {
-    answer found = ask_the_system(host, port);
-    const std::scoped_lock lock(shared->guard);
-    lookups_count.fetch_sub(1, std::memory_order_relaxed);
-    if (shared->abandoned) return;
-    shared->result = std::move(found);
-    shared->done.set();
-}
 
 /// An address in figures, with or without brackets.
 std::expected<endpoint, std::error_code> read_figures(const std::string& host) {
@@ -87,21 +18,8 @@ std::expected<endpoint, std::error_code> read_figures(const std::string& host) {
 
 task<std::expected<std::vector<endpoint>, std::error_code>> resolve(std::string host, std::uint16_t port) {
     if (const auto figures = read_figures(host)) co_return std::vector<endpoint>{figures->with_port(port)};
-    if (lookups_count.fetch_add(1, std::memory_order_relaxed) >= lookups_max) {
-        lookups_count.fetch_sub(1, std::memory_order_relaxed);
-        co_return std::unexpected(std::make_error_code(std::errc::resource_unavailable_try_again));
-    }
-    const auto shared = std::make_shared<lookup>(co_await this_context());
-    const interest interested(shared);
-    try {
-        std::thread([shared, host, port] { look_up(shared, host, port); }).detach();
-    } catch (const std::system_error& refused) {
-        lookups_count.fetch_sub(1, std::memory_order_relaxed);
-        co_return std::unexpected(refused.code());
-    }
-    if (const std::error_code stopped = co_await shared->done.wait()) co_return std::unexpected(stopped);
-    const std::scoped_lock lock(shared->guard);
-    co_return std::move(shared->result);
+    context& here = co_await this_context();
+    co_return co_await here.runs_on().look_up(std::move(host), port);
 }
 
 }  // namespace corro::io

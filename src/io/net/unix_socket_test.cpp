@@ -13,6 +13,7 @@
 #include "io/task/when_all.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
+#include "io/testing/wall_clock_platform.hpp"
 
 namespace corro::io {
 namespace {
@@ -96,7 +97,7 @@ TEST_P(resolving, localhost_is_found_and_nonsense_is_not) {
 }
 
 TEST_P(resolving, stopped_lookup_ends_at_once_and_the_context_may_go) {
-    context doomed{context_options(GetParam())};
+    context doomed{context_options(*GetParam())};
     const auto result = block_on(doomed, with_timeout(0ns, resolve("nobody.invalid", 1)));
     if (!result.has_value()) {
         EXPECT_EQ(result.error(), condition::timed_out);
@@ -106,9 +107,8 @@ TEST_P(resolving, stopped_lookup_ends_at_once_and_the_context_may_go) {
 std::chrono::system_clock::time_point shown{};
 
 TEST_P(wall_clock, wait_follows_the_clock_when_it_is_set) {
-    context_options options(GetParam());
-    options.wall_clock = [] { return shown; };
-    context here(options);
+    io::testing::wall_clock_platform machine([] { return shown; }, *GetParam());
+    context here{context_options(machine)};
     shown = std::chrono::system_clock::time_point(100h);
     EXPECT_FALSE(block_on(here, sleep_until(shown - 1h))) << "a time in the past is due at once";
     const auto body = [](context* on) -> task<> {

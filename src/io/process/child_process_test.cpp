@@ -135,7 +135,7 @@ TEST_P(children, go_with_their_object_and_with_their_context) {
     }
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     {
-        context short_lived{context_options(GetParam())};
+        context short_lived{context_options(*GetParam())};
         const auto waits = [](context* on) -> task<> {
             auto child = child_process::start(*on, child_options("sleep", {"1000"}));
             CORRO_REQUIRE(child.has_value());

@@ -68,7 +68,7 @@ TEST_P(remote, nothing_written_before_a_set_is_missed_over_a_million_signals) {
 }
 
 TEST_P(remote, two_contexts_bounce_a_signal) {
-    context there{context_options(GetParam())};
+    context there{context_options(*GetParam())};
     remote_event ping(ctx);
     remote_event pong(there);
     constexpr int rounds = signals_count / 100;

@@ -39,7 +39,7 @@ class across : public on_backend {
         std::vector<std::thread> threads;
         for (int i = 0; i < threads_count; ++i) {
             threads.emplace_back([i, make] {
-                context own{context_options(GetParam())};
+                context own{context_options(*GetParam())};
                 block_on(own, make(i));
             });
         }
@@ -175,7 +175,7 @@ TEST_P(across, tasks_delivered_to_a_context_that_is_destroyed_are_destroyed_with
         co_return;
     };
     {
-        context doomed{context_options(GetParam())};
+        context doomed{context_options(*GetParam())};
         for (int i = 0; i < 10; ++i) remote_spawn(doomed, never(held));
         EXPECT_EQ(held.use_count(), 11);
     }
@@ -184,7 +184,7 @@ TEST_P(across, tasks_delivered_to_a_context_that_is_destroyed_are_destroyed_with
 }
 
 struct other_context {
-    explicit other_context(backend_kind kind) : ctx(context_options(kind)), guard(ctx), thread([this] { ctx.run(); }) {}
+    explicit other_context(platform* kind) : ctx(context_options(*kind)), guard(ctx), thread([this] { ctx.run(); }) {}
     other_context(const other_context&) = delete;
     other_context& operator=(const other_context&) = delete;
     ~other_context() {

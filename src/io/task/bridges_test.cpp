@@ -112,7 +112,7 @@ TEST_P(bridges, a_stop_asks_the_library_and_waits_for_its_answer) {
 TEST_P(bridges, a_callback_may_come_after_the_context_has_gone) {
     std::optional<callback<int>> kept;
     {
-        context short_lived{context_options(GetParam())};
+        context short_lived{context_options(*GetParam())};
         const auto body = [](std::optional<callback<int>>* into) -> task<> {
             const auto keep = [into](callback<int> done) { *into = done; };
             const auto never = co_await await_callback<int>(keep);
@@ -173,7 +173,7 @@ TEST_P(bridges, a_context_that_goes_tells_whoever_waits) {
     int calls_count = 0;
     bool canceled = false;
     {
-        context short_lived{context_options(GetParam())};
+        context short_lived{context_options(*GetParam())};
         orphan = start_with_future(short_lived, until_stopped());
         start_with_callback(short_lived, until_stopped(), [&](const task_outcome<std::string>& got) {
             ++calls_count;

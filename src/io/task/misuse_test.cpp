@@ -151,7 +151,7 @@ TEST_P(extremes, what_is_nested_to_the_limit_runs) {
 }
 TEST_P(extremes, what_is_nested_to_the_limit_is_torn_down) {
     for (const link by : {link::plain, link::timeout, link::all, link::any}) {
-        context gone(context_options(GetParam() == backend_kind::uring ? backend_kind::uring_if_possible : GetParam()));
+        context gone{context_options(*GetParam())};
         spawn(gone, nest_and_drop(by, context::unfinished_chain_max));
         for (unsigned level = 0; level < context::unfinished_chain_max; level += context::nested_starts_max) {
             block_on(gone, yield());

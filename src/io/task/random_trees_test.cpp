@@ -389,7 +389,7 @@ TEST_P(random_trees, are_torn_down_with_their_context) {
         SCOPED_TRACE("CORRO_SEED=" + std::to_string(seed) + " CORRO_TREES=1");
         dog.begin(seed);
         base::prng dice(seed);
-        context gone(context_options(GetParam() == backend_kind::uring ? backend_kind::uring_if_possible : GetParam()));
+        context gone{context_options(*GetParam())};
         for (std::uint64_t i = 0, count = 1 + dice.below(3); i < count; ++i) spawn(gone, grow_alone(&gone, dice()));
         block_on(gone, sleep_for(std::chrono::nanoseconds(dice.below(1'500'000))));
         if (HasFailure()) break;

@@ -7,31 +7,32 @@
 #include <string>
 #include <vector>
 
-#include "io/loop/backend_offer.hpp"
+#include "io/backends/machine.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 
 namespace corro::io {
 
-/// Every backend that this library brings along; in a program that offers Asio's, that one.
+/// The one platform on which a program runs the tests; null: on every one that the library brings along.
+inline platform* only_tested_platform = nullptr;
+
 inline auto all_backends() {
-    if (asio_backend_is_offered()) return testing::ValuesIn(std::vector<backend_kind>{backend_kind::asio});
-    return testing::ValuesIn(std::vector<backend_kind>{backend_kind::epoll, backend_kind::uring});
+    if (only_tested_platform != nullptr) return testing::ValuesIn(std::vector<platform*>{only_tested_platform});
+    return testing::ValuesIn(std::vector<platform*>{&epoll_platform(), &uring_if_possible_platform()});
 }
 
-inline std::string backend_test_name(const testing::TestParamInfo<backend_kind>& info) {
-    if (info.param == backend_kind::asio) return "asio";
-    return info.param == backend_kind::uring ? "uring" : "epoll";
+inline std::string backend_test_name(const testing::TestParamInfo<platform*>& info) {
+    return std::string(info.param->name());
 }
 
-class on_backend : public testing::TestWithParam<backend_kind> {
+class on_backend : public testing::TestWithParam<platform*> {
  protected:
     void SetUp() override {
         if (!ctx.backend_notice().empty()) GTEST_SKIP() << ctx.backend_notice();
     }
 
-    context ctx{context_options(GetParam() == backend_kind::uring ? backend_kind::uring_if_possible : GetParam())};
+    context ctx{context_options(*GetParam())};
 };
 
 }  // namespace corro::io

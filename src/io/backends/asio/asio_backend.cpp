@@ -13,7 +13,7 @@
 #include "io/backends/kernel_backend.hpp"
 #include "io/backends/kernel_sockets.hpp"
 #include "io/backends/kernel_transfer.hpp"
-#include "io/loop/backend_offer.hpp"
+#include "io/backends/machine.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/scope.hpp"
 
@@ -261,7 +261,7 @@ bool asio_backend::attempt(asio_descriptor& on, operation& what) noexcept {
 }
 
 void asio_backend::arm_timer(std::chrono::nanoseconds timeout) {
-    const steady_time due = now() + timeout;
+    const steady_time due = kernel::steady_now() + timeout;
     // One that is due earlier ends the wait too early, which is harmless, and then this one is armed.
     if (timer_armed_ && timer_due_ <= due) return;
     timer_armed_ = true;
@@ -293,22 +293,25 @@ void asio_backend::wait(std::chrono::nanoseconds timeout) noexcept {
     if (timeout.count() != 0) ::usleep(stopped_rest_us);
 }
 
-std::unique_ptr<backend> make_on_own_loop() {
-    return std::make_unique<asio_backend>(nullptr);
-}
+class asio_machine final : public machine {
+ public:
+    [[nodiscard]] std::string_view name() const noexcept override { return "asio"; }
+    [[nodiscard]] made_backend make_backend() override { return {std::make_unique<asio_backend>(nullptr), {}}; }
+};
 
 }  // namespace
 
 std::unique_ptr<backend> make_backend() {
-    return make_on_own_loop();
+    return std::make_unique<asio_backend>(nullptr);
 }
 
 std::unique_ptr<backend> make_backend(boost::asio::io_context& loop) {
     return std::make_unique<asio_backend>(&loop);
 }
 
-void register_backend() noexcept {
-    offer_asio_backend(&make_on_own_loop);
+platform& asio_platform() noexcept {
+    static asio_machine one;
+    return one;
 }
 
 boost::asio::io_context* loop_of(context& on) noexcept {

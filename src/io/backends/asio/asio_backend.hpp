@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "io/loop/backend.hpp"
+#include "io/loop/platform.hpp"
 
 namespace corro::io::asio {
 
@@ -26,8 +27,8 @@ namespace corro::io::asio {
 /// A backend on the io_context that the program has already; `loop` outlives the context.
 [[nodiscard]] std::unique_ptr<backend> make_backend(boost::asio::io_context& loop);
 
-/// Makes `backend_kind::asio` one of the choices that `context_options` offer in this program.
-void register_backend() noexcept;
+/// The machine, each of whose contexts has an io_context of its own.
+[[nodiscard]] platform& asio_platform() noexcept;
 
 /// The io_context beneath a context, for Asio's own objects; null if it stands on something else.
 [[nodiscard]] boost::asio::io_context* loop_of(context& on) noexcept;

@@ -1,7 +1,8 @@
 // A clock that costs one instruction to read: the processor's time stamp counter, calibrated to nanoseconds.
 //
-// For those who measure latencies at the edge (gateways, load, the lab). The layers of the core never read a clock:
-// there, time is a field of the command.
+// For the layers at the edge that time stages of a microsecond; they take it from `platform::ticks`. On a simulated
+// machine it reads that machine's time. The layers of the core never read a clock: there, time is a field of the
+// command.
 //
 // The counter is used where the processor says that it runs at one rate in every power state (CPUID leaf 0x80000007,
 // EDX bit 8) and where it then does so in front of our eyes: the two halves of the calibration must agree. A virtual
@@ -20,22 +21,21 @@
 
 #include <cstdint>
 
-#include "base/int128.hpp"
-
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
-namespace corro::base {
+namespace corro::io {
 
-/// What a `tsc_clock` reads.
+/// What a `tick_clock` reads.
 enum class clock_source : std::uint8_t {
     monotonic,  ///< clock_gettime(CLOCK_MONOTONIC)
     tsc,        ///< the processor's time stamp counter
+    given,      ///< a number that somebody else moves
 };
 
 /// What is known about the counter and its rate.
-struct tsc_calibration {
+struct tick_calibration {
     clock_source source = clock_source::monotonic;
     bool invariant = false;              ///< the processor promises one rate
     bool hypervisor = false;             ///< this is a virtual machine
@@ -47,14 +47,19 @@ struct tsc_calibration {
 /// Nanoseconds of CLOCK_MONOTONIC.
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
 
-class tsc_clock {
+class tick_clock {
  public:
     static constexpr std::uint64_t calibration_ns_default = 20'000'000;
 
     /// Calibrates: keeps the calling thread for about `calibration_ns`. A longer time makes the rate more exact in
     /// proportion. Falls back to `monotonic` as said above, and at once when that is `wanted`.
-    explicit tsc_clock(clock_source wanted = clock_source::tsc,
-                       std::uint64_t calibration_ns = calibration_ns_default) noexcept;
+    explicit tick_clock(clock_source wanted = clock_source::tsc,
+                        std::uint64_t calibration_ns = calibration_ns_default) noexcept;
+
+    /// Reads `*nanoseconds`, which outlives the clock: the time of a simulated machine. A tick is a nanosecond.
+    explicit tick_clock(const std::uint64_t* nanoseconds) noexcept : given_(nanoseconds) {
+        calibration_.source = clock_source::given;
+    }
 
     /// The time now. A plain RDTSC: the processor may run it some instructions early or late (tens of nanoseconds at
     /// most), which does not matter to stages of a microsecond, and it waits for nothing.
@@ -63,7 +68,7 @@ class tsc_clock {
         if (calibration_.source == clock_source::tsc) [[likely]]
             return __rdtsc();
 #endif
-        return monotonic_ns();
+        return system_ns();
     }
 
     /// The time when everything before this call is done and nothing after it has begun: for timing a few
@@ -78,12 +83,12 @@ class tsc_clock {
             return ticks;
         }
 #endif
-        return monotonic_ns();
+        return system_ns();
     }
 
     /// The length of an interval of `ticks`, rounded down.
     [[nodiscard]] std::uint64_t to_ns(std::uint64_t ticks) const noexcept {
-        return static_cast<std::uint64_t>((static_cast<uint128>(ticks) * multiplier_) >> shift);
+        return static_cast<std::uint64_t>((static_cast<wide>(ticks) * multiplier_) >> shift);
     }
 
     /// Nanoseconds from `begin` to `end`; 0 when a counter of another core makes `end` the earlier one.
@@ -91,15 +96,21 @@ class tsc_clock {
         return end > begin ? to_ns(end - begin) : 0;
     }
 
-    [[nodiscard]] const tsc_calibration& calibration() const noexcept { return calibration_; }
+    [[nodiscard]] const tick_calibration& calibration() const noexcept { return calibration_; }
 
  private:
+    // Plain C++ has no type of 128 bits; both compilers have this one.
+    __extension__ using wide = unsigned __int128;
+
+    [[nodiscard]] std::uint64_t system_ns() const noexcept { return given_ != nullptr ? *given_ : monotonic_ns(); }
+
     /// ns = ticks x multiplier / 2^shift. With 44 bits a rate from 1 MHz on gives a multiplier below 2^54, and one of
     /// 10 GHz loses less than one part in 10^12.
     static constexpr unsigned shift = 44;
 
     std::uint64_t multiplier_ = std::uint64_t{1} << shift;
-    tsc_calibration calibration_;
+    tick_calibration calibration_;
+    const std::uint64_t* given_ = nullptr;
 };
 
-}  // namespace corro::base
+}  // namespace corro::io

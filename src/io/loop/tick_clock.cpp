@@ -1,4 +1,4 @@
-#include "base/tsc_clock.hpp"
+#include "io/loop/tick_clock.hpp"
 
 #include <time.h>
 
@@ -8,7 +8,7 @@
 #include <cpuid.h>
 #endif
 
-namespace corro::base {
+namespace corro::io {
 
 std::uint64_t monotonic_ns() noexcept {
     timespec now{};
@@ -84,7 +84,7 @@ paired_reading wait_until(std::uint64_t ns) noexcept {
 
 }  // namespace
 
-tsc_clock::tsc_clock(clock_source wanted, std::uint64_t calibration_ns) noexcept {
+tick_clock::tick_clock(clock_source wanted, std::uint64_t calibration_ns) noexcept {
     calibration_.invariant = has_invariant_tsc();
     calibration_.hypervisor = has_hypervisor();
     if (wanted == clock_source::monotonic || !calibration_.invariant) return;
@@ -109,8 +109,8 @@ tsc_clock::tsc_clock(clock_source wanted, std::uint64_t calibration_ns) noexcept
 
 #else
 
-tsc_clock::tsc_clock(clock_source, std::uint64_t) noexcept {}
+tick_clock::tick_clock(clock_source, std::uint64_t) noexcept {}
 
 #endif
 
-}  // namespace corro::base
+}  // namespace corro::io
