@@ -679,6 +679,7 @@ class without_descriptors final : public storage {
     [[nodiscard]] std::error_code make_directory(const std::string& path) override {
         return under_->make_directory(path);
     }
+    [[nodiscard]] std::uint64_t free_bytes(const std::string& path) override { return under_->free_bytes(path); }
 
  private:
     bool refuses() noexcept {

@@ -99,6 +99,7 @@ class test_disk final : public storage {
         }
         return found;
     }
+    [[nodiscard]] std::uint64_t free_bytes(const std::string& /*path*/) override { return capacity_bytes; }
     std::error_code make_directory(const std::string& path) override {
         if (!directories_.contains(path)) directories_[path] = std::make_shared<node>();
         return {};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -54,8 +53,8 @@ bool may_lose_commands(const configuration& c) noexcept {
 }
 
 host_journal::host_journal(io::context& context, io::context& edge, const configuration& c)
-    : files_(context, c.journal_faults),
-      snapshot_files_(edge),
+    : files_(context.runs_on().make_storage(context, c.journal_faults)),
+      snapshot_files_(edge.runs_on().make_storage(edge, nullptr)),
       edge_(edge),
       directory_(c.journal_directory),
       snapshots_kept_(c.snapshots_kept),
@@ -66,12 +65,12 @@ host_journal::host_journal(io::context& context, io::context& edge, const config
       sessions_reserved_(c.sessions_reserved),
       may_lose_(may_lose_commands(c)),
       faults_(c.journal_faults),
-      replay_(std::in_place, &files_, directory_, options_.venue, may_lose_),
+      replay_(std::in_place, files_.get(), directory_, options_.venue, may_lose_),
       given_up_(context) {}
 
 void host_journal::replay_on(io::context& context, recovery_progress* progress) {
-    replay_files_.emplace(context, faults_);
-    replay_.emplace(&*replay_files_, directory_, options_.venue, may_lose_);
+    replay_files_ = context.runs_on().make_storage(context, faults_);
+    replay_.emplace(replay_files_.get(), directory_, options_.venue, may_lose_);
     replay_->report_to(progress);
 }
 
@@ -82,23 +81,23 @@ io::task<void> host_journal::recover(venue_parts parts) {
 }
 
 io::task<void> host_journal::take_directory() {
-    auto lock = co_await journal::directory_lock::take(&files_, directory_);
+    auto lock = co_await journal::directory_lock::take(files_.get(), directory_);
     if (!lock) refuse(lock.error());
     lock_ = std::move(*lock);
-    const auto manifest = co_await journal::find_manifest(&files_, directory_, options_.venue, options_.birth);
+    const auto manifest = co_await journal::find_manifest(files_.get(), directory_, options_.venue, options_.birth);
     if (!manifest) refuse(manifest.error());
     options_.birth = manifest->birth;
     if (manifest->is_closed) replay_->expect_whole();
     note_missing(*manifest);
     std::uint64_t room = sessions_reserved_;
     for (const session_owner& o : owners_) room += o.sessions_count;
-    const auto kept = co_await keep_owners(&files_, directory_, owners_, room);
+    const auto kept = co_await keep_owners(files_.get(), directory_, owners_, room);
     if (!kept) refuse(kept.error());
     owners_ = *kept;
 }
 
 io::task<std::string> host_journal::write_owners(std::vector<session_owner> owners) {
-    const auto kept = co_await keep_owners(&snapshot_files_, directory_, std::move(owners));
+    const auto kept = co_await keep_owners(snapshot_files_.get(), directory_, std::move(owners));
     co_return kept ? std::string() : kept.error().text;
 }
 
@@ -118,7 +117,7 @@ void host_journal::start_clock(matching_host& host, domain::time_ns not_before) 
 }
 
 io::task<std::optional<journal::venue_identity>> host_journal::find_venue_identity() {
-    const auto found = co_await journal::read_manifest(&files_, directory_);
+    const auto found = co_await journal::read_manifest(files_.get(), directory_);
     if (!found) refuse(found.error());
     if (!*found) co_return std::nullopt;
     co_return (*found)->birth;
@@ -126,7 +125,7 @@ io::task<std::optional<journal::venue_identity>> host_journal::find_venue_identi
 
 /// Reports missing files without which the venue can still start.
 void host_journal::note_missing(const journal::manifest& manifest) {
-    const auto names = files_.list(directory_);
+    const auto names = files_->list(directory_);
     if (!names || manifest.newest_segment == 0) return;
     std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
     for (const std::string& name : *names) {
@@ -198,7 +197,7 @@ io::task<void> host_journal::save_last_snapshot(venue_parts parts) {
     if (host.failed() || host.released_count() != host.emitted_count()) co_return;
     if (host.sequence() == snapshot_sequence_) co_return;
     std::vector<std::byte> state = save_venue(parts);
-    journal::snapshot_store store(&snapshot_files_, directory_, options_.venue);
+    journal::snapshot_store store(snapshot_files_.get(), directory_, options_.venue);
     const auto done = co_await store_snapshot(&store, &edge_, std::move(state), epoch_, snapshots_kept_);
     if (done) {
         note_snapshot(host.sequence(), *done);
@@ -208,9 +207,7 @@ io::task<void> host_journal::save_last_snapshot(venue_parts parts) {
 }
 
 std::uint64_t host_journal::free_bytes() const noexcept {
-    std::error_code error;
-    const std::filesystem::space_info space = std::filesystem::space(directory_, error);
-    return error ? 0 : space.available;
+    return snapshot_files_->free_bytes(directory_);
 }
 
 void host_journal::note_failure() {

@@ -133,7 +133,7 @@ class host_journal {
     // For a watch (node/journal_watch.hpp); any thread.
 
     /// Calls on the journal's files in progress.
-    [[nodiscard]] const journal::disk_calls& disk_calls() const noexcept { return files_.calls(); }
+    [[nodiscard]] const journal::disk_calls& disk_calls() const noexcept { return files_->calls(); }
     /// Records how long the disk has not responded; 0 when it responds.
     void note_stall(std::chrono::nanoseconds so_far) noexcept {
         stalled_ns_.store(so_far.count(), std::memory_order_relaxed);
@@ -177,8 +177,8 @@ class host_journal {
     void note_missing(const journal::manifest& manifest);
     io::task<void> apply_write_result();
 
-    journal::disk_storage files_;
-    journal::disk_storage snapshot_files_;  ///< on the edge's context
+    std::unique_ptr<journal::storage> files_;
+    std::unique_ptr<journal::storage> snapshot_files_;  ///< on the edge's context
     io::context& edge_;
     std::string directory_;
     std::size_t snapshots_kept_;
@@ -191,9 +191,9 @@ class host_journal {
     std::uint64_t snapshot_sequence_ = 0;
     bool may_lose_;  ///< acknowledged commands
     io::file_faults* faults_;
-    std::optional<journal::disk_storage> replay_files_;  ///< set when the replay reads on another context
-    std::optional<journal_replay> replay_;               ///< until recovered
-    std::optional<journal::directory_lock> lock_;        ///< until the writer takes it
+    std::unique_ptr<journal::storage> replay_files_;  ///< set when the replay reads on another context
+    std::optional<journal_replay> replay_;            ///< until recovered
+    std::optional<journal::directory_lock> lock_;     ///< until the writer takes it
     std::unique_ptr<journal::writer> writer_;
     std::uint64_t replayed_count_ = 0;
     std::uint64_t epoch_ = 0;

@@ -61,10 +61,10 @@ struct made_snapshot {
 io::task<made_snapshot> make_snapshot(io::context* context, order_of_work work) {
     const configuration& c = *work.venue;
     made_snapshot made;
-    journal::disk_storage files(*context);
+    const auto files = context->runs_on().make_storage(*context, nullptr);
     const journal::identity venue = identity_of(c);
     const auto copy = std::make_unique<offline_venue>(*context, c);
-    journal_replay replay(&files, c.journal_directory, venue, may_lose_commands(c));
+    journal_replay replay(files.get(), c.journal_directory, venue, may_lose_commands(c));
     co_await replay.run(copy->parts(), work.stopping, work.until);
     if (work.stopping->load(std::memory_order_relaxed)) {
         made.outcome.problem = closing_problem;
@@ -72,7 +72,7 @@ io::task<made_snapshot> make_snapshot(io::context* context, order_of_work work) 
     }
     if (replay.replayed_count() == 0) co_return made;
     std::vector<std::byte> state = save_venue(copy->parts());
-    journal::snapshot_store store(&files, c.journal_directory, venue);
+    journal::snapshot_store store(files.get(), c.journal_directory, venue);
     const auto kept = co_await store_snapshot(&store, context, std::move(state), work.epoch, c.snapshots_kept);
     if (!kept) {
         made.outcome.problem = kept.error().text;

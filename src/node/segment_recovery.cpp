@@ -150,10 +150,10 @@ recovered_segments recover_segments(all_segments segments, answer_merger& merger
 
 io::task<void> save_segments(all_segments segments, io::context* context, gateway::answer_log* answers,
                              std::uint64_t arrival) {
-    journal::disk_storage files(*context);
+    const auto files = context->runs_on().make_storage(*context, nullptr);
     std::vector<stored_segment> all;
     for (const auto& s : segments) {
-        all.push_back(stored_segment(&files, s->own, parts_of(*s, *answers), s->journal->epoch(),
+        all.push_back(stored_segment(files.get(), s->own, parts_of(*s, *answers), s->journal->epoch(),
                                      s->journal->snapshot_sequence()));
     }
     const auto saved = co_await store_segments(&all, context, arrival, segments.front()->own.snapshots_kept);

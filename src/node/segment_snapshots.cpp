@@ -118,13 +118,13 @@ moment_state segment_snapshots::look_at_moment() {
 io::task<snapshot_outcome> segment_snapshots::make(const std::atomic<bool>* stopping) {
     snapshot_outcome outcome;
     io::context& context = co_await io::this_context();
-    journal::disk_storage files(context);
+    const auto files = context.runs_on().make_storage(context, nullptr);
     offline_answer_log answers(configuration_);
     answer_merger merger(own_.size(), answers);
     std::vector<std::unique_ptr<offline_partition>> copies;
     std::vector<replayed_segment> to_replay;
     for (const configuration& own : own_) {
-        copies.push_back(std::make_unique<offline_partition>(context, files, own, merger, answers.sessions_count()));
+        copies.push_back(std::make_unique<offline_partition>(context, *files, own, merger, answers.sessions_count()));
         to_replay.push_back({&copies.back()->journal(), copies.back()->parts(answers.log())});
     }
     segment_replay replay(std::move(to_replay), merger);
@@ -138,7 +138,7 @@ io::task<snapshot_outcome> segment_snapshots::make(const std::atomic<bool>* stop
     if (is_there) co_return outcome;
     std::vector<stored_segment> to_store;
     for (std::size_t k = 0; k < copies.size(); ++k) {
-        to_store.emplace_back(&files, own_[k], copies[k]->parts(answers.log()), epochs_[k],
+        to_store.emplace_back(files.get(), own_[k], copies[k]->parts(answers.log()), epochs_[k],
                               copies[k]->journal().snapshot_sequence());
     }
     auto stored = co_await store_segments(&to_store, &context, moment_.arrival, configuration_.snapshots_kept);

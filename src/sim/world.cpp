@@ -92,6 +92,12 @@ class memory_machine final : public io::platform {
         co_return addresses;
     }
 
+    /// Faults are those of another disk (asserted): this one does what it is told.
+    [[nodiscard]] std::unique_ptr<io::storage> make_storage(io::context& /*on*/, io::file_faults* faults) override {
+        CORRO_ASSERT(faults == nullptr, "a disk in memory has no faults");
+        return world_.disk().make_storage();
+    }
+
     [[nodiscard]] std::unique_ptr<io::worker> make_worker(io::context_options options) override {
         options.on = this;
         return std::make_unique<memory_worker>(world_, options);

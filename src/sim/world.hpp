@@ -1,4 +1,4 @@
-// A world in memory: one thread, virtual time, a network that loses nothing and takes no time.
+// A world in memory: one thread, virtual time, a network and a disk that lose nothing and take no time.
 //
 //     sim::world world(seed);
 //     io::context server(io::context_options(world.machine()));
@@ -14,8 +14,8 @@
 // ends it.
 //
 // Limits:  each stream holds `stream_bytes_max` in each direction, each datagram socket `datagrams_max` datagrams, each
-//          acceptor as many connections as its backlog says. Files, signals and child processes are still those of the
-//          process.
+//          acceptor as many connections as its backlog says. Signals, child processes and what io::file_system opens
+//          are those of the process.
 // Threads: one.
 #pragma once
 
@@ -28,6 +28,7 @@
 
 #include "base/random.hpp"
 #include "io/loop/platform.hpp"
+#include "sim/memory_disk.hpp"
 #include "sim/memory_network.hpp"
 
 namespace corro::sim {
@@ -69,6 +70,7 @@ class world {
     /// Goes on with the others until there is news for `waiting`, or its `timeout` is over (negative: none).
     void wait(memory_backend& waiting, std::chrono::nanoseconds timeout);
     [[nodiscard]] memory_network& network() noexcept { return network_; }
+    [[nodiscard]] memory_disk& disk() noexcept { return disk_; }
     [[nodiscard]] const std::map<std::string, std::vector<io::endpoint>>& names() const noexcept { return names_; }
     [[nodiscard]] base::prng& random() noexcept { return random_; }
     [[nodiscard]] const io::tick_clock& ticks() const noexcept { return ticks_; }
@@ -82,6 +84,7 @@ class world {
     io::tick_clock ticks_;
     base::prng random_;
     memory_network network_;
+    memory_disk disk_;
     std::map<std::string, std::vector<io::endpoint>> names_;
     std::vector<memory_backend*> members_;  // in the order in which they were made
     std::unique_ptr<io::platform> machine_;

@@ -1,6 +1,5 @@
 #include "telemetry/event_log.hpp"
 
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -172,12 +171,8 @@ class event_log::writer {
 
 event_log::event_log(io::platform& on, const event_log_options& options,
                      std::span<const domain::instrument> instruments) {
-    std::error_code error;
-    std::filesystem::create_directories(options.directory, error);
-    if (!error) {
-        writer_ = std::make_unique<writer>(on, options, instruments);
-        error = writer_->open();
-    }
+    writer_ = std::make_unique<writer>(on, options, instruments);
+    const std::error_code error = writer_->open();
     if (error) throw std::system_error(error, "event_log.directory: cannot write to " + options.directory);
     writer_->start();
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <utility>
 
 namespace corro::telemetry {
@@ -25,7 +24,7 @@ std::uint64_t number_in(std::string_view name, std::string_view base, std::strin
 
 log_files::log_files(io::context& context, std::string directory, std::string base, std::string suffix,
                      std::string heading, std::uint64_t bytes_max, std::uint32_t files_max)
-    : disk_(context),
+    : disk_(context.runs_on().make_storage(context, nullptr)),
       directory_(std::move(directory)),
       base_(std::move(base)),
       suffix_(std::move(suffix)),
@@ -38,37 +37,38 @@ std::string log_files::path_of(std::uint64_t number) const {
 }
 
 io::task<std::error_code> log_files::open() {
-    std::error_code error;
-    for (std::filesystem::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
-        const std::uint64_t number = number_in(at->path().filename().string(), base_, suffix_);
+    if (const std::error_code error = disk_->make_directory(directory_)) co_return error;
+    const auto names = disk_->list(directory_);
+    if (!names) co_return names.error();
+    for (const std::string& name : *names) {
+        const std::uint64_t number = number_in(name, base_, suffix_);
         if (number != 0) numbers_.push_back(number);
     }
-    if (error) co_return error;
     std::sort(numbers_.begin(), numbers_.end());
     co_return co_await begin_file();
 }
 
 io::task<std::error_code> log_files::begin_file() {
     const std::uint64_t number = numbers_.empty() ? 1 : numbers_.back() + 1;
-    auto opened = co_await disk_.open(path_of(number), io::file_mode::create_new);
+    auto opened = co_await disk_->open(path_of(number), io::file_mode::create_new);
     if (!opened) co_return opened.error();
     file_ = std::move(*opened);
     numbers_.push_back(number);
     offset_ = 0;
     while (numbers_.size() > files_max_) {
         // The file may have been removed already.
-        const std::error_code removed = co_await disk_.remove(path_of(numbers_.front()));
+        const std::error_code removed = co_await disk_->remove(path_of(numbers_.front()));
         if (removed && removed != std::errc::no_such_file_or_directory) co_return removed;
         numbers_.pop_front();
     }
     if (heading_.empty()) co_return std::error_code();
-    const io::io_result written = co_await file_.write_at(0, std::as_bytes(std::span(heading_)));
+    const io::io_result written = co_await file_->write_at(0, std::as_bytes(std::span(heading_)));
     offset_ = written.bytes;
     co_return written.error;
 }
 
 io::task<std::error_code> log_files::append(std::string_view lines) {
-    const io::io_result written = co_await file_.write_at(offset_, std::as_bytes(std::span(lines)));
+    const io::io_result written = co_await file_->write_at(offset_, std::as_bytes(std::span(lines)));
     offset_ += written.bytes;
     bytes_ += written.bytes;
     if (written.error) co_return written.error;

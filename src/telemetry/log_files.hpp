@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <system_error>
 
-#include "io/file/file.hpp"
+#include "io/file/storage.hpp"
+#include "io/loop/context.hpp"
 #include "io/task/task.hpp"
 
 namespace corro::telemetry {
@@ -20,7 +22,7 @@ class log_files {
     log_files(io::context& context, std::string directory, std::string base, std::string suffix, std::string heading,
               std::uint64_t bytes_max, std::uint32_t files_max);
 
-    /// Begins the first file. @error The system's.
+    /// Makes the directory and begins the first file. @error The system's.
     [[nodiscard]] io::task<std::error_code> open();
 
     /// Writes whole lines; begins a new file afterwards when this one is full. `lines` stays valid until the await
@@ -33,14 +35,14 @@ class log_files {
     [[nodiscard]] io::task<std::error_code> begin_file();
     [[nodiscard]] std::string path_of(std::uint64_t number) const;
 
-    io::file_system disk_;
+    std::unique_ptr<io::storage> disk_;
     std::string directory_;
     std::string base_;
     std::string suffix_;
     std::string heading_;
     std::uint64_t bytes_max_;
     std::uint32_t files_max_;
-    io::file file_;
+    std::unique_ptr<io::stored_file> file_;
     std::deque<std::uint64_t> numbers_;  ///< of the existing files, oldest first
     std::uint64_t offset_ = 0;
     std::uint64_t bytes_ = 0;

@@ -12,6 +12,7 @@
 #include "io/backends/kernel_sockets.hpp"
 #include "io/backends/machine_names.hpp"
 #include "io/backends/uring_backend.hpp"
+#include "io/file/disk_storage.hpp"
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/task.hpp"
@@ -129,6 +130,10 @@ void machine::fill_random(std::span<std::byte> into) noexcept {
 
 task<resolved> machine::look_up(std::string host, std::uint16_t port) {
     return look_up_on_thread(std::move(host), port);
+}
+
+std::unique_ptr<storage> machine::make_storage(context& on, file_faults* faults) {
+    return std::make_unique<disk_storage>(on, faults);
 }
 
 std::unique_ptr<worker> machine::make_worker(context_options options) {

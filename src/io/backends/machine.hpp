@@ -33,6 +33,7 @@ class machine : public platform {
     [[nodiscard]] const tick_clock& ticks() final;
     void fill_random(std::span<std::byte> into) noexcept final;
     [[nodiscard]] task<resolved> look_up(std::string host, std::uint16_t port) final;
+    [[nodiscard]] std::unique_ptr<storage> make_storage(context& on, file_faults* faults) final;
     /// A worker on a thread of its own.
     [[nodiscard]] std::unique_ptr<worker> make_worker(context_options options) final;
 };

@@ -1,9 +1,9 @@
 // A platform: the machine as the contexts on it see it.
 //
-// Everything that a machine gives comes from here: kernels for contexts, the time, random bytes, addresses of names,
-// and workers, which are contexts that run beside the one that asks. The kernels of Linux stand behind the platforms in
-// io/backends/machine.hpp. A platform of one's own, such as a simulated machine, takes their place whole: a context and
-// what stands on it ask nothing else.
+// Everything that a machine gives comes from here: kernels for contexts, the time, random bytes, the disk, addresses
+// of names, and workers, which are contexts that run beside the one that asks. The kernels of Linux stand behind the
+// platforms in io/backends/machine.hpp. A platform of one's own, such as a simulated machine, takes their place whole:
+// a context and what stands on it ask nothing else.
 //
 // Threads: any, except where a function names one.
 // Cost:    one virtual call each. Ticks cost none: users keep the `tick_clock`.
@@ -28,6 +28,8 @@ namespace corro::io {
 
 class context;
 struct context_options;
+struct file_faults;
+class storage;
 template <class T>
 class task;
 
@@ -97,6 +99,10 @@ class platform {
 
     /// The addresses of `host`, with `port`; see `resolve` in io/net/resolver.hpp, which names the errors.
     [[nodiscard]] virtual task<resolved> look_up(std::string host, std::uint16_t port) = 0;
+
+    /// The disk, for one context.
+    /// @param faults  Breaks calls, in tests; outlives the storage and its files. Null for none.
+    [[nodiscard]] virtual std::unique_ptr<storage> make_storage(context& on, file_faults* faults) = 0;
 
     /// A worker whose context is made with these options, on this platform whatever they say.
     /// @throws std::system_error if the kernel refuses the backend (start-up).

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "io/backends/machine.hpp"
+#include "io/file/storage.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/platform.hpp"
 #include "io/task/task.hpp"
@@ -34,6 +35,9 @@ class wall_clock_platform final : public platform {
     void fill_random(std::span<std::byte> into) noexcept override { below_.fill_random(into); }
     [[nodiscard]] task<resolved> look_up(std::string host, std::uint16_t port) override {
         return below_.look_up(std::move(host), port);
+    }
+    [[nodiscard]] std::unique_ptr<storage> make_storage(context& on, file_faults* faults) override {
+        return below_.make_storage(on, faults);
     }
     [[nodiscard]] std::unique_ptr<worker> make_worker(context_options options) override {
         return make_thread_worker(*this, options);
