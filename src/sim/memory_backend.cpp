@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "io/loop/context.hpp"
+#include "io/net/unix_socket.hpp"
 #include "sim/world.hpp"
 
 namespace corro::sim {
@@ -60,6 +61,12 @@ std::error_code memory_backend::set_option(io::descriptor& on, io::socket_option
 }
 
 std::expected<int, std::error_code> memory_backend::get_option(io::descriptor& on, io::socket_option option) noexcept {
+    if (option == io::socket_option::peer_user) {
+        if (own(on).kind != io::transport::unix_stream || !own(on).is_connected) {
+            return std::unexpected(code_of(ENOPROTOOPT));
+        }
+        return static_cast<int>(io::current_user());
+    }
     const auto found = own(on).options.find(option);
     return found != own(on).options.end() ? found->second : 0;
 }

@@ -92,7 +92,6 @@ class memory_network {
     using binding = std::pair<io::transport, io::socket_address>;
     std::multimap<binding, memory_socket*> bound_;
     std::uint16_t next_port_ = 49'152;
-    std::uint64_t next_name_ = 1;
 };
 
 }  // namespace corro::sim

@@ -37,7 +37,8 @@ io::task<void> serve_one(io::tcp_acceptor* on, std::string* heard) {
 }
 
 io::task<std::string> ask(io::endpoint where, std::string text) {
-    auto stream = co_await io::tcp_stream::connect(where);
+    io::context& here = co_await io::this_context();
+    auto stream = co_await io::tcp_stream::connect(here, where);
     if (!stream) co_return "refused";
     const io::io_result sent = co_await stream->write_all(std::as_bytes(std::span(text)));
     if (!sent) co_return "lost";
@@ -51,7 +52,7 @@ TEST(world, contexts_of_one_thread_talk_to_each_other) {
     world w(1);
     io::context server{io::context_options(w.machine())};
     io::context client{io::context_options(w.machine())};
-    auto acceptor = io::tcp_acceptor::listen(server, io::endpoint::loopback(0));
+    auto acceptor = io::tcp_acceptor::open(server, io::endpoint::loopback(0));
     ASSERT_TRUE(acceptor.has_value());
     const io::endpoint where = *acceptor->local_endpoint();
     EXPECT_NE(where.port(), 0);
@@ -177,10 +178,11 @@ io::task<void> read_nothing(io::tcp_acceptor* on, io::manual_event* goes_on) {
 TEST(world, a_peer_that_does_not_read_holds_the_sender_up) {
     world w(1);
     io::context here{io::context_options(w.machine())};
-    auto acceptor = io::tcp_acceptor::listen(here, io::endpoint::loopback(0));
+    auto acceptor = io::tcp_acceptor::open(here, io::endpoint::loopback(0));
     io::manual_event goes_on;
     const auto flood = [](io::endpoint where) -> io::task<std::size_t> {
-        auto stream = co_await io::tcp_stream::connect(where);
+        io::context& own = co_await io::this_context();
+        auto stream = co_await io::tcp_stream::connect(own, where);
         if (!stream) co_return 0;
         const std::vector<std::byte> much(2 * stream_bytes_max);
         const auto sent = co_await io::with_timeout(1s, stream->write_all(much));

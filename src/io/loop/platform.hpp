@@ -28,7 +28,7 @@ namespace corro::io {
 
 class context;
 struct context_options;
-struct file_faults;
+class file_faults;
 class storage;
 template <class T>
 class task;
