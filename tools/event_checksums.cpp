@@ -57,39 +57,56 @@ domain::command draw(base::prng& random, std::uint64_t number, const checksum& s
     c.account = domain::account_id{below(4)};
     c.session = domain::session_id{c.account.value + 10 * below(2)};
     c.instrument = domain::instrument_id{1 + below(2)};
-    c.request = static_cast<std::uint32_t>(number);
+    c.set_request(static_cast<std::uint32_t>(number));
     c.client_order = domain::client_order_id{number};
-    c.price = domain::price_ticks{990 + static_cast<std::int64_t>(below(21))};
-    c.quantity = domain::quantity_lots{1 + below(20)};
+    const domain::price_ticks price{990 + static_cast<std::int64_t>(below(21))};
+    const domain::quantity_lots quantity{1 + below(20)};
     const std::uint32_t dice = below(100);
     if (dice < 55) {
         constexpr std::array types{domain::order_type::limit,           domain::order_type::limit,
                                    domain::order_type::limit,           domain::order_type::market,
                                    domain::order_type::market_to_limit, domain::order_type::stop,
                                    domain::order_type::stop_limit,      domain::order_type::market_if_touched};
-        c.side = below(2) == 0 ? domain::side::buy : domain::side::sell;
-        c.type = types[below(types.size())];
-        c.time_in_force = below(4) == 0 ? static_cast<domain::time_in_force>(1 + below(4)) : domain::time_in_force::gtc;
-        c.self_match_prevention = static_cast<domain::self_match_prevention>(below(5));
-        c.trigger_price = domain::price_ticks{990 + static_cast<std::int64_t>(below(21))};
-        if (below(6) == 0) c.display_quantity = domain::quantity_lots{1 + below(5)};
-        if (below(6) == 0) c.flags = domain::order_flag::post_only;
+        domain::enter_order& o = c.enter_order();
+        domain::order_terms& terms = c.order_terms();
+        o.price = price;
+        o.quantity = quantity;
+        terms.side = below(2) == 0 ? domain::side::buy : domain::side::sell;
+        terms.type = types[below(types.size())];
+        terms.time_in_force =
+            below(4) == 0 ? static_cast<domain::time_in_force>(1 + below(4)) : domain::time_in_force::gtc;
+        o.self_match_prevention = static_cast<domain::self_match_prevention>(below(5));
+        o.trigger_price = domain::price_ticks{990 + static_cast<std::int64_t>(below(21))};
+        if (below(6) == 0) o.display_quantity = domain::quantity_lots{1 + below(5)};
+        if (below(6) == 0) o.flags = domain::order_flag::post_only;
     } else if (dice < 75) {
         c.kind = below(2) == 0 ? domain::command_kind::amend_order : domain::command_kind::cancel_order;
         c.client_order = {};
-        c.order = seen.order(random());
+        c.named_order() = seen.order(random());
+        if (c.kind == domain::command_kind::amend_order) {
+            c.amend_order().price = price;
+            c.amend_order().quantity = quantity;
+        }
     } else if (dice < 78) {
         c.kind = domain::command_kind::cancel_orders;
-        c.sides = static_cast<domain::cancel_sides>(below(3));
-        c.flags = below(2) == 0 ? domain::cancel_flag::quotes_too : std::uint8_t{0};
+        c.cancel_orders().sides = static_cast<domain::cancel_sides>(below(3));
+        c.cancel_orders().flags = below(2) == 0 ? domain::cancel_flag::quotes_too : std::uint8_t{0};
     } else if (dice < 96) {
         c.kind = domain::command_kind::enter_quote;
-        c.ask_price = domain::price_ticks{c.price.value + 1 + static_cast<std::int64_t>(below(3))};
-        c.ask_quantity = domain::quantity_lots{below(20)};
+        domain::enter_quote& quote = c.enter_quote();
+        quote.bid_price = price;
+        quote.bid_quantity = quantity;
+        quote.ask_price = domain::price_ticks{price.value + 1 + static_cast<std::int64_t>(below(3))};
+        quote.ask_quantity = domain::quantity_lots{below(20)};
     } else {
         c.kind = dice < 98 ? domain::command_kind::set_protection : domain::command_kind::reset_protection;
-        c.fills_max = 1 + below(5);
-        c.window_ms = 1 + below(20);
+        const std::uint32_t fills_max = 1 + below(5);
+        const std::uint32_t window_ms = 1 + below(20);
+        if (c.kind == domain::command_kind::set_protection) {
+            c.set_protection().quantity_max = quantity;
+            c.set_protection().fills_max = fills_max;
+            c.set_protection().window_ms = window_ms;
+        }
     }
     return c;
 }

@@ -40,7 +40,7 @@ class flow {
         domain::command c;
         c.sequence = domain::sequence_number{++count_};
         c.time = domain::time_ns{time_ += 1 + static_cast<std::int64_t>(random_.below(5'700'000))};
-        c.request = static_cast<std::uint32_t>(count_);
+        c.set_request(static_cast<std::uint32_t>(count_));
         const bool is_crowded = out_.size() >= orders_out_max;
         const std::uint64_t dice = random_.below(100);
         if (out_.empty() || dice < (is_crowded ? 40U : 60U)) {
@@ -75,10 +75,10 @@ class flow {
                       static_cast<std::uint32_t>(random_.below(venue_.instruments.size())), count_};
         sign(c, o);
         c.kind = domain::command_kind::enter_order;
-        c.side = random_.below(2) == 0 ? domain::side::buy : domain::side::sell;
-        c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(20))};
-        c.time_in_force = domain::time_in_force::gtc;
-        c.price = price(o, c.side);
+        c.order_terms().side = random_.below(2) == 0 ? domain::side::buy : domain::side::sell;
+        c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(20))};
+        c.order_terms().time_in_force = domain::time_in_force::gtc;
+        c.enter_order().price = price(o, c.order_terms().side);
         out_.push_back(o);
     }
     void change(domain::command& c, bool amends) {
@@ -86,8 +86,8 @@ class flow {
         sign(c, out_[at]);
         c.kind = amends ? domain::command_kind::amend_order : domain::command_kind::cancel_order;
         if (amends) {
-            c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(20))};
-            c.price = price(out_[at], random_.below(2) == 0 ? domain::side::buy : domain::side::sell);
+            c.amend_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(20))};
+            c.amend_order().price = price(out_[at], random_.below(2) == 0 ? domain::side::buy : domain::side::sell);
             return;
         }
         out_[at] = out_.back();

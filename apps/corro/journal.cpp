@@ -157,14 +157,46 @@ int print_snapshots(io::context& ctx, journal::storage& files, const std::string
     return spoilt_count == 0 ? 0 : 1;
 }
 
+/// The columns that depend on the kind.
+struct columns {
+    domain::side side = domain::side::buy;
+    domain::price_ticks price{};
+    std::uint32_t quantity = 0;
+    domain::order_id order{};
+};
+
+columns columns_of(const domain::command& c) {
+    using domain::command_kind;
+    switch (c.kind) {
+        case command_kind::enter_order:
+            return {.side = c.order_terms().side,
+                    .price = c.enter_order().price,
+                    .quantity = c.enter_order().quantity.value};
+        case command_kind::amend_order:
+            return {.price = c.amend_order().price,
+                    .quantity = c.amend_order().quantity.value,
+                    .order = c.amend_order().order};
+        case command_kind::cancel_order: return {.order = c.cancel_order().order};
+        case command_kind::query_order: return {.order = c.query_order().order};
+        case command_kind::enter_quote:
+            return {.price = c.enter_quote().bid_price, .quantity = c.enter_quote().bid_quantity.value};
+        case command_kind::set_protection: return {.quantity = c.set_protection().quantity_max.value};
+        case command_kind::set_limits:
+        case command_kind::set_account_limits: return {.quantity = c.set_limits().order_quantity_max.value};
+        case command_kind::settle_instrument: return {.price = c.settle_instrument().price};
+        case command_kind::define_account: return {.quantity = c.define_account().sessions_count};
+        default: return {};
+    }
+}
+
 /// In the columns of the others, with the definition behind them.
 void print_definition(const domain::command& c) {
     const domain::definition d = domain::definition_of(c);
     const std::string_view name = d.name.view();
     const bool is_readable = std::all_of(name.begin(), name.end(), [](char x) { return x > ' ' && x <= '~'; });
     fmt::print("{} {} {} {} {} {} buy 0 0 0 0 {} {} name={} like={}", c.sequence.value, time_of(c.time.value),
-               name_of(c.kind), c.instrument.value, c.account.value, c.session.value, c.request,
-               static_cast<unsigned>(c.verdict), is_readable ? name : "?", d.like.value);
+               name_of(c.kind), c.instrument.value, c.account.value, c.session.value, c.request(),
+               static_cast<unsigned>(c.verdict()), is_readable ? name : "?", d.like.value);
     const auto gives = [&d](std::uint8_t field) { return (d.given & field) != 0; };
     if (gives(domain::definition_field::expiry)) fmt::print(" expiry={}", time_of(d.expiry.value));
     if (gives(domain::definition_field::option)) {
@@ -250,10 +282,11 @@ class looking {
                 print_definition(c);
                 return left != 0;
             }
+            const columns of = columns_of(c);
             fmt::print("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", c.sequence.value, time_of(c.time.value),
                        name_of(c.kind), c.instrument.value, c.account.value, c.session.value,
-                       c.side == domain::side::buy ? "buy" : "sell", c.price.value, c.quantity.value, c.order.value,
-                       c.client_order.value, c.request, static_cast<unsigned>(c.verdict));
+                       of.side == domain::side::buy ? "buy" : "sell", of.price.value, of.quantity, of.order.value,
+                       c.client_order.value, c.request(), static_cast<unsigned>(c.verdict()));
             return left != 0;
         };
         const auto done = io::block_on(ctx_, read_commands(&**reader_, &each));

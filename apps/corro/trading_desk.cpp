@@ -371,24 +371,23 @@ void trading_desk::amend(const desk::change& wanted) {
     domain::command c;
     c.kind = domain::command_kind::amend_order;
     c.instrument = o->instrument;
-    c.side = o->side;
     c.client_order = o->number;
-    c.price = o->price;
-    c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(o->quantity)};
+    c.amend_order().price = o->price;
+    c.amend_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(o->quantity)};
     if (wanted.price) {
         const auto ticks = domain::to_ticks(*i, *wanted.price);
         if (ticks.reason != domain::reject_reason::none) {
             return say_(fmt::format("price: not a multiple of the tick size, {}",
                                     domain::format_decimal(i->tick_size.value).view()));
         }
-        c.price = ticks.value;
+        c.amend_order().price = ticks.value;
     }
     if (wanted.quantity) {
         const auto lots = domain::to_lots(*i, *wanted.quantity);
         if (lots.reason != domain::reject_reason::none) {
             return say_(fmt::format("quantity: {} trades in multiples of {}", i->name.view(), i->lot_size));
         }
-        c.quantity = lots.value;
+        c.amend_order().quantity = lots.value;
     }
     send(c);
 }
@@ -397,14 +396,13 @@ void trading_desk::cancel(const desk::cancellation& wanted) {
     domain::command c;
     if (wanted.number == 0) {
         c.kind = domain::command_kind::cancel_orders;
-        c.scope = domain::cancel_scope::session;
+        c.cancel_orders().scope = domain::cancel_scope::session;
         if (wanted.instrument) c.instrument = *wanted.instrument;
     } else {
         const own_order* const o = orders_.find(long_number(wanted.number));
         if (o == nullptr) return say_(fmt::format("there is no order #{}; see: orders", wanted.number));
         c.kind = domain::command_kind::cancel_order;
         c.instrument = o->instrument;
-        c.side = o->side;
         c.client_order = o->number;
     }
     send(c);

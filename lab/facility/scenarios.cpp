@@ -30,24 +30,24 @@ class writer {
     scenario_step& enter(std::uint32_t account, std::uint32_t instrument, domain::side side, std::int64_t price,
                          std::uint32_t quantity, domain::time_in_force lasting = domain::time_in_force::gtc) {
         domain::command& c = next(domain::command_kind::enter_order, account, instrument);
-        c.side = side;
-        c.price = domain::price_ticks{price};
-        c.quantity = domain::quantity_lots{quantity};
-        c.time_in_force = lasting;
-        c.client_order = domain::client_order_id{c.request};
+        c.order_terms().side = side;
+        c.enter_order().price = domain::price_ticks{price};
+        c.enter_order().quantity = domain::quantity_lots{quantity};
+        c.order_terms().time_in_force = lasting;
+        c.client_order = domain::client_order_id{c.request()};
         return into_.back();
     }
     scenario_step& amend(std::uint32_t account, std::uint32_t instrument, std::uint32_t name, std::int64_t price,
                          std::uint32_t quantity) {
         domain::command& c = next(domain::command_kind::amend_order, account, instrument);
         c.client_order = domain::client_order_id{name};
-        c.price = domain::price_ticks{price};
-        c.quantity = domain::quantity_lots{quantity};
+        c.amend_order().price = domain::price_ticks{price};
+        c.amend_order().quantity = domain::quantity_lots{quantity};
         return into_.back();
     }
     /// By the request that entered the order.
     scenario_step& cancel(std::uint32_t account, std::uint32_t instrument, std::uint32_t target_request) {
-        next(domain::command_kind::cancel_order, account, instrument).target_request = target_request;
+        next(domain::command_kind::cancel_order, account, instrument).cancel_order().target_request = target_request;
         return into_.back();
     }
     scenario_step& cancel_all(std::uint32_t account) {
@@ -62,7 +62,7 @@ class writer {
         c.account = domain::account_id{account};
         c.session = domain::session_id{account};
         c.instrument = domain::instrument_id{instrument};
-        c.request = static_cast<std::uint32_t>(into_.size());
+        c.set_request(static_cast<std::uint32_t>(into_.size()));
         return c;
     }
 
@@ -184,7 +184,7 @@ void append_request(const domain::command& command, const domain::instrument& in
     std::array<std::byte, wire::message_bytes_max> bytes;
     const std::size_t size = wire::encode(command, instrument, bytes);
     CORRO_ASSERT(size != 0);
-    base::store_be<std::uint64_t>(bytes.data() + 8, std::uint64_t{command.account.value} << 32U | command.request);
+    base::store_be<std::uint64_t>(bytes.data() + 8, std::uint64_t{command.account.value} << 32U | command.request());
     to.insert(to.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
 }
 

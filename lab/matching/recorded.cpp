@@ -58,22 +58,15 @@ class scratch_venue final : facility::event_consumer {
 
  private:
     [[nodiscard]] domain::command command_of(const replay::request& r, domain::sequence_number sequence) const {
-        domain::command c;
+        domain::command c = replay::command_of(r);
         c.sequence = sequence;
         c.time = domain::time_ns{static_cast<std::int64_t>(sequence.value)};
         c.session = domain::session_id{1};
         c.account = domain::account_id{account};
         c.instrument = instrument_.id;
-        c.kind = r.kind;
-        c.side = r.side;
-        c.time_in_force = r.time_in_force;
-        c.client_order = r.client_order;
-        c.price = r.price;
-        c.quantity = r.quantity;
-        c.request = static_cast<std::uint32_t>(sequence.value);
+        c.set_request(static_cast<std::uint32_t>(sequence.value));
         // The recording opens with an auction, which the replay's own session calls.
-        c.is_operator = 1;
-        if (r.kind == domain::command_kind::change_phase) c.phase = r.phase;
+        c.set_operator(true);
         return c;
     }
     void consume(std::span<const domain::event> events) noexcept override {

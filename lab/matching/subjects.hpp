@@ -111,21 +111,30 @@ class core_subject {
     c.account = domain::account_id{o.account};
     c.session = domain::session_id{1};
     c.instrument = domain::instrument_id{o.book + 1U};
-    c.side = o.side;
-    c.price = domain::price_ticks{o.price};
-    c.quantity = domain::quantity_lots{o.quantity};
-    c.order = o.order;
+    const auto enters = [&] {
+        c.order_terms().side = o.side;
+        c.enter_order().price = domain::price_ticks{o.price};
+        c.enter_order().quantity = domain::quantity_lots{o.quantity};
+    };
     switch (o.what) {
         case operation::kind::add:
-            c.order = {};
+            enters();
             c.client_order = domain::client_order_id{o.name};
             break;
-        case operation::kind::take: c.time_in_force = domain::time_in_force::ioc; break;
-        case operation::kind::cancel: c.kind = domain::command_kind::cancel_order; break;
+        case operation::kind::take:
+            enters();
+            c.order_terms().time_in_force = domain::time_in_force::ioc;
+            break;
+        case operation::kind::cancel:
+            c.kind = domain::command_kind::cancel_order;
+            c.cancel_order().order = o.order;
+            break;
         case operation::kind::reduce:
         case operation::kind::replace:
             c.kind = domain::command_kind::amend_order;
-            c.quantity = domain::quantity_lots{o.total};
+            c.amend_order().order = o.order;
+            c.amend_order().price = domain::price_ticks{o.price};
+            c.amend_order().quantity = domain::quantity_lots{o.total};
             break;
         case operation::kind::cancel_account:
             c.kind = domain::command_kind::cancel_orders;

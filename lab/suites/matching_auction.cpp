@@ -49,8 +49,8 @@ domain::command phase(domain::trading_phase to, std::uint64_t sequence) {
     domain::command c;
     c.sequence = domain::sequence_number{sequence};
     c.kind = domain::command_kind::change_phase;
-    c.phase = to;
-    c.is_operator = 1;
+    c.change_phase().phase = to;
+    c.set_operator(true);
     return c;
 }
 
@@ -71,11 +71,11 @@ std::uint64_t uncross_once(std::uint32_t orders, listener& heard) {
         c.account = domain::account_id{n % accounts};
         c.session = domain::session_id{n % accounts};
         c.instrument = i.id;
-        c.side = n % 2 == 0 ? domain::side::buy : domain::side::sell;
+        c.order_terms().side = n % 2 == 0 ? domain::side::buy : domain::side::sell;
         // Both sides reach 250 ticks beyond the middle and 50 short of it, so that most of them trade.
         const std::int64_t beyond = static_cast<std::int64_t>(dice.below(300)) - 50;
-        c.price = domain::price_ticks{n % 2 == 0 ? middle + beyond : middle - beyond};
-        c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + dice.below(10))};
+        c.enter_order().price = domain::price_ticks{n % 2 == 0 ? middle + beyond : middle - beyond};
+        c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + dice.below(10))};
         c.client_order = domain::client_order_id{n + 1};
         venue->apply(c);
     }

@@ -108,7 +108,7 @@ class market {
         enter(i, side, middle_of(i) + (side == domain::side::buy ? -away : away), 1);
         domain::command c = command();
         c.kind = domain::command_kind::cancel_order;
-        c.order = heard_.entered;
+        c.cancel_order().order = heard_.entered;
         venue_->apply(c);
     }
     /// One lot of the first expiry, bought at the best price that others imply.
@@ -131,10 +131,10 @@ class market {
         domain::command c = command();
         c.kind = domain::command_kind::enter_order;
         c.instrument = i.id;
-        c.side = side;
-        c.time_in_force = lasts;
-        c.price = domain::price_ticks{price};
-        c.quantity = domain::quantity_lots{lots};
+        c.order_terms().side = side;
+        c.order_terms().time_in_force = lasts;
+        c.enter_order().price = domain::price_ticks{price};
+        c.enter_order().quantity = domain::quantity_lots{lots};
         c.client_order = domain::client_order_id{sequence_};
         venue_->apply(c);
     }

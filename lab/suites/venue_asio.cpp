@@ -326,7 +326,7 @@ void session::take(const protocol::frame& frame) {
     ++next_request_;
     command.session = id_;
     command.account = account_;
-    command.request = static_cast<std::uint32_t>(frame.sequence);
+    command.set_request(static_cast<std::uint32_t>(frame.sequence));
     const std::uint64_t decoded = received != 0 ? lab::clock().now_ticks() : 0;
     const domain::command_kind kind = command.kind;
     owner_.execute(command);

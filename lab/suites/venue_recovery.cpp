@@ -89,7 +89,7 @@ class rehearsal final : private node::event_outlet {
         domain::command command = traders_[session]->next_request();
         command.session = domain::session_id{account_.first_session.value + session};
         command.account = account_.id;
-        command.request = ++requests_[session];
+        command.set_request(++requests_[session]);
         verify(host_.execute(command), "the journal takes a command");
     }
 

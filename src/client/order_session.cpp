@@ -149,12 +149,12 @@ std::uint32_t order_session::send(const domain::command& command) noexcept {
     const auto room = output_.reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     domain::command numbered = command;
-    numbered.request = static_cast<std::uint32_t>(next_request_);
+    numbered.set_request(static_cast<std::uint32_t>(next_request_));
     const std::size_t size = wire::encode(numbered, instrument, room);
     keep(room.first(size));
     output_.commit(size);
     ++next_request_;
-    return numbered.request;
+    return numbered.request();
 }
 
 std::uint32_t order_session::send_mass_quote(std::span<const domain::command> quotes) noexcept {

@@ -54,17 +54,18 @@ domain::command trader::enter() noexcept {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
     c.instrument = m.instrument;
-    c.side = random_.below(2) == 0 ? domain::side::buy : domain::side::sell;
+    c.order_terms().side = random_.below(2) == 0 ? domain::side::buy : domain::side::sell;
     c.client_order = domain::client_order_id{next_client_order_++};
-    c.quantity = domain::quantity_lots{1 + static_cast<std::uint32_t>(random_.below(options_.quantity_lots_max))};
+    c.enter_order().quantity =
+        domain::quantity_lots{1 + static_cast<std::uint32_t>(random_.below(options_.quantity_lots_max))};
     if (random_.below(100) < options_.market_percent) {
-        c.type = domain::order_type::market;
-        c.time_in_force = domain::time_in_force::ioc;
+        c.order_terms().type = domain::order_type::market;
+        c.order_terms().time_in_force = domain::time_in_force::ioc;
     } else {
-        c.price = price_for(m, c.side);
+        c.enter_order().price = price_for(m, c.order_terms().side);
     }
     names_.push_back(c.client_order.value);
-    open_.push_back({c.instrument, c.side, c.price, c.quantity.value, false});
+    open_.push_back({c.instrument, c.order_terms().side, c.enter_order().price, c.enter_order().quantity.value, false});
     return c;
 }
 
@@ -74,7 +75,6 @@ domain::command trader::amend() noexcept {
     domain::command c;
     c.kind = domain::command_kind::amend_order;
     c.instrument = o.instrument;
-    c.side = o.side;
     c.client_order = domain::client_order_id{names_[place]};
     // Half of the amends only shrink and keep their place; the others move.
     if (o.total > 1 && random_.below(2) == 0) {
@@ -85,8 +85,8 @@ domain::command trader::amend() noexcept {
         o.price = price_for(*at, o.side);
         o.total = std::min(o.total + 1, at->order_quantity_max.value);
     }
-    c.price = o.price;
-    c.quantity = domain::quantity_lots{o.total};
+    c.amend_order().price = o.price;
+    c.amend_order().quantity = domain::quantity_lots{o.total};
     return c;
 }
 

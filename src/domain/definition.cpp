@@ -1,75 +1,10 @@
 #include "domain/definition.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 
 namespace corro::domain {
 namespace {
-
-/// A define_instrument: the 128 bytes of a command, of which those that every command has stand where they always do.
-///
-/// | offset | size | meaning                                                     |
-/// |--------|------|-------------------------------------------------------------|
-/// |      0 |   24 | sequence, time, session, account: as in every command       |
-/// |     24 |    4 | the new instrument's id                                     |
-/// |     28 |    1 | kind                                                        |
-/// |     29 |    1 | zero                                                        |
-/// |     30 |    1 | right of an option                                          |
-/// |     31 |    1 | definition_field bits                                       |
-/// |     32 |    8 | zero                                                        |
-/// |     40 |   16 | ids of the legs, or of an option 8 bytes of strike          |
-/// |     56 |    4 | the instrument that it is like                              |
-/// |     60 |    1 | verdict, as in every command                                |
-/// |     61 |    1 | number of legs                                              |
-/// |     62 |    2 | zero                                                        |
-/// |     64 |    4 | request, as in every command                                |
-/// |     68 |    4 | zero                                                        |
-/// |     72 |   16 | lowest and highest price                                    |
-/// |     88 |    6 | zero                                                        |
-/// |     94 |    1 | whether it is an operator's, as in every command            |
-/// |     95 |    1 | zero                                                        |
-/// |     96 |    8 | expiry                                                      |
-/// |    104 |   24 | name                                                        |
-struct layout {
-    sequence_number sequence{};
-    time_ns time{};
-    session_id session{};
-    account_id account{};
-    instrument_id instrument{};
-    command_kind kind = command_kind::define_instrument;
-    std::uint8_t zero_1 = 0;
-    option_right right = option_right::none;
-    std::uint8_t given = 0;
-    std::uint64_t zero_2 = 0;
-    union {
-        std::array<instrument_id, legs_defined_max> legs{};
-        price_nano strike;
-    };
-    instrument_id like{};
-    reject_reason verdict = reject_reason::none;
-    std::uint8_t legs_count = 0;
-    std::uint16_t zero_3 = 0;
-    std::uint32_t request = 0;
-    std::uint32_t zero_4 = 0;
-    price_nano price_low{};
-    price_nano price_high{};
-    std::uint32_t zero_5 = 0;
-    std::uint16_t zero_6 = 0;
-    std::uint8_t is_operator = 0;
-    std::uint8_t zero_7 = 0;
-    time_ns expiry{};
-    symbol name{};
-
-    constexpr layout() noexcept {}
-};
-static_assert(sizeof(layout) == sizeof(command) && std::is_trivially_copyable_v<layout>);
-static_assert(offsetof(layout, instrument) == offsetof(command, instrument) &&
-              offsetof(layout, kind) == offsetof(command, kind) &&
-              offsetof(layout, verdict) == offsetof(command, verdict) &&
-              offsetof(layout, request) == offsetof(command, request) &&
-              offsetof(layout, is_operator) == offsetof(command, is_operator));
-static_assert(sizeof(instrument_id) * legs_defined_max == 16);
 
 /// Names stand in files and on screens between blanks, commas and quotation marks.
 [[nodiscard]] bool is_plain(const symbol& name) noexcept {
@@ -134,42 +69,46 @@ definition definition_of(const instrument& i, instrument_id like) noexcept {
 }
 
 definition definition_of(const command& c) noexcept {
-    const auto from = std::bit_cast<layout>(c);
+    const define_instrument& from = c.define_instrument();
     definition d;
-    d.id = from.instrument;
+    d.id = c.instrument;
     d.like = from.like;
     d.name = from.name;
-    d.given = from.given;
+    d.given = c.definition_terms().given;
     if ((d.given & definition_field::expiry) != 0) d.expiry = from.expiry;
     if ((d.given & definition_field::price_low) != 0) d.price_low = from.price_low;
     if ((d.given & definition_field::price_high) != 0) d.price_high = from.price_high;
     if ((d.given & definition_field::legs) != 0) {
-        d.legs = from.legs;
+        d.legs = from.terms.legs;
         d.legs_count = from.legs_count;
     } else if ((d.given & definition_field::option) != 0) {
-        d.right = from.right;
-        d.strike = from.strike;
+        d.right = c.definition_terms().right;
+        d.strike = from.terms.option.strike;
     }
     return d;
 }
 
 command command_of(const definition& d) noexcept {
-    layout to;
-    to.instrument = d.id;
+    command c;
+    c.kind = command_kind::define_instrument;
+    c.instrument = d.id;
+    c.definition_terms() = {};
+    c.definition_terms().given = d.given;
+    define_instrument& to = c.define_instrument();
+    to = {};
     to.like = d.like;
     to.name = d.name;
-    to.given = d.given;
     if ((d.given & definition_field::expiry) != 0) to.expiry = d.expiry;
     if ((d.given & definition_field::price_low) != 0) to.price_low = d.price_low;
     if ((d.given & definition_field::price_high) != 0) to.price_high = d.price_high;
     if ((d.given & definition_field::legs) != 0) {
-        to.legs = d.legs;
+        to.terms.legs = d.legs;
         to.legs_count = d.legs_count;
     } else if ((d.given & definition_field::option) != 0) {
-        to.right = d.right;
-        to.strike = d.strike;
+        c.definition_terms().right = d.right;
+        to.terms.option.strike = d.strike;
     }
-    return std::bit_cast<command>(to);
+    return c;
 }
 
 bool definition_reader::take(const event& e) noexcept {

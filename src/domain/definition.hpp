@@ -3,7 +3,7 @@
 // One command names the differences; two or three public events publish the result. Both lead to the same definition
 // wherever the other instrument is known, because `define_like` is the only rule.
 //
-// Layout: definition.cpp for the command, domain/event.hpp for the events.
+// Layout: domain/command_payload.hpp for the command, domain/event.hpp for the events.
 // Units: prices in billionths of the currency, since the tick size is the other instrument's.
 // Source: docs/spec/definitions.md.
 #pragma once
@@ -57,7 +57,7 @@ struct definition {
 /// The definition that turns `like` into `i`, with every field given.
 [[nodiscard]] definition definition_of(const instrument& i, instrument_id like) noexcept;
 
-/// The definition that a define_instrument requests. Every bit pattern is a valid argument.
+/// The definition that a define_instrument requests. Every bit pattern of that kind is a valid argument.
 [[nodiscard]] definition definition_of(const command& c) noexcept;
 /// A define_instrument that requests `d`. All other fields, and those that are not given, are zero.
 [[nodiscard]] command command_of(const definition& d) noexcept;

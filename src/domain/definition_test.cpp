@@ -142,16 +142,16 @@ TEST(definition, leaves_what_every_command_has_where_it_always_is) {
     command c = command_of(named("X"));
     EXPECT_EQ(c.kind, command_kind::define_instrument);
     EXPECT_EQ(c.instrument.value, 20U);
-    EXPECT_EQ(c.verdict, reject_reason::none);
+    EXPECT_EQ(c.verdict(), reject_reason::none);
     EXPECT_EQ(c.client_order.value, 0U) << "a refusal repeats it";
-    EXPECT_EQ(c.is_operator, 0);
+    EXPECT_FALSE(c.is_operator());
     c.sequence = sequence_number{~std::uint64_t{0}};
     c.time = time_ns{-1};
     c.session = session_id{0xffffffffU};
     c.account = account_id{0xffffffffU};
-    c.request = 0xffffffffU;
-    c.verdict = static_cast<reject_reason>(0xff);
-    c.is_operator = 0xff;
+    c.set_request(0xffffffffU);
+    c.set_verdict(static_cast<reject_reason>(0xff));
+    c.payload.any.is_operator = 0xff;
     EXPECT_EQ(definition_of(c), named("X"));
 }
 

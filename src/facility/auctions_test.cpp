@@ -48,8 +48,8 @@ class auctions : public ::testing::Test {
     void enter(trading_phase phase) {
         command c;
         c.kind = command_kind::change_phase;
-        c.phase = phase;
-        c.is_operator = 1;
+        c.change_phase().phase = phase;
+        c.set_operator(true);
         apply(c);
     }
     [[nodiscard]] std::size_t count(event_kind kind) const {
@@ -98,43 +98,43 @@ std::map<std::string, command> orders_of_each_kind() {
         shape(c);
         orders[name] = c;
     };
-    const auto lasting = [](time_in_force t) { return [t](command& c) { c.time_in_force = t; }; };
+    const auto lasting = [](time_in_force t) { return [t](command& c) { c.order_terms().time_in_force = t; }; };
     const auto typed = [](order_type t) {
         return [t](command& c) {
-            c.type = t;
-            c.trigger_price = domain::price_ticks{500};
-            if (t == order_type::market_protected) c.price = domain::price_ticks{1};
+            c.order_terms().type = t;
+            c.enter_order().trigger_price = domain::price_ticks{500};
+            if (t == order_type::market_protected) c.enter_order().price = domain::price_ticks{1};
         };
     };
     add("limit, day", lasting(time_in_force::day));
     add("limit, gtc", lasting(time_in_force::gtc));
     add("limit, gtd", [](command& c) {
-        c.time_in_force = time_in_force::gtd;
-        c.expire_time = domain::time_ns{1};
+        c.order_terms().time_in_force = time_in_force::gtd;
+        c.enter_order().expire_time = domain::time_ns{1};
     });
     add("limit, at_the_open", lasting(time_in_force::at_the_open));
     add("limit, at_the_close", lasting(time_in_force::at_the_close));
     add("limit, ioc", lasting(time_in_force::ioc));
     add("limit, fok", lasting(time_in_force::fok));
     add("limit, post-only", [](command& c) {
-        c.flags = domain::order_flag::post_only;
-        c.price = domain::price_ticks{99};
+        c.enter_order().flags = domain::order_flag::post_only;
+        c.enter_order().price = domain::price_ticks{99};
     });
-    add("limit, minimum quantity", [](command& c) { c.minimum_quantity = domain::quantity_lots{1}; });
-    add("limit, iceberg", [](command& c) { c.display_quantity = domain::quantity_lots{1}; });
+    add("limit, minimum quantity", [](command& c) { c.enter_order().minimum_quantity = domain::quantity_lots{1}; });
+    add("limit, iceberg", [](command& c) { c.enter_order().display_quantity = domain::quantity_lots{1}; });
     add("market", typed(order_type::market));
     add("market_to_limit", typed(order_type::market_to_limit));
     add("market_protected", typed(order_type::market_protected));
     add("stop", typed(order_type::stop));
     add("stop_limit", typed(order_type::stop_limit));
     add("market_if_touched", [](command& c) {
-        c.type = order_type::market_if_touched;
-        c.trigger_price = domain::price_ticks{1};
+        c.order_terms().type = order_type::market_if_touched;
+        c.enter_order().trigger_price = domain::price_ticks{1};
     });
     add("quote", [](command& c) {
         c.kind = command_kind::enter_quote;
-        c.ask_price = domain::price_ticks{200};
-        c.ask_quantity = domain::quantity_lots{1};
+        c.enter_quote().ask_price = domain::price_ticks{200};
+        c.enter_quote().ask_quantity = domain::quantity_lots{1};
     });
     return orders;
 }
@@ -151,7 +151,7 @@ TEST_F(auctions, take_and_refuse_what_the_specification_says_of_every_phase) {
             SCOPED_TRACE(name + " in " + phases[phase]);
             rebuild(64);
             command ask = limit(1, side::sell, 100, 5);
-            ask.time_in_force = time_in_force::gtc;
+            ask.order_terms().time_in_force = time_in_force::gtc;
             apply(ask);
             enter(static_cast<trading_phase>(phase));
             std::string result = "taken";
@@ -159,8 +159,8 @@ TEST_F(auctions, take_and_refuse_what_the_specification_says_of_every_phase) {
                 if (e.kind == event_kind::order_rejected) result = domain::to_string(e.reason);
             }
             EXPECT_EQ(result, table.at(name).at(phases[phase]));
-            EXPECT_EQ(count(event_kind::trade) != 0,
-                      phase == 0 && result == "taken" && name != "limit, post-only" && order.type < order_type::stop)
+            EXPECT_EQ(count(event_kind::trade) != 0, phase == 0 && result == "taken" && name != "limit, post-only" &&
+                                                         order.order_terms().type < order_type::stop)
                 << "only the continuous market matches";
         }
     }

@@ -97,11 +97,11 @@ class command_generator {
         const std::int64_t unit = 5 * profile_.step_ns_max;
         if (one_in(8)) time_ = (time_ / unit + 1) * unit;
         c.time = domain::time_ns{time_};
-        c.is_operator = one_in(8) ? 0 : 1;
+        c.set_operator(!one_in(8));
         c.account = domain::account_id{static_cast<std::uint32_t>(random_.below(profile_.accounts))};
         c.session = domain::session_id{c.account.value * 10 + (one_in(6) ? 1U : 0U)};
         c.instrument = ids_[random_.below(ids_.size())];
-        c.request = static_cast<std::uint32_t>(one_in(8) ? random_.below(4) : sequence_);
+        c.set_request(static_cast<std::uint32_t>(one_in(8) ? random_.below(4) : sequence_));
         if (profile_.walks && one_in(20))
             middle_ += one_in(2) ? 1 + profile_.price_spread / 3 : -1 - profile_.price_spread / 3;
         middle_ = middle_ > 3'000'000'000 || middle_ < -3'000'000'000 ? 0 : middle_;
@@ -112,7 +112,7 @@ class command_generator {
         if (profile_.operates && accounts_.below(200) == 0) return of_configuration(c);
         if (resets_.below(100) == 0) return new_numbers(c);
         if (profile_.auctions && one_in(40)) {
-            c.is_operator = 1;
+            c.set_operator(true);
             change_phase(c);
             return c;
         }
@@ -126,31 +126,32 @@ class command_generator {
             choose_existing_order(c);
             const domain::event& known = some_order();
             centre_ = centre_of(known.instrument);
-            c.price = one_in(2) ? known.order.price : price();
-            c.quantity = one_in(3) ? known.order.quantity : quantity();
+            c.amend_order().price = one_in(2) ? known.order.price : price();
+            c.amend_order().quantity = one_in(3) ? known.order.quantity : quantity();
             if (one_in(2)) amend_more(c);
             if (one_in(4)) {
                 // Changes only the displayed quantity, or only the account.
-                c.price = known.order.price;
-                c.quantity = known.order.quantity;
-                c.flags = one_in(8) ? domain::amend_flag::account : domain::amend_flag::display_quantity;
-                c.flags |= one_in(2) ? domain::amend_flag::open_quantity : std::uint8_t{0};
+                c.amend_order().price = known.order.price;
+                c.amend_order().quantity = known.order.quantity;
+                c.amend_order().flags = one_in(8) ? domain::amend_flag::account : domain::amend_flag::display_quantity;
+                c.amend_order().flags |= one_in(2) ? domain::amend_flag::open_quantity : std::uint8_t{0};
             }
         } else if (dice < 97) {
             c.kind = domain::command_kind::cancel_order;
             choose_existing_order(c);
             if (one_in(12)) {
                 c.kind = domain::command_kind::query_order;
-                c.flags = static_cast<std::uint8_t>(one_in(3) ? random_.below(4) : 0);
+                c.query_order().flags = static_cast<std::uint8_t>(one_in(3) ? random_.below(4) : 0);
             }
         } else if (one_in(3)) {
             c.kind = domain::command_kind::cancel_orders;
             if (one_in(2)) c.instrument = {};
-            if (one_in(3)) c.product = domain::product_id{static_cast<std::uint32_t>(1 + random_.below(3))};
-            if (one_in(3)) c.sides = static_cast<domain::cancel_sides>(random_.below(4));
-            c.scope = one_in(2) ? domain::cancel_scope::session : domain::cancel_scope::account;
-            if (one_in(2)) c.flags = static_cast<std::uint8_t>(random_.below(one_in(4) ? 16 : 8));
-            if (profile_.operates && one_in(4)) c.other_account = account();
+            if (one_in(3))
+                c.cancel_orders().product = domain::product_id{static_cast<std::uint32_t>(1 + random_.below(3))};
+            if (one_in(3)) c.cancel_orders().sides = static_cast<domain::cancel_sides>(random_.below(4));
+            c.cancel_orders().scope = one_in(2) ? domain::cancel_scope::session : domain::cancel_scope::account;
+            if (one_in(2)) c.cancel_orders().flags = static_cast<std::uint8_t>(random_.below(one_in(4) ? 16 : 8));
+            if (profile_.operates && one_in(4)) c.cancel_orders().other_account = account();
         } else if (profile_.operates && !one_in(3)) {
             operate(c);
         } else {
@@ -289,11 +290,11 @@ class command_generator {
         return domain::account_id{static_cast<std::uint32_t>(random_.below(profile_.accounts + (one_in(20) ? 3 : 0)))};
     }
     void amend_more(domain::command& c) {
-        c.flags = static_cast<std::uint8_t>(one_in(40) ? random_.below(256) : random_.below(16));
-        if ((c.flags & domain::amend_flag::account) != 0 && !one_in(3)) c.flags &= 7;
-        c.trigger_price = price();
-        c.display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(random_.below(5))};
-        c.other_account = account();
+        c.amend_order().flags = static_cast<std::uint8_t>(one_in(40) ? random_.below(256) : random_.below(16));
+        if ((c.amend_order().flags & domain::amend_flag::account) != 0 && !one_in(3)) c.amend_order().flags &= 7;
+        c.amend_order().trigger_price = price();
+        c.amend_order().display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(random_.below(5))};
+        c.amend_order().other_account = account();
     }
     /// Mostly starts an auction that ends by itself, or ends one.
     void change_phase(domain::command& c) {
@@ -305,26 +306,26 @@ class command_generator {
                                     domain::trading_phase::halted,
                                     domain::trading_phase::closed};
         c.kind = domain::command_kind::change_phase;
-        c.phase = one_in(2) ? domain::trading_phase::continuous : phases[random_.below(phases.size())];
-        c.product = {};
+        c.change_phase().phase = one_in(2) ? domain::trading_phase::continuous : phases[random_.below(phases.size())];
+        c.change_phase().product = {};
         if (one_in(3)) c.instrument = {};
         if (one_in(2)) {
-            c.resume_time = domain::time_ns{
+            c.change_phase().resume_time = domain::time_ns{
                 time_ + 1 +
                 static_cast<std::int64_t>(random_.below(60 * static_cast<std::uint64_t>(profile_.step_ns_max)))};
         }
         if (one_in(400)) {
+            c.change_phase().resume_time = {};
             c.kind = domain::command_kind::settle_instrument;
-            c.price = price();
-            c.resume_time = {};
+            c.settle_instrument().price = price();
         }
     }
     /// A new trading day of one instrument, of a product, or of all.
     [[nodiscard]] domain::command new_day(domain::command c) {
         c.kind = domain::command_kind::new_trading_day;
-        c.product = {};
+        c.new_trading_day().product = {};
         if (days_.below(2) == 0) c.instrument = {};
-        if (days_.below(4) == 0) c.product = domain::product_id{1};
+        if (days_.below(4) == 0) c.new_trading_day().product = domain::product_id{1};
         return c;
     }
     /// A command for an account of a configuration that was read again, most often a valid one.
@@ -333,31 +334,34 @@ class command_generator {
         const auto up_to = [this](std::uint64_t n) { return static_cast<std::uint32_t>(accounts_.below(n + 1)); };
         c.account = {};
         c.session = {};
-        c.request = 0;
+        c.set_request(0);
         c.instrument = {};
-        c.is_operator = one_of(20) ? 0 : 1;
-        c.other_account = domain::account_id{up_to(profile_.accounts)};
+        c.set_operator(!one_of(20));
+        const domain::account_id about{up_to(profile_.accounts)};
         if (one_of(2)) {
             c.kind = domain::command_kind::define_account;
-            c.quantity = domain::quantity_lots{one_of(20) ? 2'000'000 : up_to(3)};
-            c.other_session = domain::session_id{one_of(20) ? 2'000'000 : up_to(60)};
+            c.define_account().other_account = about;
+            c.define_account().sessions_count = one_of(20) ? 2'000'000 : up_to(3);
+            c.define_account().first_session = domain::session_id{one_of(20) ? 2'000'000 : up_to(60)};
             return c;
         }
         c.kind = domain::command_kind::set_account_limits;
-        c.firm = up_to(one_of(20) ? 9 : 2);
-        if (one_of(2)) c.quantity = domain::quantity_lots{1 + up_to(2 * profile_.quantity_max)};
-        if (one_of(2)) c.position_max = domain::quantity_lots{1 + up_to(8 * profile_.quantity_max)};
-        if (one_of(2)) c.open_orders_max = 1 + up_to(9);
-        if (one_of(3)) c.notional_max = one_of(10) ? -1 : 1 + std::int64_t{up_to(1'000)} * profile_.quantity_max;
+        c.set_limits().other_account = about;
+        c.set_limits().firm = up_to(one_of(20) ? 9 : 2);
+        if (one_of(2)) c.set_limits().order_quantity_max = domain::quantity_lots{1 + up_to(2 * profile_.quantity_max)};
+        if (one_of(2)) c.set_limits().position_max = domain::quantity_lots{1 + up_to(8 * profile_.quantity_max)};
+        if (one_of(2)) c.set_limits().open_orders_max = 1 + up_to(9);
+        if (one_of(3))
+            c.set_limits().notional_max = one_of(10) ? -1 : 1 + std::int64_t{up_to(1'000)} * profile_.quantity_max;
         return c;
     }
     /// Resets the numbers of a session.
     [[nodiscard]] static domain::command new_numbers(domain::command c) {
         c.kind = domain::command_kind::reset_session_numbers;
-        c.request = 0;
+        c.set_request(0);
         c.instrument = {};
-        c.is_operator = 0;
-        c.day_begin = c.time;
+        c.set_operator(false);
+        c.reset_session_numbers().day_begin = c.time;
         return c;
     }
     /// A definition, most often a sound one, or the opening of a defined instrument, which begins closed.
@@ -366,10 +370,10 @@ class command_generator {
         const auto some_id = [&] { return ids_[definitions_.below(ids_.size())]; };
         if (ids_.size() > profile_.instruments.size() && !one_of(3)) {
             c.kind = domain::command_kind::change_phase;
-            c.is_operator = 1;
-            c.product = {};
+            c.set_operator(true);
+            c.change_phase().product = {};
             c.instrument = ids_.back();
-            c.phase = domain::trading_phase::continuous;
+            c.change_phase().phase = domain::trading_phase::continuous;
             return c;
         }
         domain::definition d;
@@ -403,24 +407,28 @@ class command_generator {
         domain::command made = domain::command_of(d);
         made.sequence = c.sequence;
         made.time = c.time;
-        made.is_operator = one_of(10) ? 0 : 1;
+        made.set_operator(!one_of(10));
         made.account = c.account;
         made.session = c.session;
-        made.request = c.request;
+        made.set_request(c.request());
         return made;
     }
     void operate(domain::command& c) {
-        c.other_account = account();
-        c.firm = static_cast<std::uint32_t>(random_.below(one_in(20) ? 9 : 3));
+        const domain::account_id about = account();
+        const auto firm = static_cast<std::uint32_t>(random_.below(one_in(20) ? 9 : 3));
         const auto rarely = [&](std::uint64_t value) { return one_in(2) ? 0 : static_cast<std::uint32_t>(value); };
         switch (random_.below(4)) {
             case 0:
             case 1:
                 c.kind = domain::command_kind::set_limits;
-                c.quantity = domain::quantity_lots{rarely(1 + random_.below(2 * profile_.quantity_max))};
-                c.position_max = domain::quantity_lots{rarely(1 + random_.below(8 * profile_.quantity_max))};
-                c.open_orders_max = rarely(1 + random_.below(10));
-                c.notional_max =
+                c.set_limits().other_account = about;
+                c.set_limits().firm = firm;
+                c.set_limits().order_quantity_max =
+                    domain::quantity_lots{rarely(1 + random_.below(2 * profile_.quantity_max))};
+                c.set_limits().position_max =
+                    domain::quantity_lots{rarely(1 + random_.below(8 * profile_.quantity_max))};
+                c.set_limits().open_orders_max = rarely(1 + random_.below(10));
+                c.set_limits().notional_max =
                     one_in(2) ? 0
                               : 1 + static_cast<std::int64_t>(random_.below(
                                         static_cast<std::uint64_t>(profile_.price_spread) * profile_.quantity_max));
@@ -428,95 +436,111 @@ class command_generator {
             case 2:
                 // Mostly back to trading, so that most of a run is not spent in halts.
                 c.kind = domain::command_kind::change_phase;
-                c.phase = one_in(3) ? domain::trading_phase::halted : domain::trading_phase::continuous;
-                if (one_in(40)) c.phase = static_cast<domain::trading_phase>(random_.below(256));
+                c.change_phase().phase = one_in(3) ? domain::trading_phase::halted : domain::trading_phase::continuous;
+                if (one_in(40)) c.change_phase().phase = static_cast<domain::trading_phase>(random_.below(256));
                 if (!one_in(4))
-                    c.resume_time =
+                    c.change_phase().resume_time =
                         domain::time_ns{time_ + static_cast<std::int64_t>(random_.below(
                                                     20 * static_cast<std::uint64_t>(profile_.step_ns_max)))};
                 if (one_in(2)) c.instrument = {};
-                c.product = domain::product_id{static_cast<std::uint32_t>(random_.below(4))};
+                c.change_phase().product = domain::product_id{static_cast<std::uint32_t>(random_.below(4))};
                 break;
             default:
                 c.kind = domain::command_kind::kill_switch;
-                c.kill_scope = static_cast<domain::kill_scope>(random_.below(one_in(20) ? 5 : 3));
-                c.state = one_in(3) ? domain::switch_state::on : domain::switch_state::off;
-                if (c.kill_scope == domain::kill_scope::session) {
-                    c.other_session = domain::session_id{c.other_account.value * 10 + (one_in(3) ? 1U : 0U)};
+                c.kill_switch().other_account = about;
+                c.kill_switch().firm = firm;
+                c.kill_switch().kill_scope = static_cast<domain::kill_scope>(random_.below(one_in(20) ? 5 : 3));
+                c.kill_switch().state = one_in(3) ? domain::switch_state::on : domain::switch_state::off;
+                if (c.kill_switch().kill_scope == domain::kill_scope::session) {
+                    c.kill_switch().other_session =
+                        domain::session_id{c.kill_switch().other_account.value * 10 + (one_in(3) ? 1U : 0U)};
                 }
-                if (one_in(3)) c.other_account = c.account;
+                if (one_in(3)) c.kill_switch().other_account = c.account;
                 break;
         }
     }
     void enter(domain::command& c) {
         c.kind = domain::command_kind::enter_order;
-        c.side = one_in(2) ? domain::side::buy : domain::side::sell;
-        c.type = one_in(4) ? static_cast<domain::order_type>(2 + random_.below(6)) : domain::order_type::limit;
-        c.time_in_force =
+        c.order_terms().side = one_in(2) ? domain::side::buy : domain::side::sell;
+        c.order_terms().type =
+            one_in(4) ? static_cast<domain::order_type>(2 + random_.below(6)) : domain::order_type::limit;
+        c.order_terms().time_in_force =
             one_in(4) ? static_cast<domain::time_in_force>(1 + random_.below(7)) : domain::time_in_force::gtc;
-        if (c.time_in_force == domain::time_in_force::gtd) {
+        if (c.order_terms().time_in_force == domain::time_in_force::gtd) {
             // Few distinct times, so that several orders expire together and halts end with them.
             const std::int64_t unit = 5 * profile_.step_ns_max;
-            c.expire_time = domain::time_ns{(time_ / unit + static_cast<std::int64_t>(random_.below(8))) * unit};
+            c.enter_order().expire_time =
+                domain::time_ns{(time_ / unit + static_cast<std::int64_t>(random_.below(8))) * unit};
         }
-        if (one_in(3)) c.self_match_group = static_cast<std::uint32_t>(1 + random_.below(2));
-        c.price = price();
+        if (one_in(3)) c.enter_order().self_match_group = static_cast<std::uint32_t>(1 + random_.below(2));
+        c.enter_order().price = price();
         // Most orders stay on their side of the middle, so that books fill up.
-        const bool is_aggressive = (c.price.value > centre_) == (c.side == domain::side::buy);
-        if (is_aggressive && !one_in(4)) c.price = domain::price_ticks{2 * centre_ - c.price.value};
-        c.quantity = quantity();
+        const bool is_aggressive =
+            (c.enter_order().price.value > centre_) == (c.order_terms().side == domain::side::buy);
+        if (is_aggressive && !one_in(4))
+            c.enter_order().price = domain::price_ticks{2 * centre_ - c.enter_order().price.value};
+        c.enter_order().quantity = quantity();
         c.client_order = domain::client_order_id{one_in(6) ? random_.below(6) : sequence_};
-        c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
-        if (c.type == domain::order_type::market_protected && !one_in(8)) {
-            c.price = domain::price_ticks{static_cast<std::int64_t>(random_.below(4))};
+        c.enter_order().self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
+        if (c.order_terms().type == domain::order_type::market_protected && !one_in(8)) {
+            c.enter_order().price = domain::price_ticks{static_cast<std::int64_t>(random_.below(4))};
         }
-        c.trigger_price = price();
+        c.enter_order().trigger_price = price();
         const bool contradicts = one_in(30);
-        if (one_in(8) && (is_plain(c) || contradicts)) c.flags = static_cast<std::uint8_t>(1 + 2 * random_.below(2));
+        if (one_in(8) && (is_plain(c) || contradicts))
+            c.enter_order().flags = static_cast<std::uint8_t>(1 + 2 * random_.below(2));
         if (one_in(5) && (is_plain(c) || contradicts)) {
-            c.display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(4))};
+            c.enter_order().display_quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random_.below(4))};
         }
-        if (one_in(6) && (domain::is_lasting(c.time_in_force) || contradicts)) c.flags |= domain::order_flag::stays;
-        if (one_in(12) && ((c.flags & domain::order_flag::of_price) == 0 || contradicts))
-            c.minimum_quantity = quantity();
+        if (one_in(6) && (domain::is_lasting(c.order_terms().time_in_force) || contradicts))
+            c.enter_order().flags |= domain::order_flag::stays;
+        if (one_in(12) && ((c.enter_order().flags & domain::order_flag::of_price) == 0 || contradicts))
+            c.enter_order().minimum_quantity = quantity();
     }
     /// Quotes around the middle, seldom crossed, often only a little different from the last; and their protection.
     void quote(domain::command& c) {
         if (one_in(10)) {
             c.kind = one_in(3) ? domain::command_kind::set_protection : domain::command_kind::reset_protection;
-            c.fills_max = static_cast<std::uint32_t>(one_in(2) ? 0 : 1 + random_.below(4));
-            c.quantity = domain::quantity_lots{one_in(2) ? 0 : quantity().value * 3};
-            c.window_ms = static_cast<std::uint32_t>(one_in(16) ? 0 : 1 + random_.below(30));
+            domain::set_protection& p = c.payload.set_protection;  // a reset has no use for them
+            p.fills_max = static_cast<std::uint32_t>(one_in(2) ? 0 : 1 + random_.below(4));
+            p.quantity_max = domain::quantity_lots{one_in(2) ? 0 : quantity().value * 3};
+            p.window_ms = static_cast<std::uint32_t>(one_in(16) ? 0 : 1 + random_.below(30));
             return;
         }
         c.kind = domain::command_kind::enter_quote;
         c.client_order = domain::client_order_id{one_in(6) ? random_.below(6) : sequence_};
         const std::int64_t width = one_in(8) ? profile_.price_spread : 2;
-        c.price = domain::price_ticks{price().value - 1};
-        if (c.price.value >= centre_ && !one_in(4)) c.price = domain::price_ticks{centre_ - 1};
-        c.ask_price = domain::price_ticks{
-            c.price.value + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(width) + 1)) +
-            (one_in(10) ? 0 : 1)};
-        c.quantity = one_in(8) ? domain::quantity_lots{} : quantity();
-        c.ask_quantity = one_in(8) ? domain::quantity_lots{} : quantity();
-        c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
-        if (one_in(4)) c.flags = domain::quote_flag::more;
+        c.enter_quote().bid_price = domain::price_ticks{price().value - 1};
+        if (c.enter_quote().bid_price.value >= centre_ && !one_in(4))
+            c.enter_quote().bid_price = domain::price_ticks{centre_ - 1};
+        c.enter_quote().ask_price = domain::price_ticks{
+            c.enter_quote().bid_price.value +
+            static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(width) + 1)) + (one_in(10) ? 0 : 1)};
+        c.enter_quote().bid_quantity = one_in(8) ? domain::quantity_lots{} : quantity();
+        c.enter_quote().ask_quantity = one_in(8) ? domain::quantity_lots{} : quantity();
+        c.enter_quote().self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
+        if (one_in(4)) c.enter_quote().flags = domain::quote_flag::more;
         if (one_in(20)) spoil(c);
     }
     [[nodiscard]] static bool is_plain(const domain::command& c) {
-        return c.type == domain::order_type::limit && domain::is_lasting(c.time_in_force);
+        return c.order_terms().type == domain::order_type::limit && domain::is_lasting(c.order_terms().time_in_force);
     }
     /// Makes one field invalid.
     void spoil(domain::command& c) {
         switch (random_.below(13)) {
-            case 0: c.side = static_cast<domain::side>(random_.below(256)); break;
-            case 1: c.type = static_cast<domain::order_type>(random_.below(256)); break;
-            case 2: c.time_in_force = static_cast<domain::time_in_force>(random_.below(256)); break;
-            case 3: c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(256)); break;
+            case 0: c.terms.order.side = static_cast<domain::side>(random_.below(256)); break;
+            case 1: c.terms.order.type = static_cast<domain::order_type>(random_.below(256)); break;
+            case 2: c.terms.order.time_in_force = static_cast<domain::time_in_force>(random_.below(256)); break;
+            case 3:
+                c.payload.enter_order.self_match_prevention =
+                    static_cast<domain::self_match_prevention>(random_.below(256));
+                break;
             case 4: c.kind = static_cast<domain::command_kind>(random_.below(256)); break;
-            case 5: c.flags = static_cast<std::uint8_t>(random_.below(256)); break;
-            case 6: c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(random_())}; break;
-            case 7: c.price = domain::price_ticks{static_cast<std::int64_t>(random_())}; break;
+            case 5: c.payload.enter_order.flags = static_cast<std::uint8_t>(random_.below(256)); break;
+            case 6:
+                c.payload.enter_order.quantity = domain::quantity_lots{static_cast<std::uint32_t>(random_())};
+                break;
+            case 7: c.payload.enter_order.price = domain::price_ticks{static_cast<std::int64_t>(random_())}; break;
             case 8:
                 c.account = domain::account_id{
                     static_cast<std::uint32_t>(random_.below(2) == 0 ? random_() : profile_.accounts + 1)};
@@ -525,15 +549,19 @@ class command_generator {
                 c.instrument =
                     domain::instrument_id{static_cast<std::uint32_t>(one_in(2) ? random_() : random_.below(8))};
                 break;
-            case 10: c.verdict = domain::reject_reason::price_off_tick; break;
-            case 11: c.expire_time = domain::time_ns{static_cast<std::int64_t>(random_())}; break;
-            default: c.scope = static_cast<domain::cancel_scope>(random_.below(256)); break;
+            case 10: c.set_verdict(domain::reject_reason::price_off_tick); break;
+            case 11: c.payload.enter_order.expire_time = domain::time_ns{static_cast<std::int64_t>(random_())}; break;
+            default: c.payload.cancel_orders.scope = static_cast<domain::cancel_scope>(random_.below(256)); break;
         }
     }
     [[nodiscard]] const domain::event& some_order() {
         const std::size_t held = known_count_ < known_.size() ? known_count_ : known_.size();
         return held == 0 ? known_[0] : known_[random_.below(held)];
     }
+    static void name_order(domain::command& c, domain::order_id id) {
+        (c.kind == domain::command_kind::amend_order ? c.amend_order().order : c.cancel_order().order) = id;
+    }
+    /// For an amend or a cancel.
     void choose_existing_order(domain::command& c) {
         const domain::event& known = some_order();
         if (!one_in(10)) {
@@ -543,14 +571,17 @@ class command_generator {
         }
         switch (random_.below(5)) {
             case 0:
-            case 1: c.order = known.order.order; break;
+            case 1: name_order(c, known.order.order); break;
             case 2: c.client_order = known.order.client_order; break;
             case 3:
-                c.target_request = one_in(4) ? static_cast<std::uint32_t>(random_.below(4)) : known.order.request;
+                (c.kind == domain::command_kind::amend_order ? c.amend_order().target_request
+                                                             : c.cancel_order().target_request) =
+                    one_in(4) ? static_cast<std::uint32_t>(random_.below(4)) : known.order.request;
                 break;
             default:
                 // A guess: a slot that exists with a generation that was, is or will be.
-                c.order = domain::order_id{(random_.below(8) << 32) | random_.below(profile_.options.orders_max + 1)};
+                name_order(c,
+                           domain::order_id{(random_.below(8) << 32) | random_.below(profile_.options.orders_max + 1)});
                 break;
         }
     }

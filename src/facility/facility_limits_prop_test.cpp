@@ -98,23 +98,28 @@ domain::command random_request(base::prng& random, std::uint64_t number, std::ui
     c.account = domain::account_id{static_cast<std::uint32_t>(random.below(accounts_count))};
     c.session = domain::session_id{c.account.value + 1};
     c.instrument = domain::instrument_id{1};
-    c.request = static_cast<std::uint32_t>(number);
-    c.side = random.below(2) == 0 ? side::buy : side::sell;
-    c.price = domain::price_ticks{95 + static_cast<std::int64_t>(random.below(11))};
-    c.quantity = domain::quantity_lots{1 + static_cast<std::uint32_t>(random.below(8))};
+    c.set_request(static_cast<std::uint32_t>(number));
+    const side s = random.below(2) == 0 ? side::buy : side::sell;
+    const domain::price_ticks price{95 + static_cast<std::int64_t>(random.below(11))};
+    const domain::quantity_lots quantity{1 + static_cast<std::uint32_t>(random.below(8))};
     switch (random.below(10)) {
         case 0:
         case 1:
         case 2:
         case 3:
             c.client_order = domain::client_order_id{number};
-            if (random.below(5) == 0) c.time_in_force = domain::time_in_force::ioc;
+            c.order_terms().side = s;
+            c.enter_order().price = price;
+            c.enter_order().quantity = quantity;
+            if (random.below(5) == 0) c.order_terms().time_in_force = domain::time_in_force::ioc;
             break;
         case 4:
         case 5:
             c.kind = command_kind::amend_order;
             c.client_order = domain::client_order_id{1 + random.below(ids)};
-            if (random.below(2) == 0) c.flags = domain::amend_flag::open_quantity;
+            c.amend_order().price = price;
+            c.amend_order().quantity = quantity;
+            if (random.below(2) == 0) c.amend_order().flags = domain::amend_flag::open_quantity;
             break;
         case 6:
             c.kind = command_kind::cancel_order;
@@ -123,16 +128,19 @@ domain::command random_request(base::prng& random, std::uint64_t number, std::ui
         case 7:
         case 8:
             c.kind = command_kind::enter_quote;
-            c.ask_price = domain::price_ticks{c.price.value + 1 + static_cast<std::int64_t>(random.below(3))};
-            c.ask_quantity = domain::quantity_lots{static_cast<std::uint32_t>(random.below(8))};
+            c.enter_quote().bid_price = price;
+            c.enter_quote().bid_quantity = quantity;
+            c.enter_quote().ask_price =
+                domain::price_ticks{price.value + 1 + static_cast<std::int64_t>(random.below(3))};
+            c.enter_quote().ask_quantity = domain::quantity_lots{static_cast<std::uint32_t>(random.below(8))};
             break;
         default:
             c.kind = command_kind::set_limits;
-            c.is_operator = 1;
-            c.other_account = c.account;
-            c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(random.below(8))};
-            c.position_max = domain::quantity_lots{static_cast<std::uint32_t>(random.below(25))};
-            c.open_orders_max = static_cast<std::uint32_t>(random.below(6));
+            c.set_operator(true);
+            c.set_limits().other_account = c.account;
+            c.set_limits().order_quantity_max = domain::quantity_lots{static_cast<std::uint32_t>(random.below(8))};
+            c.set_limits().position_max = domain::quantity_lots{static_cast<std::uint32_t>(random.below(25))};
+            c.set_limits().open_orders_max = static_cast<std::uint32_t>(random.below(6));
             break;
     }
     return c;
@@ -158,12 +166,13 @@ std::string first_violation(std::uint64_t seed, std::uint32_t sharpness) {
         for (const domain::event& e : events.events) {
             judge.see(e);
             const bool is_own = e.kind == event_kind::order_entered && e.order.account == c.account;
-            if (is_own && c.kind == command_kind::enter_order) largest = c.quantity.value;
+            if (is_own && c.kind == command_kind::enter_order) largest = c.enter_order().quantity.value;
         }
         if (c.kind == command_kind::set_limits) {
             const auto sharp = [&](std::uint32_t limit) { return limit == 0 ? 0 : 1 + (limit - 1) / sharpness; };
-            in_force.at(c.account.value) = {sharp(c.quantity.value), sharp(c.position_max.value),
-                                            sharp(c.open_orders_max)};
+            in_force.at(c.account.value) = {sharp(c.set_limits().order_quantity_max.value),
+                                            sharp(c.set_limits().position_max.value),
+                                            sharp(c.set_limits().open_orders_max)};
             continue;
         }
         const std::string wrong = judge.judge(before, judge.of(c.account.value), in_force.at(c.account.value), largest);

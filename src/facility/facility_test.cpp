@@ -52,9 +52,9 @@ class facility_test : public ::testing::Test {
     command amend(std::uint32_t account, domain::order_id order, std::int64_t price, std::uint32_t total) {
         command c = cancel(account);
         c.kind = command_kind::amend_order;
-        c.order = order;
-        c.price = domain::price_ticks{price};
-        c.quantity = domain::quantity_lots{total};
+        c.amend_order().order = order;
+        c.amend_order().price = domain::price_ticks{price};
+        c.amend_order().quantity = domain::quantity_lots{total};
         return c;
     }
     reject_reason reason_of(const std::vector<event>& events) {
@@ -194,7 +194,7 @@ TEST_F(facility_test, sweeps_ten_orders_with_a_hundred_messages) {
 TEST_F(facility_test, cancels_by_order_id_client_order_id_and_sequencing_id) {
     const strings cancelled{"order_cancelled", "order_deleted", "level_changed", "top_of_book"};
     command by_id = cancel(1);
-    by_id.order = apply(limit(1, side::buy, 100, 5, 11))[0].order.order;
+    by_id.cancel_order().order = apply(limit(1, side::buy, 100, 5, 11))[0].order.order;
     EXPECT_EQ(names(apply(by_id)), cancelled);
     EXPECT_EQ(reason_of(apply(by_id)), reject_reason::order_not_open);
 
@@ -207,11 +207,11 @@ TEST_F(facility_test, cancels_by_order_id_client_order_id_and_sequencing_id) {
     EXPECT_EQ(reason_of(apply(by_name)), reject_reason::unknown_order);
 
     command entry = limit(1, side::buy, 100, 5, 11);
-    entry.request = 900;
+    entry.set_request(900);
     apply(entry);
     command by_request = cancel(1);
-    by_request.request = 901;
-    by_request.target_request = 900;
+    by_request.set_request(901);
+    by_request.cancel_order().target_request = 900;
     const auto last = apply(by_request);
     EXPECT_EQ(names(last), cancelled);
     EXPECT_EQ(last[0].order.request, 901U);
@@ -221,18 +221,18 @@ TEST_F(facility_test, cancels_by_order_id_client_order_id_and_sequencing_id) {
 
 TEST_F(facility_test, does_not_show_an_order_to_another_account) {
     command foreign = cancel(2);
-    foreign.order = apply(limit(1, side::buy, 100, 5, 11))[0].order.order;
+    foreign.cancel_order().order = apply(limit(1, side::buy, 100, 5, 11))[0].order.order;
     EXPECT_EQ(reason_of(apply(foreign)), reject_reason::unknown_order);
-    foreign.order = {};
+    foreign.cancel_order().order = {};
     foreign.client_order = domain::client_order_id{11};
     EXPECT_EQ(reason_of(apply(foreign)), reject_reason::unknown_order);
 }
 
 TEST_F(facility_test, gives_another_session_of_the_account_its_own_copy_of_the_answer) {
     command c = cancel(1);
-    c.order = apply(limit(1, side::buy, 100, 5, 11))[0].order.order;
+    c.cancel_order().order = apply(limit(1, side::buy, 100, 5, 11))[0].order.order;
     c.session = domain::session_id{555};
-    c.request = 3;
+    c.set_request(3);
     const auto events = apply(c);
     EXPECT_EQ(names(events),
               (strings{"order_cancelled", "order_cancelled", "order_deleted", "level_changed", "top_of_book"}));
@@ -250,26 +250,28 @@ TEST_F(facility_test, refuses_with_one_message_and_the_reason) {
         change(c);
         return reason_of(apply(c));
     };
-    EXPECT_EQ(bad([](command& c) { c.verdict = reject_reason::price_off_tick; }), reject_reason::price_off_tick);
+    EXPECT_EQ(bad([](command& c) { c.set_verdict(reject_reason::price_off_tick); }), reject_reason::price_off_tick);
     EXPECT_EQ(bad([](command& c) { c.instrument = domain::instrument_id{2}; }), reject_reason::unknown_instrument);
     EXPECT_EQ(bad([](command& c) { c.instrument = domain::instrument_id{1U << 31}; }),
               reject_reason::unknown_instrument);
-    EXPECT_EQ(bad([](command& c) { c.side = static_cast<side>(9); }), reject_reason::invalid_side);
-    EXPECT_EQ(bad([](command& c) { c.type = static_cast<domain::order_type>(0); }), reject_reason::invalid_order_type);
-    EXPECT_EQ(bad([](command& c) { c.time_in_force = static_cast<domain::time_in_force>(77); }),
+    EXPECT_EQ(bad([](command& c) { c.order_terms().side = static_cast<side>(9); }), reject_reason::invalid_side);
+    EXPECT_EQ(bad([](command& c) { c.order_terms().type = static_cast<domain::order_type>(0); }),
+              reject_reason::invalid_order_type);
+    EXPECT_EQ(bad([](command& c) { c.order_terms().time_in_force = static_cast<domain::time_in_force>(77); }),
               reject_reason::invalid_time_in_force);
-    EXPECT_EQ(bad([](command& c) { c.self_match_prevention = static_cast<domain::self_match_prevention>(5); }),
-              reject_reason::invalid_self_match_prevention);
-    EXPECT_EQ(bad([](command& c) { c.flags = 0x80; }), reject_reason::invalid_combination);
-    EXPECT_EQ(bad([](command& c) { c.quantity = {}; }), reject_reason::invalid_quantity);
-    EXPECT_EQ(bad([](command& c) { c.quantity = domain::quantity_lots{0xffffffffU}; }),
+    EXPECT_EQ(
+        bad([](command& c) { c.enter_order().self_match_prevention = static_cast<domain::self_match_prevention>(5); }),
+        reject_reason::invalid_self_match_prevention);
+    EXPECT_EQ(bad([](command& c) { c.enter_order().flags = 0x80; }), reject_reason::invalid_combination);
+    EXPECT_EQ(bad([](command& c) { c.enter_order().quantity = {}; }), reject_reason::invalid_quantity);
+    EXPECT_EQ(bad([](command& c) { c.enter_order().quantity = domain::quantity_lots{0xffffffffU}; }),
               reject_reason::invalid_quantity);
-    EXPECT_EQ(bad([](command& c) { c.price = domain::no_price; }), reject_reason::invalid_price);
+    EXPECT_EQ(bad([](command& c) { c.enter_order().price = domain::no_price; }), reject_reason::invalid_price);
     EXPECT_EQ(bad([](command& c) { c.account = domain::account_id{16}; }), reject_reason::not_authorised);
     EXPECT_EQ(bad([](command& c) { c.kind = static_cast<command_kind>(200); }), reject_reason::unknown_command);
     const auto mass_cancel = [](command& c) {
         c.kind = command_kind::cancel_orders;
-        c.request = 1;
+        c.set_request(1);
     };
     EXPECT_EQ(bad(mass_cancel), reject_reason::nothing_to_cancel);
     apply(limit(1, side::buy, 100, 5, 11));
@@ -279,11 +281,11 @@ TEST_F(facility_test, refuses_with_one_message_and_the_reason) {
 
 TEST_F(facility_test, refuses_immediate_orders_that_cannot_execute) {
     command ioc = limit(1, side::buy, 100, 5);
-    ioc.time_in_force = domain::time_in_force::ioc;
+    ioc.order_terms().time_in_force = domain::time_in_force::ioc;
     command fok = ioc;
-    fok.time_in_force = domain::time_in_force::fok;
+    fok.order_terms().time_in_force = domain::time_in_force::fok;
     command market = limit(1, side::buy, 0, 5);
-    market.type = domain::order_type::market;
+    market.order_terms().type = domain::order_type::market;
     EXPECT_EQ(reason_of(apply(ioc)), reject_reason::no_counterparty);
     EXPECT_EQ(reason_of(apply(fok)), reject_reason::insufficient_quantity);
     EXPECT_EQ(reason_of(apply(market)), reject_reason::no_counterparty);
@@ -303,7 +305,7 @@ TEST_F(facility_test, marks_the_end_of_a_command_for_those_who_see_only_the_feed
     for (int fills = 1; fills <= 40; ++fills) {
         for (int i = 0; i < fills; ++i) apply(limit(1, side::sell, 100 + i, 1));
         command c = limit(2, side::buy, 1'000, static_cast<std::uint32_t>(fills) + 1);
-        c.time_in_force = domain::time_in_force::ioc;
+        c.order_terms().time_in_force = domain::time_in_force::ioc;
         const auto events = apply(c);
         ASSERT_EQ(events.size(), static_cast<std::size_t>(10 * fills + 1));
         for (std::size_t i = 0; i < events.size(); ++i) {
@@ -319,8 +321,8 @@ TEST_F(facility_test, tells_the_feed_of_the_end_of_a_command_after_any_number_of
     for (std::uint32_t waiting = 20; waiting <= 300; waiting += waiting < 75 ? 1 : 45) {
         rebuild({.orders_max = 1000});
         command stop = limit(3, side::sell, 0, 1);
-        stop.type = domain::order_type::stop;
-        stop.trigger_price = domain::price_ticks{100};
+        stop.order_terms().type = domain::order_type::stop;
+        stop.enter_order().trigger_price = domain::price_ticks{100};
         for (std::uint32_t i = 0; i < waiting; ++i) {
             EXPECT_EQ(names(apply(stop)), (strings{"order_entered"})) << "a waiting order is nobody else's business";
         }
@@ -342,9 +344,9 @@ TEST_F(facility_test, tells_the_feed_of_the_end_of_a_command_after_any_number_of
 TEST_F(facility_test, refuses_a_post_only_order_that_would_trade_and_rests_one_that_would_not) {
     apply(limit(2, side::sell, 100, 3));
     command c = limit(1, side::buy, 100, 5);
-    c.flags = domain::order_flag::post_only;
+    c.enter_order().flags = domain::order_flag::post_only;
     EXPECT_EQ(reason_of(apply(c)), reject_reason::would_take_liquidity);
-    c.price = domain::price_ticks{99};
+    c.enter_order().price = domain::price_ticks{99};
     EXPECT_EQ(apply(c).size(), 4U);
 }
 
@@ -403,11 +405,11 @@ TEST_F(facility_test, cancels_only_the_orders_of_one_session_or_one_instrument) 
     apply(other);
     command mine = cancel(1);
     mine.kind = command_kind::cancel_orders;
-    mine.scope = domain::cancel_scope::session;
-    mine.request = 1;
+    mine.cancel_orders().scope = domain::cancel_scope::session;
+    mine.set_request(1);
     EXPECT_EQ(apply(mine).size(), 4U);
     EXPECT_EQ(reason_of(apply(mine)), reject_reason::nothing_to_cancel);
-    mine.scope = domain::cancel_scope::account;
+    mine.cancel_orders().scope = domain::cancel_scope::account;
     mine.instrument = domain::instrument_id{1};
     EXPECT_EQ(reason_of(apply(mine)), reject_reason::nothing_to_cancel);
     mine.instrument = domain::instrument_id{7};
@@ -420,7 +422,7 @@ TEST_F(facility_test, refuses_orders_beyond_its_capacity_and_recovers_when_there
     apply(limit(1, side::buy, 91, 5));
     EXPECT_EQ(reason_of(apply(limit(1, side::buy, 92, 5))), reject_reason::book_full);
     command c = cancel(1);
-    c.order = first;
+    c.cancel_order().order = first;
     apply(c);
     EXPECT_EQ(apply(limit(1, side::buy, 92, 5)).size(), 4U);
     rebuild({.orders_max = 16, .positions_max = 1});

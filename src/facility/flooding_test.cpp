@@ -123,7 +123,7 @@ class open_orders {
 };
 
 [[nodiscard]] bool may_wait(const domain::command& c) {
-    return c.kind == domain::command_kind::enter_order && c.type >= domain::order_type::stop;
+    return c.kind == domain::command_kind::enter_order && c.order_terms().type >= domain::order_type::stop;
 }
 
 /// A venue that refuses what `opens_beyond` names never holds more orders of an account than that; and what it names
@@ -145,8 +145,8 @@ TEST(flooding, N6_no_account_gets_beyond_the_limit_that_all_have) {
                 continue;
             if (venue.opens_beyond(c, most)) {
                 const bool moves = c.kind == domain::command_kind::amend_order;
-                EXPECT_GE(open.of(moves ? c.other_account.value : c.account.value) + 2, most);
-                c.verdict = domain::reject_reason::open_orders_limit;
+                EXPECT_GE(open.of(moves ? c.amend_order().other_account.value : c.account.value) + 2, most);
+                c.set_verdict(domain::reject_reason::open_orders_limit);
                 ++refused;
             }
             heard.events.clear();
@@ -182,10 +182,10 @@ TEST_F(limit_of_all, is_reached_by_the_order_after_the_last_allowed) {
     EXPECT_TRUE(venue.opens_beyond(buy, 2));
     EXPECT_FALSE(venue.opens_beyond(limit(2, domain::side::buy, 10, 1), 2)) << "another account";
     domain::command at_once = buy;
-    at_once.time_in_force = domain::time_in_force::ioc;
+    at_once.order_terms().time_in_force = domain::time_in_force::ioc;
     EXPECT_FALSE(venue.opens_beyond(at_once, 2)) << "never rests";
     domain::command waits = buy;
-    waits.type = domain::order_type::stop;
+    waits.order_terms().type = domain::order_type::stop;
     EXPECT_TRUE(venue.opens_beyond(waits, 2)) << "waiting orders are open";
     domain::command beyond_all = buy;
     beyond_all.account = domain::account_id{4'000'000};
@@ -194,8 +194,8 @@ TEST_F(limit_of_all, is_reached_by_the_order_after_the_last_allowed) {
 
 TEST_F(limit_of_all, counts_a_waiting_order_and_forgets_what_is_filled) {
     domain::command waits = limit(1, domain::side::buy, 0, 1, 7);
-    waits.type = domain::order_type::stop;
-    waits.trigger_price = domain::price_ticks{50};
+    waits.order_terms().type = domain::order_type::stop;
+    waits.enter_order().trigger_price = domain::price_ticks{50};
     apply(waits);
     EXPECT_TRUE(venue.opens_beyond(limit(1, domain::side::buy, 10, 1), 1));
     domain::command cancel;
@@ -212,14 +212,14 @@ TEST_F(limit_of_all, counts_a_waiting_order_and_forgets_what_is_filled) {
 TEST_F(limit_of_all, is_not_for_accounts_with_a_limit_of_their_own) {
     domain::command limits;
     limits.kind = domain::command_kind::set_limits;
-    limits.is_operator = 1;
-    limits.other_account = domain::account_id{1};
-    limits.open_orders_max = 50;
+    limits.set_operator(true);
+    limits.set_limits().other_account = domain::account_id{1};
+    limits.set_limits().open_orders_max = 50;
     apply(limits);
     for (int i = 0; i < 5; ++i) apply(limit(1, domain::side::buy, 10, 1));
     EXPECT_FALSE(venue.opens_beyond(limit(1, domain::side::buy, 10, 1), 2));
-    limits.open_orders_max = 0;
-    limits.position_max = domain::quantity_lots{1'000};
+    limits.set_limits().open_orders_max = 0;
+    limits.set_limits().position_max = domain::quantity_lots{1'000};
     apply(limits);
     EXPECT_TRUE(venue.opens_beyond(limit(1, domain::side::buy, 10, 1), 2)) << "other limits do not count";
 }
@@ -230,10 +230,10 @@ TEST_F(limit_of_all, counts_both_sides_of_a_quote_and_orders_that_come_from_anot
     quote.account = domain::account_id{1};
     quote.session = domain::session_id{101};
     quote.instrument = domain::instrument_id{1};
-    quote.price = domain::price_ticks{10};
-    quote.quantity = domain::quantity_lots{1};
-    quote.ask_price = domain::price_ticks{20};
-    quote.ask_quantity = domain::quantity_lots{1};
+    quote.enter_quote().bid_price = domain::price_ticks{10};
+    quote.enter_quote().bid_quantity = domain::quantity_lots{1};
+    quote.enter_quote().ask_price = domain::price_ticks{20};
+    quote.enter_quote().ask_quantity = domain::quantity_lots{1};
     EXPECT_TRUE(venue.opens_beyond(quote, 1));
     EXPECT_FALSE(venue.opens_beyond(quote, 2));
     apply(quote);
@@ -242,8 +242,8 @@ TEST_F(limit_of_all, counts_both_sides_of_a_quote_and_orders_that_come_from_anot
     domain::command moved;
     moved.kind = domain::command_kind::amend_order;
     moved.account = domain::account_id{2};
-    moved.flags = domain::amend_flag::account;
-    moved.other_account = domain::account_id{1};
+    moved.amend_order().flags = domain::amend_flag::account;
+    moved.amend_order().other_account = domain::account_id{1};
     EXPECT_TRUE(venue.opens_beyond(moved, 2));
     EXPECT_FALSE(venue.opens_beyond(moved, 3));
     std::vector<std::byte> bytes;
@@ -280,7 +280,7 @@ TEST(flooding, N6_refused_orders_use_up_no_positions) {
     facility venue({.orders_max = 100, .accounts_max = 4, .positions_max = 4}, instruments, heard);
     const std::uint64_t before = venue.state_hash();
     domain::command c = limit(1, domain::side::buy, 10, 1);
-    c.time_in_force = domain::time_in_force::ioc;
+    c.order_terms().time_in_force = domain::time_in_force::ioc;
     for (const domain::instrument& i : instruments) {
         c.instrument = i.id;
         venue.apply(c);

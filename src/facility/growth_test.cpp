@@ -46,10 +46,10 @@ class counted_venue {
     std::uint64_t enter(trading_phase phase, std::uint32_t instrument = 0, std::int64_t resume_time = 0) {
         command c;
         c.kind = command_kind::change_phase;
-        c.phase = phase;
+        c.change_phase().phase = phase;
         c.instrument = domain::instrument_id{instrument};
-        c.resume_time = domain::time_ns{resume_time};
-        c.is_operator = 1;
+        c.change_phase().resume_time = domain::time_ns{resume_time};
+        c.set_operator(true);
         return apply(c);
     }
     [[nodiscard]] reject_reason refusal() const {
@@ -70,7 +70,7 @@ class counted_venue {
 };
 
 command iceberg(command c, std::uint32_t shown) {
-    c.display_quantity = domain::quantity_lots{shown};
+    c.enter_order().display_quantity = domain::quantity_lots{shown};
     return c;
 }
 
@@ -108,9 +108,9 @@ std::uint64_t steps_of_refusal(const fill_case& f, std::uint32_t orders, std::ui
         venue.apply(f.has_icebergs ? iceberg(c, 1) : c);
     }
     command wants = limit(taker, side::buy, 100 + std::int64_t{levels}, 2 * orders + 1);
-    wants.self_match_prevention = f.self_match;
-    wants.time_in_force = f.by_minimum ? time_in_force::ioc : time_in_force::fok;
-    if (f.by_minimum) wants.minimum_quantity = wants.quantity;
+    wants.enter_order().self_match_prevention = f.self_match;
+    wants.order_terms().time_in_force = f.by_minimum ? time_in_force::ioc : time_in_force::fok;
+    if (f.by_minimum) wants.enter_order().minimum_quantity = wants.enter_order().quantity;
     const std::uint64_t steps = venue.apply(wants);
     EXPECT_NE(venue.refusal(), reject_reason::none);
     return steps;
@@ -189,15 +189,15 @@ long_command leave(std::uint32_t own, std::uint32_t others, bool expires) {
         command c = limit(maker, side::sell, 100 + i % 50, 2, i + 1);
         if (i < others) venue.apply(i % 2 == 0 ? c : elsewhere(c));
         c.account = domain::account_id{taker};
-        c.time_in_force = time_in_force::gtd;
-        c.expire_time = domain::time_ns{end};
+        c.order_terms().time_in_force = time_in_force::gtd;
+        c.enter_order().expire_time = domain::time_ns{end};
         if (i < own) venue.apply(i % 2 == 0 ? c : elsewhere(c));
     }
     command c = limit(expires ? maker : taker, side::buy, 0, 0);
     c.kind = command_kind::cancel_orders;
     c.instrument = {};
-    c.sides = domain::cancel_sides::buy;
-    if (!expires) c.sides = domain::cancel_sides::both;
+    c.cancel_orders().sides = domain::cancel_sides::buy;
+    if (!expires) c.cancel_orders().sides = domain::cancel_sides::both;
     const std::uint64_t steps = expires ? venue.apply_at(end + 1, c) - others : venue.apply(c);
     return {steps, venue.events_count()};
 }

@@ -57,24 +57,24 @@ class implied_law : public ::testing::Test, protected implied_venue {
         command c =
             order(account(), random_.below(2) == 0 ? side::buy : side::sell, book,
                   (is_spread ? 0 : 100) + random_.between(-6, 6), 1 + static_cast<std::uint32_t>(random_.below(6)));
-        c.self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
+        c.enter_order().self_match_prevention = static_cast<domain::self_match_prevention>(random_.below(5));
         switch (random_.below(12)) {
-            case 0: c.time_in_force = domain::time_in_force::ioc; break;
-            case 1: c.time_in_force = domain::time_in_force::fok; break;
-            case 2: c.minimum_quantity = domain::quantity_lots{1}; break;
-            case 3: c.display_quantity = domain::quantity_lots{1}; break;
-            case 4: c.flags = domain::order_flag::post_only; break;
-            case 5: c.flags = domain::order_flag::post_only | domain::order_flag::reprice; break;
+            case 0: c.order_terms().time_in_force = domain::time_in_force::ioc; break;
+            case 1: c.order_terms().time_in_force = domain::time_in_force::fok; break;
+            case 2: c.enter_order().minimum_quantity = domain::quantity_lots{1}; break;
+            case 3: c.enter_order().display_quantity = domain::quantity_lots{1}; break;
+            case 4: c.enter_order().flags = domain::order_flag::post_only; break;
+            case 5: c.enter_order().flags = domain::order_flag::post_only | domain::order_flag::reprice; break;
             case 6:
-                c.type = static_cast<domain::order_type>(2 + random_.below(3));
-                c.price = price_ticks{random_.between(0, 3)};
-                c.time_in_force = domain::time_in_force::ioc;
+                c.order_terms().type = static_cast<domain::order_type>(2 + random_.below(3));
+                c.enter_order().price = price_ticks{random_.between(0, 3)};
+                c.order_terms().time_in_force = domain::time_in_force::ioc;
                 break;
             case 7:
-                c.type = static_cast<domain::order_type>(5 + random_.below(3));
-                c.trigger_price = price_ticks{c.price.value + random_.between(-3, 3)};
+                c.order_terms().type = static_cast<domain::order_type>(5 + random_.below(3));
+                c.enter_order().trigger_price = price_ticks{c.enter_order().price.value + random_.between(-3, 3)};
                 break;
-            case 8: c.type = domain::order_type::market_to_limit; break;
+            case 8: c.order_terms().type = domain::order_type::market_to_limit; break;
             default: break;
         }
         return c;
@@ -83,28 +83,34 @@ class implied_law : public ::testing::Test, protected implied_venue {
         command c = random_order();
         const std::uint64_t kind = random_.below(100);
         if (kind < 12 && !orders_.empty()) {
+            const domain::enter_order o = c.enter_order();
             c.kind = command_kind::amend_order;
-            c.order = orders_[random_.below(orders_.size())];
-            c.type = domain::order_type::limit;
-            c.flags = 0;
+            c.amend_order() = {};
+            c.set_request(o.request);
+            c.amend_order().order = orders_[random_.below(orders_.size())];
+            c.amend_order().price = o.price;
+            c.amend_order().quantity = o.quantity;
+            c.amend_order().trigger_price = o.trigger_price;
+            c.amend_order().display_quantity = o.display_quantity;
         } else if (kind < 20 && !orders_.empty()) {
             c.kind = command_kind::cancel_order;
-            c.order = orders_[random_.below(orders_.size())];
+            c.cancel_order().order = orders_[random_.below(orders_.size())];
         } else if (kind < 30) {
             const command o = c;
-            c = order(o.account.value, side::buy, static_cast<implied_book>(o.instrument.value - 11), o.price.value, 2);
+            c = order(o.account.value, side::buy, static_cast<implied_book>(o.instrument.value - 11),
+                      o.enter_order().price.value, 2);
             c.kind = command_kind::enter_quote;
-            c.ask_price = price_ticks{o.price.value + random_.between(1, 3)};
-            c.ask_quantity = o.quantity;
+            c.enter_quote().ask_price = price_ticks{o.enter_order().price.value + random_.between(1, 3)};
+            c.enter_quote().ask_quantity = o.enter_order().quantity;
         } else if (kind < 33) {
             c = {};
             c.kind = command_kind::change_phase;
-            c.is_operator = 1;
+            c.set_operator(true);
             if (random_.below(3) != 0)
                 c.instrument = domain::instrument_id{11 + static_cast<std::uint32_t>(random_.below(6))};
             constexpr std::array phases{trading_phase::halted, trading_phase::closing_auction,
                                         trading_phase::continuous, trading_phase::continuous};
-            c.phase = phases[random_.below(phases.size())];
+            c.change_phase().phase = phases[random_.below(phases.size())];
         }
         c.time = domain::time_ns{time_ += random_.between(0, 20)};
         return c;

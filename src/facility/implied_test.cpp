@@ -66,7 +66,7 @@ TEST_F(implied, says_only_what_a_command_has_changed_and_takes_it_back_when_it_i
 
 TEST_F(implied, shows_no_more_than_the_partners_show) {
     command c = order(1, side::sell, june, 105, 9);
-    c.display_quantity = domain::quantity_lots{2};
+    c.enter_order().display_quantity = domain::quantity_lots{2};
     apply(c);
     enter(1, side::sell, spread, -5, 3);
     EXPECT_EQ(said_of(march), "- | 100 x 2");
@@ -176,7 +176,7 @@ TEST_F(implied, counts_only_direct_orders_for_fill_or_kill_and_trades_only_with_
     enter(1, side::sell, june, 105, 4);
     enter(1, side::sell, spread, -5, 4);
     command c = order(2, side::buy, march, 102, 2);
-    c.time_in_force = time_in_force::fok;
+    c.order_terms().time_in_force = time_in_force::fok;
     EXPECT_EQ(reason_of(apply(c)), reject_reason::insufficient_quantity);
     enter(3, side::sell, march, 102, 2);
     EXPECT_EQ(fills(apply(c)), (strings{"2 at 102"}));
@@ -186,7 +186,7 @@ TEST_F(implied, lets_a_minimum_be_traded_directly_before_anything_else) {
     enter(1, side::sell, june, 105, 4);
     enter(1, side::sell, spread, -5, 4);
     command c = order(2, side::buy, march, 102, 3);
-    c.minimum_quantity = domain::quantity_lots{2};
+    c.enter_order().minimum_quantity = domain::quantity_lots{2};
     EXPECT_EQ(reason_of(apply(c)), reject_reason::insufficient_quantity);
     enter(3, side::sell, march, 102, 2);
     EXPECT_EQ(fills(apply(c)), (strings{"2 at 102", "1 at 100, 1 at 105, 1 at -5"}));
@@ -196,17 +196,17 @@ TEST_F(implied, refuses_a_post_only_order_that_an_implied_price_would_fill_and_m
     enter(1, side::sell, june, 105, 4);
     enter(1, side::sell, spread, -5, 4);
     command c = order(2, side::buy, march, 100, 3);
-    c.flags = domain::order_flag::post_only;
+    c.enter_order().flags = domain::order_flag::post_only;
     EXPECT_EQ(reason_of(apply(c)), reject_reason::would_take_liquidity);
-    c.flags |= domain::order_flag::reprice;
+    c.enter_order().flags |= domain::order_flag::reprice;
     apply(c);
     EXPECT_EQ(top(march).bid_price.value, 99);
 }
 
 TEST_F(implied, gives_immediate_and_market_orders_what_is_implied) {
     command c = order(2, side::buy, march, 0, 3);
-    c.type = domain::order_type::market;
-    c.time_in_force = time_in_force::ioc;
+    c.order_terms().type = domain::order_type::market;
+    c.order_terms().time_in_force = time_in_force::ioc;
     enter(1, side::sell, june, 105, 2);
     EXPECT_EQ(reason_of(apply(c)), reject_reason::no_counterparty);
     enter(1, side::sell, spread, -5, 4);
@@ -223,7 +223,7 @@ TEST_F(implied, takes_the_implied_price_for_the_best_of_a_market_to_limit_order)
     enter(1, side::sell, spread, -5, 4);
     enter(3, side::sell, march, 101, 4);
     command c = order(2, side::buy, march, 0, 3);
-    c.type = domain::order_type::market_to_limit;
+    c.order_terms().type = domain::order_type::market_to_limit;
     EXPECT_EQ(fills(apply(c)), (strings{"2 at 100, 2 at 105, 2 at -5"}));
     EXPECT_EQ(top(march).bid_price.value, 100) << "and rests there";
 }
@@ -232,13 +232,13 @@ TEST_F(implied, prevents_self_matches_with_the_partner_orders) {
     enter(2, side::sell, june, 105, 4);
     enter(1, side::sell, spread, -5, 4);
     command c = order(2, side::buy, march, 100, 3);
-    c.self_match_prevention = self_match_prevention::cancel_newest;
+    c.enter_order().self_match_prevention = self_match_prevention::cancel_newest;
     EXPECT_EQ(reason_of(apply(c)), reject_reason::self_match_prevented);
-    c.self_match_prevention = self_match_prevention::decrement;
+    c.enter_order().self_match_prevention = self_match_prevention::decrement;
     auto events = apply(c);
     EXPECT_TRUE(fills(events).empty());
     EXPECT_EQ(top(june).ask_quantity.value, 1U) << "both have lost 3";
-    c.self_match_prevention = self_match_prevention::cancel_resting;
+    c.enter_order().self_match_prevention = self_match_prevention::cancel_resting;
     events = apply(c);
     EXPECT_TRUE(fills(events).empty());
     EXPECT_EQ(top(june).ask_price, no_price);
@@ -247,9 +247,9 @@ TEST_F(implied, prevents_self_matches_with_the_partner_orders) {
 
 TEST_F(implied, sets_waiting_orders_free_in_every_book_that_has_traded) {
     command stop = order(4, side::sell, june, 105, 1);
-    stop.type = domain::order_type::stop_limit;
-    stop.trigger_price = domain::price_ticks{105};
-    stop.price = domain::price_ticks{104};
+    stop.order_terms().type = domain::order_type::stop_limit;
+    stop.enter_order().trigger_price = domain::price_ticks{105};
+    stop.enter_order().price = domain::price_ticks{104};
     apply(stop);
     EXPECT_EQ(top(june).ask_price, no_price);
     enter(1, side::sell, june, 105, 1);
@@ -302,8 +302,8 @@ TEST_F(implied, trades_what_stands_crossed_when_a_book_goes_on) {
 
 TEST_F(implied, goes_on_with_waiting_orders_after_what_stood_crossed) {
     command stop = order(4, side::buy, june, 110, 1);
-    stop.type = domain::order_type::stop_limit;
-    stop.trigger_price = domain::price_ticks{106};
+    stop.order_terms().type = domain::order_type::stop_limit;
+    stop.enter_order().trigger_price = domain::price_ticks{106};
     apply(stop);
     enter(1, side::sell, june, 105, 1);
     change_phase(june, trading_phase::halted);
@@ -318,9 +318,9 @@ TEST_F(implied, is_over_for_good_when_a_leg_is_settled) {
     enter(1, side::sell, spread, -5, 3);
     command c;
     c.kind = domain::command_kind::settle_instrument;
-    c.is_operator = 1;
+    c.set_operator(true);
     c.instrument = id_of(june);
-    c.price = domain::price_ticks{105};
+    c.settle_instrument().price = domain::price_ticks{105};
     apply(c);
     EXPECT_EQ(said_of(march), "- | -");
     EXPECT_TRUE(fills(enter(2, side::buy, march, 100, 1)).empty());

@@ -73,15 +73,15 @@ class implied_venue {
                                      std::uint32_t total) {
         domain::command c = limit(account, domain::side::buy, price, total);
         c.kind = domain::command_kind::amend_order;
-        c.order = order;
+        c.amend_order().order = order;
         return apply(c);
     }
     std::vector<domain::event> quote(std::uint32_t account, implied_book book, std::int64_t bid, std::uint32_t bid_lots,
                                      std::int64_t ask, std::uint32_t ask_lots) {
         domain::command c = order(account, domain::side::buy, book, bid, bid_lots);
         c.kind = domain::command_kind::enter_quote;
-        c.ask_price = domain::price_ticks{ask};
-        c.ask_quantity = domain::quantity_lots{ask_lots};
+        c.enter_quote().ask_price = domain::price_ticks{ask};
+        c.enter_quote().ask_quantity = domain::quantity_lots{ask_lots};
         return apply(c);
     }
     std::vector<domain::event> cancel_all(std::uint32_t account, implied_book book) {
@@ -95,9 +95,9 @@ class implied_venue {
     std::vector<domain::event> change_phase(implied_book book, domain::trading_phase phase) {
         domain::command c;
         c.kind = domain::command_kind::change_phase;
-        c.is_operator = 1;
+        c.set_operator(true);
         c.instrument = id_of(book);
-        c.phase = phase;
+        c.change_phase().phase = phase;
         return apply(c);
     }
 

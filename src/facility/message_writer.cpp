@@ -17,7 +17,7 @@ void message_writer::protection_changed(const quote_protection& p, domain::accou
                        p.window_ms,
                        account,
                        session,
-                       session == command_->session ? command_->request : 0,
+                       session == command_->session ? command_->request() : 0,
                        {}};
 }
 
@@ -25,7 +25,7 @@ void message_writer::request_done(domain::instrument_id instrument, domain::acco
     buffer_
         .append(domain::event_kind::request_done, instrument, domain::side::buy, domain::reject_reason::none,
                 domain::event_flag::last_of_request)
-        .order = {{}, {}, domain::no_price, {}, account, command_->session, command_->request};
+        .order = {{}, {}, domain::no_price, {}, account, command_->session, command_->request()};
 }
 
 void message_writer::numbers_reset(domain::time_ns day_begin) noexcept {
@@ -81,7 +81,7 @@ void message_writer::status(std::uint32_t slot, std::uint8_t flags) noexcept {
                   domain::quantity_lots{engine_.order_at(slot).total()},
                   r.account,
                   command_->session,
-                  command_->request};
+                  command_->request()};
 }
 
 void message_writer::begin_day(std::uint32_t book) noexcept {

@@ -82,7 +82,7 @@ class message_writer {
     void reject(domain::instrument_id instrument, domain::side side, domain::reject_reason reason,
                 domain::order_id order, domain::price_ticks price, domain::quantity_lots quantity) noexcept {
         buffer_.append(domain::event_kind::order_rejected, instrument, side, reason, answer_of_quote()).order = {
-            order, command_->client_order, price, quantity, command_->account, command_->session, command_->request};
+            order, command_->client_order, price, quantity, command_->account, command_->session, command_->request()};
     }
     /// The side of a quote is entered or changed; the changes of the book follow.
     void quote_side(domain::event_kind kind, std::uint32_t book, std::uint32_t slot, domain::price_ticks price,
@@ -99,7 +99,7 @@ class message_writer {
                       domain::quantity_lots{ask_open},
                       command_->account,
                       command_->session,
-                      command_->request,
+                      command_->request(),
                       {}};
     }
     /// An account's quote limits have changed, or have been reached.
@@ -349,8 +349,8 @@ class message_writer {
 
     /// The mark of the event that answers a command, unless more quotes of the same request follow.
     [[nodiscard]] std::uint8_t answer_of_quote() const noexcept {
-        const bool goes_on =
-            command_->kind == domain::command_kind::enter_quote && (command_->flags & domain::quote_flag::more) != 0;
+        const bool goes_on = command_->kind == domain::command_kind::enter_quote &&
+                             (command_->enter_quote().flags & domain::quote_flag::more) != 0;
         return goes_on ? std::uint8_t{0} : domain::event_flag::last_of_request;
     }
     [[gnu::noinline]] void quotes_traded(const order_record& aggressor, const order_record& resting,
@@ -377,7 +377,7 @@ class message_writer {
         const order_record& r = orders_[slot];
         buffer_.write(scope_word(ids_[book], r.side), kind_word(kind, reason, flags),
                       domain::private_order{order, r.client_order, price, domain::quantity_lots{quantity}, r.account,
-                                            r.session, r.session == command_->session ? command_->request : 0});
+                                            r.session, r.session == command_->session ? command_->request() : 0});
     }
     /// Writes an event for the owner of the order and, when another session of the account asked, one for that session.
     [[gnu::always_inline]] void answer(domain::event_kind kind, std::uint32_t book, std::uint32_t slot,
@@ -396,7 +396,7 @@ class message_writer {
             domain::quantity_lots{quantity},
             r.account,
             command_->session,
-            command_->request};
+            command_->request()};
     }
     /// L3, L2 and, when the best level changed, L1.
     [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change,

@@ -70,9 +70,9 @@ struct recorder final : event_consumer {
     c.account = domain::account_id{account};
     c.session = domain::session_id{account + 100};
     c.instrument = domain::instrument_id{1};
-    c.side = side;
-    c.price = domain::price_ticks{price};
-    c.quantity = domain::quantity_lots{quantity};
+    c.order_terms().side = side;
+    c.enter_order().price = domain::price_ticks{price};
+    c.enter_order().quantity = domain::quantity_lots{quantity};
     c.client_order = domain::client_order_id{client_order};
     return c;
 }

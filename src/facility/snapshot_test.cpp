@@ -63,11 +63,11 @@ TEST_F(snapshots, replaces_whatever_a_used_facility_holds) {
 
 TEST_F(snapshots, remember_that_some_order_shows_less_than_it_has) {
     domain::command iceberg = limit(0, domain::side::sell, 100, 10);
-    iceberg.display_quantity = domain::quantity_lots{2};
+    iceberg.enter_order().display_quantity = domain::quantity_lots{2};
     venue.apply(iceberg);
     ASSERT_EQ(load(saved(venue)), std::error_code{});
     domain::command whole = limit(1, domain::side::buy, 100, 10);
-    whole.time_in_force = domain::time_in_force::fok;
+    whole.order_terms().time_in_force = domain::time_in_force::fok;
     venue.apply(whole);
     EXPECT_EQ(venue.open_orders_count(), 0U) << "what is hidden counts for an order that trades whole or not at all";
 }

@@ -20,8 +20,8 @@ void facility::state_machine::apply(const command& c) noexcept {
     sequence_ = c.sequence;
     was_used_ = true;
     positions_before_ = positions_.count();
-    if (c.verdict != reject_reason::none) {
-        refuse(c, c.verdict);
+    if (c.verdict() != reject_reason::none) {
+        refuse(c, c.verdict());
     } else if (c.account.value >= engine_.accounts_count()) {
         refuse(c, reject_reason::not_authorised);
     } else {
@@ -54,25 +54,27 @@ void facility::state_machine::apply(const command& c) noexcept {
     writer_.end([this](domain::instrument_id id) { return book_of(id); });
 }
 
-facility::state_machine::resolution facility::state_machine::resolve(const command& c) const noexcept {
-    if (c.order.value != 0) {
-        if (!engine_.is_open(c.order)) {
-            return {none, engine_.was_issued(c.order) ? reject_reason::order_not_open : reject_reason::unknown_order};
+facility::state_machine::resolution facility::state_machine::resolve(const command& c, domain::order_id order,
+                                                                     std::uint32_t target_request) const noexcept {
+    if (order.value != 0) {
+        if (!engine_.is_open(order)) {
+            return {none, engine_.was_issued(order) ? reject_reason::order_not_open : reject_reason::unknown_order};
         }
-        const std::uint32_t slot = matching::engine::slot_of(c.order);
+        const std::uint32_t slot = matching::engine::slot_of(order);
         if (orders_[slot].account != c.account) return {none, reject_reason::unknown_order};
         const bool is_quote = (orders_[slot].flags & quote_mark) != 0;
         return {is_quote ? none : slot, is_quote ? reject_reason::order_is_quote : reject_reason::none};
     }
     const std::uint32_t slot =
-        c.target_request != 0 ? orders_.find(c.session, c.target_request) : orders_.find(c.account, c.client_order);
+        target_request != 0 ? orders_.find(c.session, target_request) : orders_.find(c.account, c.client_order);
     if (slot == order_directory::none || orders_[slot].account != c.account)
         return {none, reject_reason::unknown_order};
     return {slot, reject_reason::none};
 }
 
 void facility::state_machine::cancel_order(const command& c) noexcept {
-    const auto [slot, unresolved] = resolve(c);
+    const domain::cancel_order& named = c.cancel_order();
+    const auto [slot, unresolved] = resolve(c, named.order, named.target_request);
     if (slot == none) {
         refuse(c, unresolved);
         return;
@@ -81,6 +83,7 @@ void facility::state_machine::cancel_order(const command& c) noexcept {
 }
 
 void facility::state_machine::cancel_orders(const command& c) noexcept {
+    const domain::cancel_orders& wanted = c.cancel_orders();
     std::uint32_t book = none;
     if (c.instrument.value != 0) {
         book = book_of(c.instrument);
@@ -91,33 +94,34 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
     }
     constexpr std::uint8_t of_quotes = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
     constexpr std::uint8_t flags_known = of_quotes | domain::cancel_flag::all_but_staying;
-    if (c.scope > domain::cancel_scope::session || c.sides > domain::cancel_sides::sell ||
-        (c.flags & ~flags_known) != 0 || (c.flags & of_quotes) == domain::cancel_flag::quotes_only) {
+    if (wanted.scope > domain::cancel_scope::session || wanted.sides > domain::cancel_sides::sell ||
+        (wanted.flags & ~flags_known) != 0 || (wanted.flags & of_quotes) == domain::cancel_flag::quotes_only) {
         refuse(c, reject_reason::invalid_combination);
         return;
     }
     // An operator may name anybody's account.
-    const domain::account_id account = c.other_account.value != 0 ? c.other_account : c.account;
-    if (c.other_account.value != 0 && (c.is_operator == 0 || account.value >= engine_.accounts_count())) {
+    const domain::account_id account = wanted.other_account.value != 0 ? wanted.other_account : c.account;
+    if (wanted.other_account.value != 0 && (!c.is_operator() || account.value >= engine_.accounts_count())) {
         refuse(c, reject_reason::not_authorised);
         return;
     }
-    const bool covers_quotes = (c.flags & domain::cancel_flag::quotes_too) != 0;
-    const bool covers_orders = (c.flags & domain::cancel_flag::quotes_only) == 0;
+    const bool covers_quotes = (wanted.flags & domain::cancel_flag::quotes_too) != 0;
+    const bool covers_orders = (wanted.flags & domain::cancel_flag::quotes_only) == 0;
     const std::uint8_t spared =
-        (c.flags & domain::cancel_flag::all_but_staying) != 0 ? domain::order_flag::stays : std::uint8_t{0};
+        (wanted.flags & domain::cancel_flag::all_but_staying) != 0 ? domain::order_flag::stays : std::uint8_t{0};
     const auto is_covered = [&](std::uint32_t slot, std::uint32_t at) {
         return (orders_[slot].flags & spared) == 0 &&
                ((orders_[slot].flags & quote_mark) != 0 ? covers_quotes : covers_orders) &&
-               (book == none || at == book) && (c.product.value == 0 || instruments_[at].product == c.product) &&
-               (c.sides == domain::cancel_sides::both ||
-                (c.sides == domain::cancel_sides::buy) == (orders_[slot].side == side::buy)) &&
-               (c.scope == domain::cancel_scope::account || orders_[slot].session == c.session);
+               (book == none || at == book) &&
+               (wanted.product.value == 0 || instruments_[at].product == wanted.product) &&
+               (wanted.sides == domain::cancel_sides::both ||
+                (wanted.sides == domain::cancel_sides::buy) == (orders_[slot].side == side::buy)) &&
+               (wanted.scope == domain::cancel_scope::account || orders_[slot].session == c.session);
     };
     const std::uint32_t last = engine_.newest_order_of(account.value, is_covered);
     if (last == none) {
         // Nobody is refused what nobody asked for: the venue's own cancel of a lost connection has no request.
-        if (c.request == 0) return writer_.request_done({}, account);
+        if (c.request() == 0) return writer_.request_done({}, account);
         refuse(c, reject_reason::nothing_to_cancel);
         return;
     }
@@ -132,31 +136,32 @@ void facility::state_machine::reset_session_numbers(const command& c) noexcept {
         ++steps_;
         return true;
     });
-    writer_.numbers_reset(c.day_begin);
+    writer_.numbers_reset(c.reset_session_numbers().day_begin);
 }
 
 void facility::state_machine::query_order(const command& c) noexcept {
+    const domain::query_order& wanted = c.query_order();
     last_query_ = {};
-    if (c.flags == 0) {
-        const auto [slot, unresolved] = resolve(c);
+    if (wanted.flags == 0) {
+        const auto [slot, unresolved] = resolve(c, wanted.order, wanted.target_request);
         if (slot == none) return refuse(c, unresolved);
         writer_.status(slot, domain::event_flag::last_of_request);
         return;
     }
-    const bool of_account = (c.flags & domain::query_flag::all_of_account) != 0;
+    const bool of_account = (wanted.flags & domain::query_flag::all_of_account) != 0;
     const auto known =
         static_cast<std::uint8_t>(domain::query_flag::behind | (of_account ? domain::query_flag::all_of_account
                                                                            : domain::query_flag::all_of_session));
-    if ((c.flags & ~known) != 0 || c.flags == domain::query_flag::behind) {
+    if ((wanted.flags & ~known) != 0 || wanted.flags == domain::query_flag::behind) {
         return refuse(c, reject_reason::invalid_combination);
     }
     std::uint32_t behind = matching::engine::from_the_oldest;
-    if ((c.flags & domain::query_flag::behind) != 0) {
-        const bool is_open = engine_.is_open(c.order);
-        behind = matching::engine::slot_of(c.order);
+    if ((wanted.flags & domain::query_flag::behind) != 0) {
+        const bool is_open = engine_.is_open(wanted.order);
+        behind = matching::engine::slot_of(wanted.order);
         if (!is_open || orders_[behind].account != c.account) {
-            return refuse(c, !is_open && engine_.was_issued(c.order) ? reject_reason::order_not_open
-                                                                     : reject_reason::unknown_order);
+            return refuse(c, !is_open && engine_.was_issued(wanted.order) ? reject_reason::order_not_open
+                                                                          : reject_reason::unknown_order);
         }
     }
     std::uint32_t looks = 0;
@@ -178,18 +183,25 @@ void facility::state_machine::query_order(const command& c) noexcept {
 
 void facility::state_machine::refuse(const command& c, reject_reason reason) noexcept {
     positions_.give_back_from(positions_before_);
-    const bool has_terms = c.kind == command_kind::enter_order || c.kind == command_kind::amend_order;
-    const bool has_limit =
-        c.kind == command_kind::amend_order ||
-        (c.kind == command_kind::enter_order && (c.type == order_type::limit || c.type == order_type::stop_limit));
-    writer_.reject(c.instrument, c.side == side::sell ? c.side : side::buy, reason, {},
-                   has_limit ? c.price : domain::no_price, has_terms ? c.quantity : domain::quantity_lots{});
+    // Of other kinds than enter_order the byte is zero, unless the command makes no sense.
+    const side s = c.terms.order.side == side::sell ? side::sell : side::buy;
+    domain::price_ticks price = domain::no_price;
+    domain::quantity_lots quantity{};
+    if (c.kind == command_kind::enter_order) {
+        const order_type type = c.order_terms().type;
+        if (type == order_type::limit || type == order_type::stop_limit) price = c.enter_order().price;
+        quantity = c.enter_order().quantity;
+    } else if (c.kind == command_kind::amend_order) {
+        price = c.amend_order().price;
+        quantity = c.amend_order().quantity;
+    }
+    writer_.reject(c.instrument, s, reason, {}, price, quantity);
 }
 
-void facility::state_machine::refuse(const command& c, reject_reason reason, std::uint32_t slot) noexcept {
+void facility::state_machine::refuse_amend(const command& c, reject_reason reason, std::uint32_t slot) noexcept {
     positions_.give_back_from(positions_before_);
     writer_.reject(instruments_[engine_.level_of(slot).book].id, orders_[slot].side, reason, engine_.id_of(slot),
-                   c.price, c.quantity);
+                   c.amend_order().price, c.amend_order().quantity);
 }
 
 }  // namespace corro::facility

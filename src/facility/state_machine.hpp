@@ -143,7 +143,7 @@ class facility::state_machine {
     void settle_instrument(const domain::command& c) noexcept;
     void begin_day(const domain::command& c) noexcept;
     template <class Visit>
-    void for_each_covered(const domain::command& c, Visit&& visit) noexcept;
+    void for_each_covered(domain::instrument_id instrument, domain::product_id product, Visit&& visit) noexcept;
     /// Moves a book to another phase and ends the old one.
     void enter_phase(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
                      domain::reject_reason reason) noexcept;
@@ -267,10 +267,12 @@ class facility::state_machine {
     [[nodiscard]] domain::reject_reason check_entry(const domain::command& c) const noexcept;
     [[nodiscard]] static domain::reject_reason check_price(const domain::instrument& i,
                                                            domain::price_ticks price) noexcept;
-    [[nodiscard]] resolution resolve(const domain::command& c) const noexcept;
+    /// The open order that a command names by its id or, without one, by a request or by its `client_order`.
+    [[nodiscard]] resolution resolve(const domain::command& c, domain::order_id order,
+                                     std::uint32_t target_request) const noexcept;
     void hash_order(state_hasher& hasher, std::uint32_t slot) const;
     void refuse(const domain::command& c, domain::reject_reason reason) noexcept;
-    void refuse(const domain::command& c, domain::reject_reason reason, std::uint32_t slot) noexcept;
+    void refuse_amend(const domain::command& c, domain::reject_reason reason, std::uint32_t slot) noexcept;
 
     std::vector<domain::instrument> definitions_;    ///< by book index
     std::vector<domain::instrument> instruments_;    ///< the same, with the price bands that implied matching leaves

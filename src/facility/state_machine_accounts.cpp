@@ -13,8 +13,9 @@ using domain::defined_account;
 using domain::reject_reason;
 
 void facility::state_machine::define_account(const command& c) noexcept {
-    if (c.is_operator == 0) return;
-    static_cast<void>(define({c.other_account, c.other_session, c.quantity.value}));
+    const domain::define_account& wanted = c.define_account();
+    if (!c.is_operator()) return;
+    static_cast<void>(define({wanted.other_account, wanted.first_session, wanted.sessions_count}));
 }
 
 /// False: it is no account that can be defined behind the others.
@@ -32,7 +33,7 @@ bool facility::state_machine::define(const defined_account& a) noexcept {
 }
 
 void facility::state_machine::set_account_limits(const command& c) noexcept {
-    if (take_limits(c) == reject_reason::none) rules_.set_configured(c.other_account);
+    if (take_limits(c) == reject_reason::none) rules_.set_configured(c.set_limits().other_account);
 }
 
 void facility::state_machine::transfer_accounts(base::archive& a) noexcept {

@@ -18,31 +18,32 @@ constexpr std::uint8_t amend_flags_known = domain::amend_flag::open_quantity | d
 }  // namespace
 
 void facility::state_machine::amend_order(const command& c) noexcept {
-    const auto [slot, unresolved] = resolve(c);
+    const domain::amend_order& wanted = c.amend_order();
+    const auto [slot, unresolved] = resolve(c, wanted.order, wanted.target_request);
     if (slot == none) {
         refuse(c, unresolved);
         return;
     }
-    if ((c.flags & ~amend_flags_known) != 0) {
-        refuse(c, reject_reason::invalid_combination, slot);
+    if ((wanted.flags & ~amend_flags_known) != 0) {
+        refuse_amend(c, reject_reason::invalid_combination, slot);
         return;
     }
     const matching::level_state level = engine_.level_of(slot);
     const matching::order_view order = engine_.order_at(slot);
     const std::uint32_t filled = orders_[slot].total - order.total();
-    const bool names_open = (c.flags & domain::amend_flag::open_quantity) != 0;
-    if (c.quantity.value <= (names_open ? 0 : filled)) {
+    const bool names_open = (wanted.flags & domain::amend_flag::open_quantity) != 0;
+    if (wanted.quantity.value <= (names_open ? 0 : filled)) {
         engine_.cancel(slot, writer_);
         return;
     }
-    const std::uint64_t total = std::uint64_t{c.quantity.value} + (names_open ? filled : 0);
+    const std::uint64_t total = std::uint64_t{wanted.quantity.value} + (names_open ? filled : 0);
     if (total > instruments_[level.book].order_quantity_max.value) {
-        refuse(c, reject_reason::invalid_quantity, slot);
+        refuse_amend(c, reject_reason::invalid_quantity, slot);
         return;
     }
     amendment a{.total = static_cast<std::uint32_t>(total), .open = static_cast<std::uint32_t>(total) - filled};
     if (const reject_reason reason = check_amend(c, slot, level, order, a); reason != reject_reason::none) {
-        refuse(c, reason, slot);
+        refuse_amend(c, reason, slot);
         return;
     }
     orders_[slot].total = a.total;
@@ -58,10 +59,11 @@ void facility::state_machine::amend_order(const command& c) noexcept {
 reject_reason facility::state_machine::check_amend(const command& c, std::uint32_t slot,
                                                    const matching::level_state& level,
                                                    const matching::order_view& order, amendment& a) noexcept {
-    const auto changes = [&](std::uint8_t flag) { return (c.flags & flag) != 0; };
+    const domain::amend_order& wanted = c.amend_order();
+    const auto changes = [&](std::uint8_t flag) { return (wanted.flags & flag) != 0; };
     const order_record& record = orders_[slot];
     const domain::instrument& instrument = instruments_[level.book];
-    a.account = changes(domain::amend_flag::account) ? c.other_account : record.account;
+    a.account = changes(domain::amend_flag::account) ? wanted.other_account : record.account;
     a.position = record.position;
     const bool moves = a.account != record.account;
     if (moves) {
@@ -79,18 +81,18 @@ reject_reason facility::state_machine::check_amend(const command& c, std::uint32
         if (reason != reject_reason::none) return reason;
     }
     const bool has_limit = !level.is_waiting || orders_.waiting(slot).type == order_type::stop_limit;
-    a.limit = has_limit ? c.price : domain::no_price;
+    a.limit = has_limit ? wanted.price : domain::no_price;
     a.trigger = level.price;
     if (changes(domain::amend_flag::trigger_price)) {
         if (!level.is_waiting) return reject_reason::order_not_waiting;
-        a.trigger = c.trigger_price;
+        a.trigger = wanted.trigger_price;
         const reject_reason reason = check_price(instrument, a.trigger);
         if (reason != reject_reason::none) return reason;
     }
     a.display = level.is_waiting ? orders_.waiting(slot).display : order.display;
     if (changes(domain::amend_flag::display_quantity)) {
-        if (!has_limit && c.display_quantity.value != 0) return reject_reason::invalid_combination;
-        a.display = c.display_quantity.value;
+        if (!has_limit && wanted.display_quantity.value != 0) return reject_reason::invalid_combination;
+        a.display = wanted.display_quantity.value;
     }
     if (a.display != 0 && a.total / a.display > display_parts_max) return reject_reason::invalid_quantity;
     if (has_limit) {

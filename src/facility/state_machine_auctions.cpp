@@ -17,22 +17,26 @@ using domain::trading_phase;
 // --- Which orders a phase takes --------------------------------------------------------------------------------------
 
 reject_reason facility::state_machine::check_phase(const command& c, std::uint32_t book) const noexcept {
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
     const trading_phase phase = rules_.book(book).phase;
     const bool opens = phase == trading_phase::pre_open || phase == trading_phase::opening_auction;
-    if ((c.time_in_force == time_in_force::at_the_open && !opens) ||
-        (c.time_in_force == time_in_force::at_the_close && phase != trading_phase::closing_auction)) {
+    if ((t.time_in_force == time_in_force::at_the_open && !opens) ||
+        (t.time_in_force == time_in_force::at_the_close && phase != trading_phase::closing_auction)) {
         return reject_reason::not_in_this_phase;
     }
-    if (!domain::collects(phase) || c.type >= order_type::stop) return reject_reason::none;
-    const bool can_collect = c.type == order_type::limit && domain::is_lasting(c.time_in_force) &&
-                             (c.flags & domain::order_flag::of_price) == 0 && c.minimum_quantity.value == 0;
+    if (!domain::collects(phase) || t.type >= order_type::stop) return reject_reason::none;
+    const bool can_collect = t.type == order_type::limit && domain::is_lasting(t.time_in_force) &&
+                             (o.flags & domain::order_flag::of_price) == 0 && o.minimum_quantity.value == 0;
     return can_collect ? reject_reason::none : reject_reason::not_in_this_phase;
 }
 
 bool facility::state_machine::starts_auction(const command& c, std::uint32_t book) const noexcept {
-    return instruments_[book].volatility_auction != 0 && c.type == order_type::limit &&
-           domain::is_lasting(c.time_in_force) && (c.flags & domain::order_flag::of_price) == 0 &&
-           c.minimum_quantity.value == 0;
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
+    return instruments_[book].volatility_auction != 0 && t.type == order_type::limit &&
+           domain::is_lasting(t.time_in_force) && (o.flags & domain::order_flag::of_price) == 0 &&
+           o.minimum_quantity.value == 0;
 }
 
 void facility::state_machine::start_volatility_auction(std::uint32_t book, reject_reason reason) noexcept {
@@ -125,12 +129,13 @@ void facility::state_machine::publish_indicatives() noexcept {
 // --- The end of an instrument ----------------------------------------------------------------------------------------
 
 void facility::state_machine::settle_instrument(const command& c) noexcept {
-    if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
+    const domain::settle_instrument& settled = c.settle_instrument();
+    if (!c.is_operator()) return refuse(c, reject_reason::not_authorised);
     const std::uint32_t book = book_of(c.instrument);
     if (book == none) return refuse(c, reject_reason::unknown_instrument);
     book_rules& b = rules_.book(book);
     if (b.is_settled) return refuse(c, reject_reason::instrument_settled);
-    if (c.price.value > domain::price_ticks_max || c.price.value < -domain::price_ticks_max) {
+    if (settled.price.value > domain::price_ticks_max || settled.price.value < -domain::price_ticks_max) {
         return refuse(c, reject_reason::invalid_price);
     }
     writer_.withdraw_for(reject_reason::instrument_settled);
@@ -139,9 +144,9 @@ void facility::state_machine::settle_instrument(const command& c) noexcept {
     for (std::uint32_t slot = 0; slot < positions_.count(); ++slot) {
         if (positions_[slot].instrument != book || positions_[slot].lots == 0) continue;
         const std::int64_t lots = positions_.settle(slot);
-        writer_.position_settled(book, positions_[slot].account, lots, c.price);
+        writer_.position_settled(book, positions_[slot].account, lots, settled.price);
     }
-    writer_.instrument_settled(book, c.price, open_interest);
+    writer_.instrument_settled(book, settled.price, open_interest);
     b.is_settled = true;
     b.owes_uncross = b.has_auction_orders = false;
     enter_phase(book, trading_phase::closed, 0, reject_reason::instrument_settled);

@@ -11,7 +11,7 @@ using domain::command;
 using domain::reject_reason;
 
 void facility::state_machine::define_instrument(const command& c) noexcept {
-    if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
+    if (!c.is_operator()) return refuse(c, reject_reason::not_authorised);
     const domain::definition d = domain::definition_of(c);
     if (const reject_reason reason = define(d); reason != reject_reason::none) return refuse(c, reason);
     writer_.instrument_defined(definitions_.back(), d.like);

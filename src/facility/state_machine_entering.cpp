@@ -35,60 +35,64 @@ reject_reason facility::state_machine::check_price(const domain::instrument& i, 
 }
 
 reject_reason facility::state_machine::check_instructions(const command& c) const noexcept {
-    if (!is_valid(c.side)) return reject_reason::invalid_side;
-    if (c.type < order_type::limit || c.type > order_type::market_if_touched) return reject_reason::invalid_order_type;
-    if (c.time_in_force < time_in_force::day || c.time_in_force > time_in_force::at_the_close) {
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
+    if (!is_valid(t.side)) return reject_reason::invalid_side;
+    if (t.type < order_type::limit || t.type > order_type::market_if_touched) return reject_reason::invalid_order_type;
+    if (t.time_in_force < time_in_force::day || t.time_in_force > time_in_force::at_the_close) {
         return reject_reason::invalid_time_in_force;
     }
-    if (c.self_match_prevention > self_match_prevention::decrement) return reject_reason::invalid_self_match_prevention;
+    if (o.self_match_prevention > self_match_prevention::decrement) return reject_reason::invalid_self_match_prevention;
     constexpr std::uint8_t flags_known = domain::order_flag::of_price | domain::order_flag::stays;
-    const unsigned of_price = c.flags & domain::order_flag::of_price;
-    if ((c.flags & ~flags_known) != 0 || of_price == domain::order_flag::reprice) {
+    const unsigned of_price = o.flags & domain::order_flag::of_price;
+    if ((o.flags & ~flags_known) != 0 || of_price == domain::order_flag::reprice) {
         return reject_reason::invalid_combination;
     }
-    const bool is_lasting = domain::is_lasting(c.time_in_force);
-    if (domain::is_for_auction(c.time_in_force) &&
-        (c.type != order_type::limit || (of_price | c.minimum_quantity.value) != 0)) {
+    const bool is_lasting = domain::is_lasting(t.time_in_force);
+    if (domain::is_for_auction(t.time_in_force) &&
+        (t.type != order_type::limit || (of_price | o.minimum_quantity.value) != 0)) {
         return reject_reason::invalid_combination;
     }
     const bool becomes_market =
-        c.type == order_type::market || c.type == order_type::stop || c.type == order_type::market_if_touched;
-    if (of_price != 0 && (!is_lasting || c.type != order_type::limit)) return reject_reason::invalid_combination;
-    if (c.flags != 0 && !is_lasting) return reject_reason::invalid_combination;
-    if (is_waiting(c.type) && !is_lasting) return reject_reason::invalid_combination;
-    if (c.display_quantity.value != 0 && (!is_lasting || becomes_market)) return reject_reason::invalid_combination;
-    if (c.minimum_quantity.value != 0 &&
-        (of_price != 0 || is_waiting(c.type) || c.time_in_force == time_in_force::fok)) {
+        t.type == order_type::market || t.type == order_type::stop || t.type == order_type::market_if_touched;
+    if (of_price != 0 && (!is_lasting || t.type != order_type::limit)) return reject_reason::invalid_combination;
+    if (o.flags != 0 && !is_lasting) return reject_reason::invalid_combination;
+    if (is_waiting(t.type) && !is_lasting) return reject_reason::invalid_combination;
+    if (o.display_quantity.value != 0 && (!is_lasting || becomes_market)) return reject_reason::invalid_combination;
+    if (o.minimum_quantity.value != 0 &&
+        (of_price != 0 || is_waiting(t.type) || t.time_in_force == time_in_force::fok)) {
         return reject_reason::invalid_combination;
     }
-    if (c.time_in_force == time_in_force::gtd) {
-        if (c.type == order_type::market) return reject_reason::invalid_combination;
-        return c.expire_time < c.time ? reject_reason::invalid_expire_time : reject_reason::none;
+    if (t.time_in_force == time_in_force::gtd) {
+        if (t.type == order_type::market) return reject_reason::invalid_combination;
+        return o.expire_time < c.time ? reject_reason::invalid_expire_time : reject_reason::none;
     }
-    return c.expire_time.value != 0 ? reject_reason::invalid_combination : reject_reason::none;
+    return o.expire_time.value != 0 ? reject_reason::invalid_combination : reject_reason::none;
 }
 
 reject_reason facility::state_machine::check_entry(const command& c) const noexcept {
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
     const std::uint32_t book = book_of(c.instrument);
     if (book == none) return reject_reason::unknown_instrument;
     if (const reject_reason reason = check_instructions(c); reason != reject_reason::none) return reason;
 
     const domain::instrument& instrument = instruments_[book];
-    if (c.quantity.value == 0 || c.quantity > instrument.order_quantity_max || c.minimum_quantity > c.quantity) {
+    if (o.quantity.value == 0 || o.quantity > instrument.order_quantity_max || o.minimum_quantity > o.quantity) {
         return reject_reason::invalid_quantity;
     }
     // A part shown is a fill; what one aggressor can set in motion stays bounded.
-    if (c.display_quantity.value != 0 && c.quantity.value / c.display_quantity.value > display_parts_max) {
+    if (o.display_quantity.value != 0 && o.quantity.value / o.display_quantity.value > display_parts_max) {
         return reject_reason::invalid_quantity;
     }
-    if (c.type == order_type::limit || c.type == order_type::stop_limit) {
-        if (const reject_reason reason = check_price(instrument, c.price); reason != reject_reason::none) return reason;
+    if (t.type == order_type::limit || t.type == order_type::stop_limit) {
+        if (const reject_reason reason = check_price(instrument, o.price); reason != reject_reason::none) return reason;
     }
-    if (c.type == order_type::market_protected && (c.price.value < 0 || c.price.value > domain::price_ticks_max)) {
+    if (t.type == order_type::market_protected && (o.price.value < 0 || o.price.value > domain::price_ticks_max)) {
         return reject_reason::invalid_price;
     }
-    if (is_waiting(c.type)) {
-        const reject_reason reason = check_price(instrument, c.trigger_price);
+    if (is_waiting(t.type)) {
+        const reject_reason reason = check_price(instrument, o.trigger_price);
         if (reason != reject_reason::none) return reason;
     }
     if (orders_.find(c.account, c.client_order) != order_directory::none) {
@@ -99,33 +103,37 @@ reject_reason facility::state_machine::check_entry(const command& c) const noexc
 
 domain::conversion<domain::price_ticks> facility::state_machine::limit_of(const command& c,
                                                                           std::uint32_t book) const noexcept {
-    if (c.type == order_type::market) return {.value = domain::no_price};
-    const bool reprices = (c.flags & domain::order_flag::reprice) != 0;
-    if (c.type == order_type::limit && !reprices) [[likely]]
-        return {.value = c.price};
-    const domain::price_ticks best = best_price(book, domain::opposite(c.side));
-    const std::int64_t worse = c.side == side::buy ? 1 : -1;
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
+    if (t.type == order_type::market) return {.value = domain::no_price};
+    const bool reprices = (o.flags & domain::order_flag::reprice) != 0;
+    if (t.type == order_type::limit && !reprices) [[likely]]
+        return {.value = o.price};
+    const domain::price_ticks best = best_price(book, domain::opposite(t.side));
+    const std::int64_t worse = t.side == side::buy ? 1 : -1;
     const domain::instrument& instrument = instruments_[book];
     if (reprices) {
-        if (!would_trade(book, c.side, c.price)) return {.value = c.price};
+        if (!would_trade(book, t.side, o.price)) return {.value = o.price};
         const domain::price_ticks behind{best.value - worse};
         if (check_price(instrument, behind) != reject_reason::none)
             return {.reason = reject_reason::would_take_liquidity};
         return {.value = behind};
     }
     if (best == domain::no_price) return {.reason = reject_reason::no_counterparty};
-    const domain::price_ticks limit{best.value + (c.type == order_type::market_to_limit ? 0 : worse * c.price.value)};
+    const domain::price_ticks limit{best.value + (t.type == order_type::market_to_limit ? 0 : worse * o.price.value)};
     return {.value = std::clamp(limit, std::max(instrument.price_low, domain::price_ticks{-domain::price_ticks_max}),
                                 std::min(instrument.price_high, domain::price_ticks{domain::price_ticks_max}))};
 }
 
 void facility::state_machine::enter_order(const command& c) noexcept {
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
     if (const reject_reason reason = check_entry(c); reason != reject_reason::none) {
         refuse(c, reason);
         return;
     }
     const std::uint32_t book = book_of(c.instrument);
-    const std::uint32_t rules = rules_.any(book, c.account) | (domain::is_for_auction(c.time_in_force) ? 0x100U : 0U);
+    const std::uint32_t rules = rules_.any(book, c.account) | (domain::is_for_auction(t.time_in_force) ? 0x100U : 0U);
     bool collects = false;
     if (rules != 0) [[unlikely]] {
         reject_reason reason = check_market(book, c.account, c.session);
@@ -145,33 +153,33 @@ void facility::state_machine::enter_order(const command& c) noexcept {
     orders_[slot] = {.client_order = c.client_order,
                      .session = c.session,
                      .account = c.account,
-                     .request = c.request,
-                     .total = c.quantity.value,
+                     .request = c.request(),
+                     .total = o.quantity.value,
                      .position = position,
-                     .side = c.side,
-                     .time_in_force = c.time_in_force,
-                     .self_match = c.self_match_prevention,
-                     .flags = c.flags};
+                     .side = t.side,
+                     .time_in_force = t.time_in_force,
+                     .self_match = o.self_match_prevention,
+                     .flags = o.flags};
     std::uint64_t group = 0;
-    if ((c.self_match_group | static_cast<std::uint64_t>(c.expire_time.value)) != 0 ||
-        c.time_in_force == time_in_force::gtd) [[unlikely]] {
-        group = group_key(c.account, c.self_match_group);
-        orders_.rare(slot) = {c.expire_time.value, group};
+    if ((o.self_match_group | static_cast<std::uint64_t>(o.expire_time.value)) != 0 ||
+        t.time_in_force == time_in_force::gtd) [[unlikely]] {
+        group = group_key(c.account, o.self_match_group);
+        orders_.rare(slot) = {o.expire_time.value, group};
         if (group != 0) orders_[slot].flags |= record_flag::grouped;
     }
-    bool is_market = c.type == order_type::market;
+    bool is_market = t.type == order_type::market;
     const bool is_immediate =
-        is_market || c.time_in_force == time_in_force::ioc || c.time_in_force == time_in_force::fok;
+        is_market || t.time_in_force == time_in_force::ioc || t.time_in_force == time_in_force::fok;
     auto [limit, refusal] =
-        is_waiting(c.type)
+        is_waiting(t.type)
             ? domain::conversion<domain::price_ticks>{.value =
-                                                          c.type == order_type::stop_limit ? c.price : c.trigger_price}
+                                                          t.type == order_type::stop_limit ? o.price : o.trigger_price}
             : limit_of(c, book);
     domain::price_ticks entry_price = is_market ? domain::price_ticks{} : limit;
     if (rules != 0 && refusal == reject_reason::none) [[unlikely]] {
-        if (!is_waiting(c.type) && !collects) {
+        if (!is_waiting(t.type) && !collects) {
             domain::price_ticks within = limit;
-            refusal = apply_band(book, c.side, c.type, within);
+            refusal = apply_band(book, t.side, t.type, within);
             if (within != limit) {
                 // A market order has the band's edge for its limit, and says none.
                 if (is_market)
@@ -186,8 +194,8 @@ void facility::state_machine::enter_order(const command& c) noexcept {
             }
         }
         if (refusal == reject_reason::none) {
-            refusal = check_limits(c.account, book, position, c.side, c.quantity.value, c.quantity.value,
-                                   c.type == order_type::market ? best_price(book, domain::opposite(c.side)) : limit,
+            refusal = check_limits(c.account, book, position, t.side, o.quantity.value, o.quantity.value,
+                                   t.type == order_type::market ? best_price(book, domain::opposite(t.side)) : limit,
                                    !is_immediate);
         }
         if ((rules_.account_flags(c.account) & account_flag::limited) != 0) orders_[slot].flags |= record_flag::counted;
@@ -196,7 +204,7 @@ void facility::state_machine::enter_order(const command& c) noexcept {
         refuse(c, refusal);
         return;
     }
-    if (is_waiting(c.type)) {
+    if (is_waiting(t.type)) {
         park_stop(c, book, slot);
         return;
     }
@@ -204,7 +212,7 @@ void facility::state_machine::enter_order(const command& c) noexcept {
         collect(c, book, slot, group);
         return;
     }
-    const matching::remainder rest = c.time_in_force == time_in_force::fok ? matching::remainder::never_arises
+    const matching::remainder rest = t.time_in_force == time_in_force::fok ? matching::remainder::never_arises
                                      : is_immediate                        ? matching::remainder::cancelled
                                                                            : matching::remainder::rests;
     const std::uint64_t trades_before = writer_.trades_count();
@@ -212,16 +220,16 @@ void facility::state_machine::enter_order(const command& c) noexcept {
     writer_.incoming(book, limit);
     const matching::entry_result result = enter({.book = book,
                                                  .account = c.account.value,
-                                                 .side = c.side,
+                                                 .side = t.side,
                                                  .is_market = is_market,
-                                                 .post_only = (c.flags & domain::order_flag::post_only) != 0,
+                                                 .post_only = (o.flags & domain::order_flag::post_only) != 0,
                                                  .rest = rest,
-                                                 .self_match = c.self_match_prevention,
+                                                 .self_match = o.self_match_prevention,
                                                  .group = group,
                                                  .price = entry_price,
-                                                 .quantity = c.quantity,
-                                                 .display = c.display_quantity.value,
-                                                 .minimum = c.minimum_quantity.value});
+                                                 .quantity = o.quantity,
+                                                 .display = o.display_quantity.value,
+                                                 .minimum = o.minimum_quantity.value});
     switch (result.what) {
         case matching::outcome::rested: orders_.add(slot); break;
         case matching::outcome::filled: break;
@@ -236,33 +244,37 @@ void facility::state_machine::enter_order(const command& c) noexcept {
 /// Lets a limit order rest where an auction collects, or begins with it.
 void facility::state_machine::collect(const command& c, std::uint32_t book, std::uint32_t slot,
                                       std::uint64_t group) noexcept {
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
     if (!rules_.is_collecting(book)) start_volatility_auction(book, reject_reason::price_outside_dynamic_band);
-    if (domain::is_for_auction(c.time_in_force)) rules_.book(book).has_auction_orders = true;
+    if (domain::is_for_auction(t.time_in_force)) rules_.book(book).has_auction_orders = true;
     writer_.announce_entry(true);
     engine_.collect({.book = book,
                      .account = c.account.value,
-                     .side = c.side,
+                     .side = t.side,
                      .group = group,
-                     .price = c.price,
-                     .quantity = c.quantity,
-                     .display = c.display_quantity.value},
+                     .price = o.price,
+                     .quantity = o.quantity,
+                     .display = o.display_quantity.value},
                     writer_);
     orders_.add(slot);
 }
 
 void facility::state_machine::park_stop(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
-    const bool waits_for_worse = c.type != order_type::market_if_touched;
-    const bool is_rising = (c.side == side::buy) == waits_for_worse;
-    orders_.waiting(slot) = {.limit = c.type == order_type::stop_limit ? c.price : domain::no_price,
-                             .display = c.display_quantity.value,
-                             .type = c.type};
-    engine_.wait(book, c.account.value, is_rising, c.trigger_price, c.quantity.value);
+    const domain::enter_order& o = c.enter_order();
+    const domain::order_terms& t = c.order_terms();
+    const bool waits_for_worse = t.type != order_type::market_if_touched;
+    const bool is_rising = (t.side == side::buy) == waits_for_worse;
+    orders_.waiting(slot) = {.limit = t.type == order_type::stop_limit ? o.price : domain::no_price,
+                             .display = o.display_quantity.value,
+                             .type = t.type};
+    engine_.wait(book, c.account.value, is_rising, o.trigger_price, o.quantity.value);
     orders_.add(slot);
     const order_record& record = orders_[slot];
     if ((record.flags & record_flag::counted) != 0) {
         exposures_.add_order(record.account, record.position, record.side, record.total);
     }
-    writer_.waits(book, slot, orders_.waiting(slot).limit, c.quantity.value);
+    writer_.waits(book, slot, orders_.waiting(slot).limit, o.quantity.value);
     if (rules_.is_collecting(book)) return;  // the uncross sets free whatever its price does
     writer_.compare_with_last_trade(book);
     enter_triggered(book);

@@ -90,34 +90,36 @@ void facility::state_machine::note_product(std::uint32_t book) noexcept {
 
 /// Calls `visit(book)` for each book that a change_phase or new_trading_day is about.
 template <class Visit>
-void facility::state_machine::for_each_covered(const command& c, Visit&& visit) noexcept {
+void facility::state_machine::for_each_covered(domain::instrument_id instrument, domain::product_id product,
+                                               Visit&& visit) noexcept {
     const auto cover = [&](std::uint32_t book) {
         ++steps_;
         visit(book);
     };
-    if (c.instrument.value != 0) {
-        if (const std::uint32_t one = book_of(c.instrument); one != none) cover(one);
-    } else if (c.product.value != 0) {
-        for (const product_book& p : books_of(c.product)) cover(p.book);
+    if (instrument.value != 0) {
+        if (const std::uint32_t one = book_of(instrument); one != none) cover(one);
+    } else if (product.value != 0) {
+        for (const product_book& p : books_of(product)) cover(p.book);
     } else {
         for (std::uint32_t book = 0; book < instruments_.size(); ++book) cover(book);
     }
 }
 
 void facility::state_machine::change_phase(const command& c) noexcept {
-    if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
-    if (c.phase > trading_phase::closed) return refuse(c, reject_reason::invalid_combination);
-    const bool may_end = c.phase == trading_phase::halted || domain::collects(c.phase);
-    if (may_end && c.resume_time.value != 0 && c.resume_time <= c.time) {
+    const domain::change_phase& wanted = c.change_phase();
+    if (!c.is_operator()) return refuse(c, reject_reason::not_authorised);
+    if (wanted.phase > trading_phase::closed) return refuse(c, reject_reason::invalid_combination);
+    const bool may_end = wanted.phase == trading_phase::halted || domain::collects(wanted.phase);
+    if (may_end && wanted.resume_time.value != 0 && wanted.resume_time <= c.time) {
         return refuse(c, reject_reason::invalid_expire_time);
     }
     bool is_any = false;
     bool is_any_settled = false;
-    for_each_covered(c, [&](std::uint32_t book) {
+    for_each_covered(c.instrument, wanted.product, [&](std::uint32_t book) {
         is_any_settled = is_any_settled || rules_.book(book).is_settled;
         if (rules_.book(book).is_settled) return;
         is_any = true;
-        enter_phase(book, c.phase, may_end ? c.resume_time.value : 0, reject_reason::none);
+        enter_phase(book, wanted.phase, may_end ? wanted.resume_time.value : 0, reject_reason::none);
     });
     if (!is_any) {
         return refuse(c, is_any_settled ? reject_reason::instrument_settled : reject_reason::unknown_instrument);
@@ -129,10 +131,10 @@ void facility::state_machine::change_phase(const command& c) noexcept {
 
 // The last price stays: bands, circuit breakers and auctions go on from it.
 void facility::state_machine::begin_day(const command& c) noexcept {
-    if (c.is_operator == 0) return refuse(c, reject_reason::not_authorised);
+    if (!c.is_operator()) return refuse(c, reject_reason::not_authorised);
     bool is_any = false;
     bool is_any_settled = false;
-    for_each_covered(c, [&](std::uint32_t book) {
+    for_each_covered(c.instrument, c.new_trading_day().product, [&](std::uint32_t book) {
         book_rules& b = rules_.book(book);
         (b.is_settled ? is_any_settled : is_any) = true;
         if (b.is_settled) return;

@@ -18,22 +18,23 @@ reject_reason facility::state_machine::check_quote_side(const domain::instrument
 }
 
 reject_reason facility::state_machine::check_quote(const command& c) const noexcept {
+    const domain::enter_quote& q = c.enter_quote();
     const std::uint32_t book = book_of(c.instrument);
     if (book == none) return reject_reason::unknown_instrument;
-    if (c.self_match_prevention > domain::self_match_prevention::decrement) {
+    if (q.self_match_prevention > domain::self_match_prevention::decrement) {
         return reject_reason::invalid_self_match_prevention;
     }
-    if ((c.flags & ~domain::quote_flag::more) != 0) return reject_reason::invalid_combination;
+    if ((q.flags & ~domain::quote_flag::more) != 0) return reject_reason::invalid_combination;
     const domain::instrument& instrument = instruments_[book];
-    if (const auto reason = check_quote_side(instrument, c.price, c.quantity); reason != reject_reason::none) {
+    if (const auto reason = check_quote_side(instrument, q.bid_price, q.bid_quantity); reason != reject_reason::none) {
         return reason;
     }
-    if (const auto reason = check_quote_side(instrument, c.ask_price, c.ask_quantity); reason != reject_reason::none) {
+    if (const auto reason = check_quote_side(instrument, q.ask_price, q.ask_quantity); reason != reject_reason::none) {
         return reason;
     }
-    const bool has_bid = c.quantity.value != 0;
-    const bool has_ask = c.ask_quantity.value != 0;
-    if (has_bid && has_ask && c.price >= c.ask_price) return reject_reason::quote_crossed;
+    const bool has_bid = q.bid_quantity.value != 0;
+    const bool has_ask = q.ask_quantity.value != 0;
+    if (has_bid && has_ask && q.bid_price >= q.ask_price) return reject_reason::quote_crossed;
     if ((has_bid || has_ask) && quotes_.protections()[c.account.value].is_tripped) {
         return reject_reason::quote_protection;
     }
@@ -41,12 +42,13 @@ reject_reason facility::state_machine::check_quote(const command& c) const noexc
 }
 
 void facility::state_machine::enter_quote(const command& c) noexcept {
+    const domain::enter_quote& q = c.enter_quote();
     if (const reject_reason reason = check_quote(c); reason != reject_reason::none) {
         refuse(c, reason);
         return;
     }
     const std::uint32_t book = book_of(c.instrument);
-    const std::array<std::uint32_t, 2> wanted{c.quantity.value, c.ask_quantity.value};
+    const std::array<std::uint32_t, 2> wanted{q.bid_quantity.value, q.ask_quantity.value};
     std::uint32_t position = positions_.find(c.account.value, book);
     std::array<bool, 2> is_new{};
     std::uint32_t standing_count = 0;
@@ -103,15 +105,16 @@ void facility::state_machine::enter_quote(const command& c) noexcept {
 }
 
 void facility::state_machine::make_side(const command& c, std::uint32_t position, side s) noexcept {
+    const domain::enter_quote& q = c.enter_quote();
     domain::order_id& place = quotes_.place(position, s);
     place = engine_.reserve(c.account.value);
     orders_[matching::engine::slot_of(place)] = {.client_order = c.client_order,
                                                  .session = c.session,
                                                  .account = c.account,
-                                                 .total = s == side::buy ? c.quantity.value : c.ask_quantity.value,
+                                                 .total = s == side::buy ? q.bid_quantity.value : q.ask_quantity.value,
                                                  .position = position,
                                                  .side = s,
-                                                 .self_match = c.self_match_prevention,
+                                                 .self_match = q.self_match_prevention,
                                                  .flags = quote_mark};
     if ((rules_.account_flags(c.account) & account_flag::limited) != 0) {
         orders_[matching::engine::slot_of(place)].flags |= record_flag::counted;
@@ -120,8 +123,9 @@ void facility::state_machine::make_side(const command& c, std::uint32_t position
 
 std::uint32_t facility::state_machine::prepare_side(const command& c, std::uint32_t book, std::uint32_t position,
                                                     side s, bool is_new) noexcept {
-    const domain::price_ticks price = s == side::buy ? c.price : c.ask_price;
-    const std::uint32_t wanted = s == side::buy ? c.quantity.value : c.ask_quantity.value;
+    const domain::enter_quote& q = c.enter_quote();
+    const domain::price_ticks price = s == side::buy ? q.bid_price : q.ask_price;
+    const std::uint32_t wanted = s == side::buy ? q.bid_quantity.value : q.ask_quantity.value;
     const domain::order_id place = quotes_.place(position, s);
     if (!engine_.is_open(place)) return none;
     const std::uint32_t slot = matching::engine::slot_of(place);
@@ -132,7 +136,7 @@ std::uint32_t facility::state_machine::prepare_side(const command& c, std::uint3
     order_record& record = orders_[slot];
     record.client_order = c.client_order;
     record.session = c.session;
-    record.self_match = c.self_match_prevention;
+    record.self_match = q.self_match_prevention;
     if (wanted == 0) {
         engine_.cancel(slot, writer_, matching::removal::withdrawn);
         return none;
@@ -151,15 +155,16 @@ std::uint32_t facility::state_machine::prepare_side(const command& c, std::uint3
 }
 
 void facility::state_machine::enter_side(const command& c, std::uint32_t book, std::uint32_t slot) noexcept {
+    const domain::enter_quote& q = c.enter_quote();
     const order_record& record = orders_[slot];
-    const domain::price_ticks price = record.side == side::buy ? c.price : c.ask_price;
+    const domain::price_ticks price = record.side == side::buy ? q.bid_price : q.ask_price;
     const domain::order_id order = engine_.id_of(slot);
     const matching::entry entry{.book = book,
                                 .account = c.account.value,
                                 .side = record.side,
-                                .self_match = c.self_match_prevention,
+                                .self_match = q.self_match_prevention,
                                 .price = price,
-                                .quantity = record.side == side::buy ? c.quantity : c.ask_quantity};
+                                .quantity = record.side == side::buy ? q.bid_quantity : q.ask_quantity};
     if (rules_.is_collecting(book)) [[unlikely]] {
         engine_.collect_removed(slot, entry, writer_);
         return;
@@ -183,15 +188,16 @@ void facility::state_machine::withdraw_tripped() noexcept {
 }
 
 void facility::state_machine::set_protection(const command& c) noexcept {
-    const bool is_limited = c.fills_max != 0 || c.quantity.value != 0;
-    if (is_limited && c.window_ms == 0) {
+    const domain::set_protection& wanted = c.set_protection();
+    const bool is_limited = wanted.fills_max != 0 || wanted.quantity_max.value != 0;
+    if (is_limited && wanted.window_ms == 0) {
         refuse(c, reject_reason::invalid_combination);
         return;
     }
     quote_protection& p = quotes_.protection(c.account);
-    p = {.fills_max = c.fills_max,
-         .quantity_max = c.quantity.value,
-         .window_ms = is_limited ? c.window_ms : 0,
+    p = {.fills_max = wanted.fills_max,
+         .quantity_max = wanted.quantity_max.value,
+         .window_ms = is_limited ? wanted.window_ms : 0,
          .is_tripped = p.is_tripped};
     writer_.protection_changed(p, c.account, c.session, reject_reason::none, true);
 }

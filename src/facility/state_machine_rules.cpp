@@ -75,9 +75,10 @@ reject_reason facility::state_machine::check_limits(domain::account_id account, 
 }
 
 bool facility::state_machine::opens_beyond(const command& c, std::uint32_t orders_max) const noexcept {
-    const domain::account_id account =
-        c.kind == domain::command_kind::amend_order && (c.flags & domain::amend_flag::account) != 0 ? c.other_account
-                                                                                                    : c.account;
+    domain::account_id account = c.account;
+    if (c.kind == domain::command_kind::amend_order && (c.amend_order().flags & domain::amend_flag::account) != 0) {
+        account = c.amend_order().other_account;
+    }
     if (account.value >= engine_.accounts_count()) return false;
     const std::uint32_t before = engine_.orders_count(account.value);
     constexpr std::uint32_t opened_max = 2;  // by a quote
@@ -86,7 +87,8 @@ bool facility::state_machine::opens_beyond(const command& c, std::uint32_t order
     std::uint32_t opened = 0;
     switch (c.kind) {
         case domain::command_kind::enter_order:
-            opened = c.type != order_type::market && domain::is_lasting(c.time_in_force) ? 1 : 0;
+            opened =
+                c.order_terms().type != order_type::market && domain::is_lasting(c.order_terms().time_in_force) ? 1 : 0;
             break;
         case domain::command_kind::amend_order: opened = account != c.account ? 1 : 0; break;
         case domain::command_kind::enter_quote: opened = quotes_opened(c); break;
@@ -97,11 +99,12 @@ bool facility::state_machine::opens_beyond(const command& c, std::uint32_t order
 
 /// How many sides a quote would open that do not stand yet.
 std::uint32_t facility::state_machine::quotes_opened(const command& c) const noexcept {
+    const domain::enter_quote& q = c.enter_quote();
     const std::uint32_t book = book_of(c.instrument);
     const std::uint32_t position = book == none ? none : positions_.find(c.account.value, book);
     std::uint32_t opened = 0;
     for (const side s : {side::buy, side::sell}) {
-        const bool is_wanted = (s == side::buy ? c.quantity : c.ask_quantity).value != 0;
+        const bool is_wanted = (s == side::buy ? q.bid_quantity : q.ask_quantity).value != 0;
         const bool stands = position != risk::positions::none && engine_.is_open(quotes_.place(position, s));
         opened += is_wanted && !stands ? 1U : 0U;
     }
@@ -151,22 +154,23 @@ std::uint32_t facility::state_machine::acquire_position(domain::account_id accou
 
 void facility::state_machine::set_limits(const command& c) noexcept {
     if (const reject_reason reason = take_limits(c); reason != reject_reason::none) return refuse(c, reason);
-    writer_.request_done({}, c.other_account);
+    writer_.request_done({}, c.set_limits().other_account);
 }
 
 reject_reason facility::state_machine::take_limits(const command& c) noexcept {
+    const domain::set_limits& wanted = c.set_limits();
     const std::uint32_t accounts = engine_.accounts_count();
-    if (c.is_operator == 0 || c.other_account.value >= accounts || c.firm >= accounts) {
+    if (!c.is_operator() || wanted.other_account.value >= accounts || wanted.firm >= accounts) {
         return reject_reason::not_authorised;
     }
-    if (c.notional_max < 0) return reject_reason::invalid_quantity;
-    const account_limits limits{.notional_max = c.notional_max,
-                                .order_quantity_max = c.quantity.value,
-                                .position_max = c.position_max.value,
-                                .open_orders_max = c.open_orders_max,
-                                .firm = c.firm};
-    rules_.set_limits(c.other_account, limits);
-    if (limits.has_any()) count_orders_of(c.other_account);
+    if (wanted.notional_max < 0) return reject_reason::invalid_quantity;
+    const account_limits limits{.notional_max = wanted.notional_max,
+                                .order_quantity_max = wanted.order_quantity_max.value,
+                                .position_max = wanted.position_max.value,
+                                .open_orders_max = wanted.open_orders_max,
+                                .firm = wanted.firm};
+    rules_.set_limits(wanted.other_account, limits);
+    if (limits.has_any()) count_orders_of(wanted.other_account);
     return reject_reason::none;
 }
 
@@ -186,9 +190,10 @@ void facility::state_machine::count_orders_of(domain::account_id account) noexce
 /// What halts, kill switches, bands and limits say of a quote. A side that only shrinks is never refused.
 reject_reason facility::state_machine::check_quote_rules(const command& c, std::uint32_t book, std::uint32_t position,
                                                          std::uint32_t opened) noexcept {
+    const domain::enter_quote& q = c.enter_quote();
     for (const side s : {side::buy, side::sell}) {
-        domain::price_ticks price = s == side::buy ? c.price : c.ask_price;
-        const std::uint32_t wanted = s == side::buy ? c.quantity.value : c.ask_quantity.value;
+        domain::price_ticks price = s == side::buy ? q.bid_price : q.ask_price;
+        const std::uint32_t wanted = s == side::buy ? q.bid_quantity.value : q.ask_quantity.value;
         const domain::order_id place = quotes_.place(position, s);
         const std::uint32_t slot = matching::engine::slot_of(place);
         const bool stands = engine_.is_open(place);
@@ -209,19 +214,20 @@ reject_reason facility::state_machine::check_quote_rules(const command& c, std::
 // --- Kill switches ---------------------------------------------------------------------------------------------------
 
 reject_reason facility::state_machine::check_kill(const command& c) const noexcept {
+    const domain::kill_switch& k = c.kill_switch();
     using domain::kill_scope;
-    if (c.kill_scope > kill_scope::firm || c.state > domain::switch_state::on) {
+    if (k.kill_scope > kill_scope::firm || k.state > domain::switch_state::on) {
         return reject_reason::invalid_combination;
     }
     const std::uint32_t accounts = engine_.accounts_count();
-    if (c.kill_scope == kill_scope::firm) {
-        return c.is_operator != 0 && c.firm != 0 && c.firm < accounts ? reject_reason::none
-                                                                      : reject_reason::not_authorised;
+    if (k.kill_scope == kill_scope::firm) {
+        return c.is_operator() && k.firm != 0 && k.firm < accounts ? reject_reason::none
+                                                                   : reject_reason::not_authorised;
     }
-    if (c.other_account.value >= accounts) return reject_reason::not_authorised;
-    if (c.is_operator != 0) return reject_reason::none;
-    const bool is_own = c.other_account == c.account && c.state == domain::switch_state::on &&
-                        (c.kill_scope == kill_scope::account || c.other_session == c.session);
+    if (k.other_account.value >= accounts) return reject_reason::not_authorised;
+    if (c.is_operator()) return reject_reason::none;
+    const bool is_own = k.other_account == c.account && k.state == domain::switch_state::on &&
+                        (k.kill_scope == kill_scope::account || k.other_session == c.session);
     return is_own ? reject_reason::none : reject_reason::not_authorised;
 }
 
@@ -235,27 +241,28 @@ void facility::state_machine::cancel_killed(domain::account_id account, domain::
 }
 
 void facility::state_machine::kill_switch(const command& c) noexcept {
+    const domain::kill_switch& k = c.kill_switch();
     if (const reject_reason reason = check_kill(c); reason != reject_reason::none) return refuse(c, reason);
-    const bool on = c.state == domain::switch_state::on;
-    switch (c.kill_scope) {
+    const bool on = k.state == domain::switch_state::on;
+    switch (k.kill_scope) {
         case domain::kill_scope::session:
-            if (!rules_.kill_session(c.other_account, c.other_session, on)) return refuse(c, reject_reason::book_full);
-            if (on) cancel_killed(c.other_account, c.other_session, false);
+            if (!rules_.kill_session(k.other_account, k.other_session, on)) return refuse(c, reject_reason::book_full);
+            if (on) cancel_killed(k.other_account, k.other_session, false);
             break;
         case domain::kill_scope::account:
-            rules_.kill_account(c.other_account, on);
-            if (on) cancel_killed(c.other_account, {}, true);
+            rules_.kill_account(k.other_account, on);
+            if (on) cancel_killed(k.other_account, {}, true);
             break;
         case domain::kill_scope::firm:
-            rules_.kill_firm(c.firm, on);
+            rules_.kill_firm(k.firm, on);
             for (std::uint32_t account = 0; on && account < engine_.accounts_count(); ++account) {
-                if (rules_.limits(domain::account_id{account}).firm == c.firm) {
+                if (rules_.limits(domain::account_id{account}).firm == k.firm) {
                     cancel_killed(domain::account_id{account}, {}, true);
                 }
             }
             break;
     }
-    writer_.request_done({}, c.kill_scope == domain::kill_scope::firm ? c.account : c.other_account);
+    writer_.request_done({}, k.kill_scope == domain::kill_scope::firm ? c.account : k.other_account);
 }
 
 // --- The rest --------------------------------------------------------------------------------------------------------

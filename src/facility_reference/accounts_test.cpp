@@ -29,19 +29,19 @@ struct configured_accounts : ::testing::Test {
     static domain::command definition(std::uint32_t account, std::uint32_t first, std::uint32_t sessions) {
         domain::command c;
         c.kind = command_kind::define_account;
-        c.is_operator = 1;
-        c.other_account = domain::account_id{account};
-        c.other_session = domain::session_id{first};
-        c.quantity = domain::quantity_lots{sessions};
+        c.set_operator(true);
+        c.define_account().other_account = domain::account_id{account};
+        c.define_account().first_session = domain::session_id{first};
+        c.define_account().sessions_count = sessions;
         return c;
     }
     static domain::command limits(std::uint32_t account, std::uint32_t size, std::uint32_t orders) {
         domain::command c;
         c.kind = command_kind::set_account_limits;
-        c.is_operator = 1;
-        c.other_account = domain::account_id{account};
-        c.quantity = domain::quantity_lots{size};
-        c.open_orders_max = orders;
+        c.set_operator(true);
+        c.set_limits().other_account = domain::account_id{account};
+        c.set_limits().order_quantity_max = domain::quantity_lots{size};
+        c.set_limits().open_orders_max = orders;
         return c;
     }
     static defined_account defined(std::uint32_t account, std::uint32_t first, std::uint32_t sessions) {
@@ -69,7 +69,7 @@ TEST_F(configured_accounts, are_defined_once_and_behind_the_others_without_an_ev
         EXPECT_EQ(apply(wrong), 0U);
     }
     domain::command of_a_stranger = definition(6, 9, 1);
-    of_a_stranger.is_operator = 0;
+    of_a_stranger.set_operator(false);
     EXPECT_EQ(apply(of_a_stranger), 0U);
     EXPECT_EQ(accounts(), (std::vector{defined(5, 3, 2)}));
     EXPECT_EQ(apply(definition(6, 5, 1)), 0U);
@@ -94,11 +94,11 @@ TEST_F(configured_accounts, have_their_limits_at_once) {
     EXPECT_EQ(both.venue().open_orders_count(), 2U);
     // Nonsense changes nothing.
     domain::command negative = limits(2, 1, 1);
-    negative.notional_max = -1;
+    negative.set_limits().notional_max = -1;
     domain::command of_no_firm = limits(2, 1, 1);
-    of_no_firm.firm = 8;
+    of_no_firm.set_limits().firm = 8;
     domain::command of_a_stranger = limits(2, 1, 1);
-    of_a_stranger.is_operator = 0;
+    of_a_stranger.set_operator(false);
     for (const domain::command& c : {negative, of_no_firm, of_a_stranger, limits(8, 1, 1)}) EXPECT_EQ(apply(c), 0U);
     EXPECT_EQ(both.venue().limits_of(domain::account_id{2}), domain::account_limits());
 }

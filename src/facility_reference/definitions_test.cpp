@@ -64,26 +64,26 @@ struct definitions : ::testing::Test {
         c.time = domain::time_ns{static_cast<std::int64_t>(sequence)};
         ASSERT_EQ(both.apply(c), "");
     }
-    void define(const domain::definition& d, std::uint8_t is_operator = 1) {
+    void define(const domain::definition& d, bool is_operator = true) {
         domain::command c = domain::command_of(d);
-        c.is_operator = is_operator;
+        c.set_operator(is_operator);
         c.account = domain::account_id{1};
         c.session = domain::session_id{101};
-        c.request = 7;
+        c.set_request(7);
         apply(c);
     }
     void open(std::uint32_t id) {
         domain::command c;
         c.kind = domain::command_kind::change_phase;
         c.instrument = domain::instrument_id{id};
-        c.is_operator = 1;
+        c.set_operator(true);
         apply(c);
     }
     void settle(std::uint32_t id) {
         domain::command c;
         c.kind = domain::command_kind::settle_instrument;
         c.instrument = domain::instrument_id{id};
-        c.is_operator = 1;
+        c.set_operator(true);
         apply(c);
     }
     void enter(std::uint32_t id, std::uint32_t account, side s, std::int64_t price, std::uint32_t lots) {
@@ -172,7 +172,7 @@ TEST_F(definitions, the_band_is_the_other_instruments_and_not_what_implied_match
 
 TEST_F(definitions, are_refused_with_a_reason_and_nothing_changes) {
     const std::uint64_t before = both.venue().state_hash();
-    const auto reason_of = [this](const domain::definition& d, std::uint8_t is_operator = 1) {
+    const auto reason_of = [this](const domain::definition& d, bool is_operator = true) {
         define(d, is_operator);
         return refusal();
     };
@@ -217,12 +217,12 @@ TEST_F(definitions, are_in_the_state_hash) {
     facility other(same, configured, heard);
     domain::definition d = like(1, 9, "DEC");
     domain::command c = domain::command_of(d);
-    c.is_operator = 1;
+    c.set_operator(true);
     one.apply(c);
     d.given = domain::definition_field::expiry;
     d.expiry = domain::time_ns{1};
     c = domain::command_of(d);
-    c.is_operator = 1;
+    c.set_operator(true);
     other.apply(c);
     EXPECT_NE(one.state_hash(), other.state_hash());
 }
@@ -269,7 +269,7 @@ TEST_F(definitions, a_facility_that_reserves_nothing_is_the_one_that_it_was) {
     recorder heard;
     facility without(none, configured, heard);
     domain::command c = domain::command_of(like(1, 9, "DEC"));
-    c.is_operator = 1;
+    c.set_operator(true);
     without.apply(c);
     ASSERT_EQ(heard.events.size(), 1U);
     EXPECT_EQ(heard.events[0].reason, reject_reason::instruments_full);

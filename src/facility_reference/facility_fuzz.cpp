@@ -31,7 +31,7 @@ using namespace corro;
     d.legs_count = bytes[14] % 6;
     for (std::size_t i = 0; i < d.legs.size(); ++i) d.legs[i] = domain::instrument_id{bytes[18 + i] % 8U};
     command c = domain::command_of(d);
-    c.is_operator = bytes[12] & 1;
+    c.set_operator((bytes[12] & 1) != 0);
     return c;
 }
 
@@ -45,36 +45,36 @@ using namespace corro;
     // There is no kind 7.
     if (bytes[0] % 15 == 7) return definition_from(bytes);
     c.kind = static_cast<domain::command_kind>(bytes[0] % 15);
-    c.is_operator = bytes[12] & 1;
-    c.other_account = domain::account_id{bytes[6] % 4U};
+    c.set_operator((bytes[12] & 1) != 0);
+    c.payload.amend_order.other_account = domain::account_id{bytes[6] % 4U};
     c.account = domain::account_id{bytes[1] % 4U};
     c.session = domain::session_id{bytes[2] % 4U};
     c.instrument = domain::instrument_id{bytes[3] % 4U};
-    c.side = static_cast<domain::side>(bytes[4] & 1);
-    c.type = static_cast<domain::order_type>(bytes[5] < 128 ? 1 : bytes[5] % 9);
-    c.time_in_force = static_cast<domain::time_in_force>(bytes[6] % 7);
-    c.self_match_group = bytes[7] < 128 ? 0U : bytes[7] % 3U;
-    c.self_match_prevention = static_cast<domain::self_match_prevention>(bytes[7] % 6);
-    c.flags = bytes[8] < 200 ? 0 : bytes[8] & 31;
-    c.scope = static_cast<domain::cancel_scope>(bytes[9] % 3);
+    c.terms.order.side = static_cast<domain::side>(bytes[4] & 1);
+    c.terms.order.type = static_cast<domain::order_type>(bytes[5] < 128 ? 1 : bytes[5] % 9);
+    c.terms.order.time_in_force = static_cast<domain::time_in_force>(bytes[6] % 7);
+    c.payload.enter_order.self_match_group = bytes[7] < 128 ? 0U : bytes[7] % 3U;
+    c.payload.enter_order.self_match_prevention = static_cast<domain::self_match_prevention>(bytes[7] % 6);
+    c.payload.enter_order.flags = bytes[8] < 200 ? 0 : bytes[8] & 31;
+    c.payload.cancel_orders.scope = static_cast<domain::cancel_scope>(bytes[9] % 3);
     c.client_order = domain::client_order_id{bytes[10] % 8U};
-    c.request = bytes[11] % 16;
-    c.target_request = bytes[12] < 128 ? 0 : bytes[12] % 16;
-    c.quantity = domain::quantity_lots{bytes[13]};
+    c.set_request(bytes[11] % 16);
+    c.payload.amend_order.target_request = bytes[12] < 128 ? 0 : bytes[12] % 16;
+    c.payload.enter_order.quantity = domain::quantity_lots{bytes[13]};
     std::int16_t near = 0;
     std::memcpy(&near, bytes + 14, 2);
-    c.price = domain::price_ticks{bytes[16] < 200 ? near % 8 : std::int64_t{near} * 100'000};
-    c.trigger_price = domain::price_ticks{static_cast<std::int8_t>(bytes[20]) % 8};
-    c.display_quantity = domain::quantity_lots{bytes[21] < 200 ? 0U : bytes[21] % 4U};
-    c.minimum_quantity = domain::quantity_lots{bytes[22] < 220 ? 0U : bytes[22] % 8U};
-    c.sides = static_cast<domain::cancel_sides>(bytes[23] % 4);
-    c.ask_price = domain::price_ticks{static_cast<std::int8_t>(bytes[24]) % 8};
-    c.ask_quantity = domain::quantity_lots{bytes[25] % 16U};
-    c.fills_max = bytes[26] % 4U;
-    c.window_ms = bytes[27] % 8U;
-    c.product = domain::product_id{bytes[28] < 200 ? 0U : bytes[28] % 3U};
-    if (!ids.empty() && bytes[17] >= 100) c.order = ids[bytes[18] % ids.size()];
-    if (bytes[17] == 99) c.order = domain::order_id{(std::uint64_t{bytes[19]} << 32) | bytes[18]};
+    c.payload.enter_order.price = domain::price_ticks{bytes[16] < 200 ? near % 8 : std::int64_t{near} * 100'000};
+    c.payload.enter_order.trigger_price = domain::price_ticks{static_cast<std::int8_t>(bytes[20]) % 8};
+    c.payload.enter_order.display_quantity = domain::quantity_lots{bytes[21] < 200 ? 0U : bytes[21] % 4U};
+    c.payload.enter_order.minimum_quantity = domain::quantity_lots{bytes[22] < 220 ? 0U : bytes[22] % 8U};
+    c.payload.cancel_orders.sides = static_cast<domain::cancel_sides>(bytes[23] % 4);
+    c.payload.enter_quote.ask_price = domain::price_ticks{static_cast<std::int8_t>(bytes[24]) % 8};
+    c.payload.enter_quote.ask_quantity = domain::quantity_lots{bytes[25] % 16U};
+    c.payload.set_protection.fills_max = bytes[26] % 4U;
+    c.payload.set_protection.window_ms = bytes[27] % 8U;
+    c.payload.cancel_orders.product = domain::product_id{bytes[28] < 200 ? 0U : bytes[28] % 3U};
+    if (!ids.empty() && bytes[17] >= 100) c.payload.amend_order.order = ids[bytes[18] % ids.size()];
+    if (bytes[17] == 99) c.payload.amend_order.order = domain::order_id{(std::uint64_t{bytes[19]} << 32) | bytes[18]};
     return c;
 }
 
@@ -106,7 +106,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         c.sequence = domain::sequence_number{at / record_size + 1};
         now += std::int64_t{data[at + 29]} * 20'000;
         if (data[at] != 0xff) c.time = domain::time_ns{now};
-        if (c.time_in_force == domain::time_in_force::gtd) c.expire_time.value = c.time.value + data[at + 19] % 8;
+        if (c.terms.order.time_in_force == domain::time_in_force::gtd)
+            c.payload.enter_order.expire_time.value = c.time.value + data[at + 19] % 8;
         const std::string difference = both.apply(c);
         if (!difference.empty()) {
             std::fprintf(stderr, "%s\n", difference.c_str());

@@ -58,7 +58,7 @@ void take_too_many_steps(domain::command_kind kind, bool waits) {
     };
     for (int i = 0; i < 5; ++i) {
         command june = limit(1, side::sell, 105, 256);
-        june.display_quantity = domain::quantity_lots{1};
+        june.enter_order().display_quantity = domain::quantity_lots{1};
         apply(june, 2);
     }
     apply(limit(2, side::sell, -5, 100'000), 3);
@@ -67,8 +67,8 @@ void take_too_many_steps(domain::command_kind kind, bool waits) {
     command last = limit(0, side::buy, 102, 5'000, 77);
     if (waits) {
         command stop = last;
-        stop.type = domain::order_type::stop_limit;
-        stop.trigger_price = domain::price_ticks{100};
+        stop.order_terms().type = domain::order_type::stop_limit;
+        stop.enter_order().trigger_price = domain::price_ticks{100};
         apply(stop, 1);
         last = limit(3, side::buy, 100, 1);
     } else if (kind == domain::command_kind::amend_order) {
@@ -118,7 +118,7 @@ TEST(facility_model, agrees_with_the_reference_on_orders_that_want_more_than_may
             };
             for (std::uint32_t i = 0; i < most; ++i) {
                 command c = limit(1, side::sell, one_price ? 100 : 100 + std::int64_t{i}, 2);
-                if (i % 3 == 0) c.display_quantity = domain::quantity_lots{1};
+                if (i % 3 == 0) c.enter_order().display_quantity = domain::quantity_lots{1};
                 apply(c);
             }
             apply(limit(2, side::sell, 5'000, 1));
@@ -131,11 +131,11 @@ TEST(facility_model, agrees_with_the_reference_on_orders_that_want_more_than_may
                         }
                         for (const std::int64_t price : {5'000, 4'999}) {
                             command c = limit(account, side::buy, price, wanted);
-                            c.time_in_force = domain::time_in_force::fok;
-                            c.self_match_prevention = mode;
+                            c.order_terms().time_in_force = domain::time_in_force::fok;
+                            c.enter_order().self_match_prevention = mode;
                             if (wanted > 2 * most) apply(c);
-                            c.time_in_force = domain::time_in_force::ioc;
-                            c.minimum_quantity = c.quantity;
+                            c.order_terms().time_in_force = domain::time_in_force::ioc;
+                            c.enter_order().minimum_quantity = c.enter_order().quantity;
                             apply(c);
                             if (::testing::Test::HasFailure()) return;
                         }
@@ -167,8 +167,8 @@ TEST(facility_model, agrees_with_the_reference_on_indicative_prices_in_a_storm) 
         };
         command phase;
         phase.kind = domain::command_kind::change_phase;
-        phase.phase = domain::trading_phase::opening_auction;
-        phase.is_operator = 1;
+        phase.change_phase().phase = domain::trading_phase::opening_auction;
+        phase.set_operator(true);
         apply(phase);
         const std::uint64_t commands = reach == 700 ? 2'600 : 1'000;
         for (std::uint64_t i = 1; i <= commands && !::testing::Test::HasFatalFailure(); ++i) {
@@ -181,22 +181,21 @@ TEST(facility_model, agrees_with_the_reference_on_indicative_prices_in_a_storm) 
             command c = limit(1 + (i & 1), buys ? side::buy : side::sell, buys ? away : -away, lots, i);
             const std::uint64_t dice = random.below(10);
             if (dice < 5 || i < 20 || (reach == 700 && i < 2'200 && dice < 9)) {
-                if (random.below(6) == 0) c.display_quantity = domain::quantity_lots{1 + lots / 8};
+                if (random.below(6) == 0) c.enter_order().display_quantity = domain::quantity_lots{1 + lots / 8};
             } else {
                 c.kind = dice < 8 ? domain::command_kind::cancel_order : domain::command_kind::amend_order;
                 const std::uint64_t named = 1 + random.below(i - 1);
                 c.account = domain::account_id{static_cast<std::uint32_t>(1 + (named & 1))};
                 c.client_order = domain::client_order_id{named};
-                if (random.below(3) == 0) {
-                    c.flags = domain::amend_flag::display_quantity;
-                    c.display_quantity = domain::quantity_lots{1 + lots / 4};
+                if (random.below(3) == 0 && c.kind == domain::command_kind::amend_order) {
+                    c.amend_order().flags = domain::amend_flag::display_quantity;
+                    c.amend_order().display_quantity = domain::quantity_lots{1 + lots / 4};
                 }
-                if (c.kind == domain::command_kind::cancel_order) c.flags = 0;
             }
             apply(c);
         }
         EXPECT_GT(indicatives, commands / 8);
-        phase.phase = domain::trading_phase::continuous;
+        phase.change_phase().phase = domain::trading_phase::continuous;
         apply(phase);
     }
 }
@@ -228,9 +227,9 @@ TEST(facility_model, agrees_with_the_reference_on_books_that_go_on_and_break_the
     for (const std::uint32_t month : {1U, 2U}) {
         command halt;
         halt.kind = domain::command_kind::change_phase;
-        halt.is_operator = 1;
-        halt.phase = domain::trading_phase::halted;
-        halt.resume_time = domain::time_ns{10};
+        halt.set_operator(true);
+        halt.change_phase().phase = domain::trading_phase::halted;
+        halt.change_phase().resume_time = domain::time_ns{10};
         apply(halt, month);
     }
     apply(limit(3, side::sell, -5, 5), 3);
@@ -259,9 +258,9 @@ std::vector<domain::order_id> ask_for_all(twin& both, command query, std::uint64
             EXPECT_FALSE(more) << "a page ends where it says so";
             if ((e.flags & domain::event_flag::only_a_place) == 0) told.push_back(e.order.order);
             more = (e.flags & domain::event_flag::more_behind) != 0;
-            query.order = e.order.order;
+            query.query_order().order = e.order.order;
         }
-        query.flags |= domain::query_flag::behind;
+        query.query_order().flags |= domain::query_flag::behind;
         EXPECT_EQ(both.events().back().kind, domain::event_kind::request_done);
     }
     return told;
@@ -285,7 +284,7 @@ TEST(facility_model, N6_a_query_of_all_is_answered_by_a_page_however_many_orders
         for (const std::uint8_t scope : {domain::query_flag::all_of_account, domain::query_flag::all_of_session}) {
             command query = limit(1, side::buy, 0, 0);
             query.kind = domain::command_kind::query_order;
-            query.flags = scope;
+            query.query_order().flags = scope;
             std::size_t answer_max = 0;
             const std::vector<domain::order_id> told = ask_for_all(both, query, sequence, answer_max);
             EXPECT_LE(answer_max, domain::query_orders_max + 1) << open << " open orders";
@@ -311,7 +310,7 @@ TEST(facility_model, N6_a_query_of_one_session_looks_at_a_bounded_number_of_the_
     ASSERT_EQ(both.apply(mine), "");
     command query = mine;
     query.kind = domain::command_kind::query_order;
-    query.flags = domain::query_flag::all_of_session;
+    query.query_order().flags = domain::query_flag::all_of_session;
     query.sequence = domain::sequence_number{++sequence};
     ASSERT_EQ(both.apply(query), "");
     ASSERT_EQ(both.events().size(), 2U) << "a place to go on from, and the end";
@@ -332,19 +331,20 @@ TEST(facility_model, a_query_behind_an_order_that_is_gone_or_of_another_account_
     apply(limit(1, side::buy, 91, 1));
     command query = limit(1, side::buy, 0, 0);
     query.kind = domain::command_kind::query_order;
-    query.flags = domain::query_flag::all_of_account | domain::query_flag::behind;
-    query.order = first;
+    query.query_order().flags = domain::query_flag::all_of_account | domain::query_flag::behind;
+    query.query_order().order = first;
     EXPECT_EQ(apply(query).size(), 2U) << "the second order, and the end";
     command foreign = query;
     foreign.account = domain::account_id{2};
     EXPECT_EQ(apply(foreign).front().reason, domain::reject_reason::unknown_order);
     command cancel = query;
     cancel.kind = domain::command_kind::cancel_order;
-    cancel.flags = 0;
+    cancel.cancel_order() = {};
+    cancel.cancel_order().order = query.query_order().order;
     apply(cancel);
     EXPECT_EQ(apply(query).front().reason, domain::reject_reason::order_not_open);
     for (const int flags : {3, 4, 7, 8, 9, 16}) {
-        query.flags = static_cast<std::uint8_t>(flags);
+        query.query_order().flags = static_cast<std::uint8_t>(flags);
         EXPECT_EQ(apply(query).front().reason, domain::reject_reason::invalid_combination) << flags;
     }
 }

@@ -81,7 +81,9 @@ class law_checker {
             }
             case event_kind::order_executed: {
                 // An entering order is not known before its first fill.
-                const auto known = left_.try_emplace(e.execution.order, c.quantity.value).first;
+                const std::uint32_t entered =
+                    c.kind == domain::command_kind::enter_order ? c.enter_order().quantity.value : 0;
+                const auto known = left_.try_emplace(e.execution.order, entered).first;
                 EXPECT_EQ(known->second, e.execution.quantity.value + e.execution.leaves.value);
                 known->second = e.execution.leaves.value;
                 if (known->second == 0) left_.erase(known);
@@ -110,9 +112,14 @@ class law_checker {
         if ((e.flags & domain::event_flag::aggressor) != 0) {
             const bool is_quote = c.kind == domain::command_kind::enter_quote;
             const bool rests = open_.contains(e.execution.order);  // and trades because other books go on
-            if (is_command_itself_ && !rests &&
-                (c.type == domain::order_type::limit || is_quote || c.kind == domain::command_kind::amend_order)) {
-                const domain::price_ticks limit = is_quote && e.side == side::sell ? c.ask_price : c.price;
+            const bool is_amend = c.kind == domain::command_kind::amend_order;
+            const bool is_limit =
+                c.kind == domain::command_kind::enter_order && c.order_terms().type == domain::order_type::limit;
+            if (is_command_itself_ && !rests && (is_limit || is_quote || is_amend)) {
+                const domain::price_ticks limit = is_amend               ? c.amend_order().price
+                                                  : is_limit             ? c.enter_order().price
+                                                  : e.side == side::sell ? c.enter_quote().ask_price
+                                                                         : c.enter_quote().bid_price;
                 const bool within = e.side == side::buy ? e.execution.price <= limit : e.execution.price >= limit;
                 EXPECT_TRUE(within) << "a fill is never worse than the aggressor's limit";
             }
@@ -145,7 +152,8 @@ class law_checker {
     void added(const command& c, const event& e) {
         const bool is_refresh = leaving_.contains(e.book.order);
         if (is_command_itself_ && !is_refresh && c.kind == domain::command_kind::enter_order) {
-            EXPECT_TRUE(c.type != domain::order_type::market && domain::is_lasting(c.time_in_force))
+            EXPECT_TRUE(c.order_terms().type != domain::order_type::market &&
+                        domain::is_lasting(c.order_terms().time_in_force))
                 << "what is immediate never rests";
         }
         queues_[{e.instrument.value, e.side, e.book.price.value}].push_back(e.book.order);
@@ -216,7 +224,7 @@ TEST(facility_prop, keeps_the_laws_of_the_market_in_every_message) {
                           &e == &seen.events.back() || &e == last_public);
             }
             const bool goes_on =
-                c.kind == domain::command_kind::enter_quote && (c.flags & domain::quote_flag::more) != 0;
+                c.kind == domain::command_kind::enter_quote && (c.enter_quote().flags & domain::quote_flag::more) != 0;
             const bool is_silent =
                 c.kind == domain::command_kind::define_account || c.kind == domain::command_kind::set_account_limits;
             ASSERT_EQ(answers, goes_on || is_silent ? 0U : 1U)
@@ -268,7 +276,7 @@ TEST(facility_prop, agrees_with_the_reference_on_all_small_books_in_every_self_m
             for (std::uint32_t i = 0; i < 4; ++i) {
                 command c = order((book >> (4 * i)) & 15U);
                 c.sequence = domain::sequence_number{i + 1};
-                c.self_match_prevention = static_cast<domain::self_match_prevention>(mode);
+                c.enter_order().self_match_prevention = static_cast<domain::self_match_prevention>(mode);
                 ASSERT_EQ(both.apply(c), "") << "book " << book << " in mode " << mode;
             }
         }
@@ -301,7 +309,7 @@ TEST(facility_prop, agrees_with_the_reference_on_all_small_books_that_share) {
                 command c = i < 3 ? limit(number & 1U, side::sell, 1, lots[(number >> 1U) & 3U])
                                   : limit(0, side::buy, 1, 1 + run / (512 * 5));
                 c.sequence = domain::sequence_number{i + 1};
-                c.self_match_prevention = static_cast<domain::self_match_prevention>(run / 512 % 5);
+                c.enter_order().self_match_prevention = static_cast<domain::self_match_prevention>(run / 512 % 5);
                 ASSERT_EQ(both.apply(c), "") << "run " << run << " of " << static_cast<char>(policy.algorithm);
             }
         }

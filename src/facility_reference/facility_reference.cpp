@@ -16,8 +16,8 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
     second_id_ = second_id;
     pairs_before_ = positions_in_order_.size();
     process_due_times();
-    if (c.verdict != domain::reject_reason::none) {
-        refuse(c.verdict);
+    if (c.verdict() != domain::reject_reason::none) {
+        refuse(c.verdict());
     } else if (c.account.value >= options_.accounts_max) {
         refuse(domain::reject_reason::not_authorised);
     } else if (c.kind == domain::command_kind::enter_order) {
@@ -25,7 +25,7 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
     } else if (c.kind == domain::command_kind::amend_order) {
         amend_order();
     } else if (c.kind == domain::command_kind::cancel_order) {
-        const auto [found, reason] = resolve();
+        const auto [found, reason] = resolve(c.cancel_order().order, c.cancel_order().target_request);
         if (found == nullptr) {
             refuse(reason);
         } else {
@@ -209,9 +209,9 @@ std::uint64_t facility_reference::open_interest(std::uint32_t instrument) const 
 }
 
 bool facility_reference::is_lasting(const domain::command& c) {
-    return c.time_in_force == domain::time_in_force::day || c.time_in_force == domain::time_in_force::gtc ||
-           c.time_in_force == domain::time_in_force::gtd || c.time_in_force == domain::time_in_force::at_the_open ||
-           c.time_in_force == domain::time_in_force::at_the_close;
+    const domain::time_in_force t = c.order_terms().time_in_force;
+    return t == domain::time_in_force::day || t == domain::time_in_force::gtc || t == domain::time_in_force::gtd ||
+           t == domain::time_in_force::at_the_open || t == domain::time_in_force::at_the_close;
 }
 
 bool facility_reference::is_waiting_type(domain::order_type type) {
@@ -258,26 +258,32 @@ void facility_reference::refuse(reject_reason reason, const order* about) {
         if (mistake_ == defect::refused_orders_keep_positions) break;
         positions_.erase(positions_in_order_.back());
     }
-    const bool has_terms =
-        command_.kind == domain::command_kind::enter_order || command_.kind == domain::command_kind::amend_order;
-    const bool has_price =
-        command_.kind == domain::command_kind::amend_order ||
-        (command_.kind == domain::command_kind::enter_order &&
-         (command_.type == domain::order_type::limit || command_.type == domain::order_type::stop_limit));
-    const side claimed = command_.side == side::sell ? side::sell : side::buy;
+    const side claimed = command_.terms.order.side == side::sell ? side::sell : side::buy;
+    domain::price_ticks price = domain::no_price;
+    domain::quantity_lots quantity{};
+    if (command_.kind == domain::command_kind::enter_order) {
+        const domain::order_type type = command_.order_terms().type;
+        const bool has_price = type == domain::order_type::limit || type == domain::order_type::stop_limit;
+        if (has_price) price = command_.enter_order().price;
+        quantity = command_.enter_order().quantity;
+    }
+    if (command_.kind == domain::command_kind::amend_order) {
+        price = command_.amend_order().price;
+        quantity = command_.amend_order().quantity;
+    }
     say(event_kind::order_rejected, about != nullptr ? id_of(about->instrument) : command_.instrument.value,
         about != nullptr ? about->side : claimed, reason, answer_mark())
         .order = {about != nullptr ? about->id : domain::order_id{},
                   command_.client_order,
-                  has_price ? command_.price : domain::no_price,
-                  has_terms ? command_.quantity : domain::quantity_lots{},
+                  price,
+                  quantity,
                   command_.account,
                   command_.session,
-                  command_.request};
+                  command_.request()};
 }
 
 std::uint8_t facility_reference::answer_mark() const {
-    if (command_.kind == domain::command_kind::enter_quote && (command_.flags & 4) != 0) return 0;
+    if (command_.kind == domain::command_kind::enter_quote && (command_.enter_quote().flags & 4) != 0) return 0;
     return domain::event_flag::last_of_request;
 }
 
@@ -292,7 +298,7 @@ void facility_reference::tell_owner(event_kind kind, const order& o, domain::pri
                   domain::quantity_lots{quantity},
                   o.account,
                   o.session,
-                  asked ? command_.request : 0};
+                  asked ? command_.request() : 0};
 }
 
 void facility_reference::tell_owner_and_asker(event_kind kind, const order& o, domain::price_ticks price,
@@ -302,7 +308,7 @@ void facility_reference::tell_owner_and_asker(event_kind kind, const order& o, d
     say(kind, id_of(o.instrument), o.side, reject_reason::none,
         answers ? domain::event_flag::last_of_request : std::uint8_t{0})
         .order = {o.id,      o.client_order,   price,           domain::quantity_lots{quantity},
-                  o.account, command_.session, command_.request};
+                  o.account, command_.session, command_.request()};
 }
 
 void facility_reference::say_public(event_kind kind, const order& o, std::uint32_t open, std::uint32_t change) {

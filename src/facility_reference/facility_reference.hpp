@@ -277,7 +277,7 @@ class facility_reference {
     /// Takes lots away from a resting order that has more, what is hidden first, and hides what it may not show.
     void shrink(order& o, std::uint32_t lots, std::uint32_t display);
 
-    std::pair<order*, reject_reason> resolve();
+    std::pair<order*, reject_reason> resolve(domain::order_id named, std::uint32_t target_request);
 
     void cancel_orders();
     void query_order();

@@ -8,10 +8,11 @@ namespace corro::facility::testing {
 
 void facility_reference::define_account() {
     const domain::command& c = command_;
-    const std::uint32_t number = c.other_account.value;
-    const std::uint32_t first = c.other_session.value;
-    const std::uint32_t count = c.quantity.value;
-    if (c.is_operator == 0 || number == 0 || number >= options_.accounts_max) return;
+    const domain::define_account& wanted = c.define_account();
+    const std::uint32_t number = wanted.other_account.value;
+    const std::uint32_t first = wanted.first_session.value;
+    const std::uint32_t count = wanted.sessions_count;
+    if (!c.is_operator() || number == 0 || number >= options_.accounts_max) return;
     if (first == 0 || count == 0 || first > 1'048'576 || count > 1'048'576 || accounts_.size() == 4'096) return;
     const bool is_behind = std::all_of(accounts_.begin(), accounts_.end(), [&](const auto& other) {
         return other[0] != number && first >= std::uint64_t{other[1]} + other[2];
@@ -21,10 +22,12 @@ void facility_reference::define_account() {
 
 void facility_reference::set_account_limits() {
     const domain::command& c = command_;
-    if (c.is_operator == 0 || c.other_account.value >= options_.accounts_max || c.firm >= options_.accounts_max) return;
-    if (c.notional_max < 0 || mistake_ == defect::configured_limits_are_ignored) return;
-    limits_[c.other_account.value] = {c.notional_max, c.quantity.value, c.position_max.value, c.open_orders_max,
-                                      c.firm};
+    const domain::set_limits& wanted = c.set_limits();
+    if (!c.is_operator() || wanted.other_account.value >= options_.accounts_max || wanted.firm >= options_.accounts_max)
+        return;
+    if (wanted.notional_max < 0 || mistake_ == defect::configured_limits_are_ignored) return;
+    limits_[wanted.other_account.value] = {wanted.notional_max, wanted.order_quantity_max.value,
+                                           wanted.position_max.value, wanted.open_orders_max, wanted.firm};
 }
 
 void facility_reference::reset_session_numbers() {
@@ -37,7 +40,7 @@ void facility_reference::reset_session_numbers() {
         say(event_kind::session_numbers_reset, 0, side::buy, reject_reason::none, domain::event_flag::last_of_request)
             .numbers_reset;
     reset = {};
-    reset.day_begin = command_.day_begin;
+    reset.day_begin = command_.reset_session_numbers().day_begin;
     reset.account = command_.account;
     reset.session = command_.session;
 }

@@ -10,11 +10,12 @@ using domain::event_kind;
 using domain::reject_reason;
 using domain::side;
 
-std::pair<facility_reference::order*, reject_reason> facility_reference::resolve() {
+std::pair<facility_reference::order*, reject_reason> facility_reference::resolve(domain::order_id named,
+                                                                                 std::uint32_t target_request) {
     const domain::command& c = command_;
-    domain::order_id id = c.order;
-    if (id.value == 0 && c.target_request != 0) {
-        const auto at = by_request_.find({c.session.value, c.target_request});
+    domain::order_id id = named;
+    if (id.value == 0 && target_request != 0) {
+        const auto at = by_request_.find({c.session.value, target_request});
         if (at != by_request_.end()) id = at->second;
     } else if (id.value == 0 && c.client_order.value != 0) {
         const auto at = by_name_.find({c.account.value, c.client_order.value});
@@ -25,27 +26,28 @@ std::pair<facility_reference::order*, reject_reason> facility_reference::resolve
         if (at->second.is_quote) return {nullptr, reject_reason::order_is_quote};
         return {&at->second, reject_reason::none};
     }
-    const bool closed = at == open_.end() && c.order.value != 0 && given_.contains(id.value) && given_.at(id.value);
+    const bool closed = at == open_.end() && named.value != 0 && given_.contains(id.value) && given_.at(id.value);
     return {nullptr, closed ? reject_reason::order_not_open : reject_reason::unknown_order};
 }
 
 void facility_reference::cancel_orders() {
     const domain::command& c = command_;
+    const domain::cancel_orders& wanted = c.cancel_orders();
     const std::uint32_t instrument = index_of(c.instrument);
     if (c.instrument.value != 0 && instrument == instruments_.size()) return refuse(reject_reason::unknown_instrument);
-    if (c.scope != domain::cancel_scope::account && c.scope != domain::cancel_scope::session) {
+    if (wanted.scope != domain::cancel_scope::account && wanted.scope != domain::cancel_scope::session) {
         return refuse(reject_reason::invalid_combination);
     }
-    if (static_cast<unsigned>(c.sides) > 2) return refuse(reject_reason::invalid_combination);
-    const bool spares_staying = c.flags >= 4;
-    const unsigned quotes = spares_staying ? c.flags - 4U : c.flags;
+    if (static_cast<unsigned>(wanted.sides) > 2) return refuse(reject_reason::invalid_combination);
+    const bool spares_staying = wanted.flags >= 4;
+    const unsigned quotes = spares_staying ? wanted.flags - 4U : wanted.flags;
     if (quotes != 0 && quotes != 1 && quotes != 3) return refuse(reject_reason::invalid_combination);
     std::uint32_t account = c.account.value;
-    if (c.other_account.value != 0) {
-        if (c.is_operator == 0 || c.other_account.value >= options_.accounts_max) {
+    if (wanted.other_account.value != 0) {
+        if (!c.is_operator() || wanted.other_account.value >= options_.accounts_max) {
             return refuse(reject_reason::not_authorised);
         }
-        account = c.other_account.value;
+        account = wanted.other_account.value;
     }
     const bool takes_quotes = quotes != 0 || mistake_ == defect::mass_cancel_takes_quotes_unasked;
     std::vector<order*> covered;
@@ -58,33 +60,36 @@ void facility_reference::cancel_orders() {
             mistake_ != defect::disconnection_takes_staying_orders) {
             continue;
         }
-        if (c.scope == domain::cancel_scope::session && o.session != c.session) continue;
-        if (c.product.value != 0 && instruments_[o.instrument].product != c.product) continue;
-        if (c.sides == domain::cancel_sides::buy && o.side != side::buy) continue;
-        if (c.sides == domain::cancel_sides::sell && o.side != side::sell) continue;
+        if (wanted.scope == domain::cancel_scope::session && o.session != c.session) continue;
+        if (wanted.product.value != 0 && instruments_[o.instrument].product != wanted.product) continue;
+        if (wanted.sides == domain::cancel_sides::buy && o.side != side::buy) continue;
+        if (wanted.sides == domain::cancel_sides::sell && o.side != side::sell) continue;
         covered.push_back(&o);
     }
     if (mistake_ == defect::mass_cancel_newest_first) covered = {covered.rbegin(), covered.rend()};
-    if (covered.empty() && c.request == 0) return request_done({}, account);
+    if (covered.empty() && c.request() == 0) return request_done({}, account);
     if (covered.empty()) return refuse(reject_reason::nothing_to_cancel);
     for (order* o : covered) cancel(*o, o == covered.back());
 }
 
 void facility_reference::query_order() {
     const domain::command& c = command_;
-    if (c.flags == 0) {
-        const auto [found, reason] = resolve();
+    const domain::query_order& query = c.query_order();
+    if (query.flags == 0) {
+        const auto [found, reason] = resolve(query.order, query.target_request);
         if (found == nullptr) return refuse(reason);
         return say_status(*found, domain::event_flag::last_of_request);
     }
-    if (c.flags != 1 && c.flags != 2 && c.flags != 5 && c.flags != 6) return refuse(reject_reason::invalid_combination);
-    const bool of_account = c.flags == 2 || c.flags == 6;
+    if (query.flags != 1 && query.flags != 2 && query.flags != 5 && query.flags != 6)
+        return refuse(reject_reason::invalid_combination);
+    const bool of_account = query.flags == 2 || query.flags == 6;
     const std::list<domain::order_id>& orders = by_account_[c.account.value];
     auto at = orders.begin();
-    if (c.flags > 4) {
-        at = std::find(orders.begin(), orders.end(), c.order);
+    if (query.flags > 4) {
+        at = std::find(orders.begin(), orders.end(), query.order);
         if (at == orders.end()) {
-            const bool closed = !open_.contains(c.order) && given_.contains(c.order.value) && given_.at(c.order.value);
+            const bool closed =
+                !open_.contains(query.order) && given_.contains(query.order.value) && given_.at(query.order.value);
             return refuse(closed ? reject_reason::order_not_open : reject_reason::unknown_order);
         }
         ++at;
@@ -106,18 +111,19 @@ void facility_reference::query_order() {
 
 void facility_reference::say_status(const order& o, std::uint8_t flags) {
     say(event_kind::order_status, id_of(o.instrument), o.side, reject_reason::none, flags).order = {
-        o.id, o.client_order, o.price, domain::quantity_lots{o.open}, o.account, command_.session, command_.request};
+        o.id, o.client_order, o.price, domain::quantity_lots{o.open}, o.account, command_.session, command_.request()};
 }
 
 void facility_reference::amend_order() {
     const domain::command& c = command_;
-    const auto [found, reason] = resolve();
+    const domain::amend_order& wanted = c.amend_order();
+    const auto [found, reason] = resolve(wanted.order, wanted.target_request);
     if (found == nullptr) return refuse(reason);
     order& o = *found;
-    if (c.flags > 15) return refuse(reject_reason::invalid_combination, &o);
-    const bool names_open = (c.flags & domain::amend_flag::open_quantity) != 0;
-    if (names_open ? c.quantity.value == 0 : c.quantity.value <= o.filled) return cancel(o, true);
-    const std::uint64_t total = std::uint64_t{c.quantity.value} + (names_open ? o.filled : 0);
+    if (wanted.flags > 15) return refuse(reject_reason::invalid_combination, &o);
+    const bool names_open = (wanted.flags & domain::amend_flag::open_quantity) != 0;
+    if (names_open ? wanted.quantity.value == 0 : wanted.quantity.value <= o.filled) return cancel(o, true);
+    const std::uint64_t total = std::uint64_t{wanted.quantity.value} + (names_open ? o.filled : 0);
     if (total > instruments_[o.instrument].order_quantity_max.value) {
         return refuse(reject_reason::invalid_quantity, &o);
     }
@@ -190,9 +196,10 @@ void facility_reference::amend_waiting(order& o, const order& amended, bool stay
 
 reject_reason facility_reference::check_amend(const order& o, order& amended) {
     const domain::command& c = command_;
-    const auto changes = [&](std::uint8_t flag) { return (c.flags & flag) != 0; };
+    const domain::amend_order& wanted = c.amend_order();
+    const auto changes = [&](std::uint8_t flag) { return (wanted.flags & flag) != 0; };
     const bool waits = o.where == order::place::waiting;
-    if (changes(domain::amend_flag::account)) amended.account = c.other_account;
+    if (changes(domain::amend_flag::account)) amended.account = wanted.other_account;
     const bool moves = amended.account != o.account;
     if (moves) {
         if (amended.account.value >= options_.accounts_max) return reject_reason::not_authorised;
@@ -208,16 +215,16 @@ reject_reason facility_reference::check_amend(const order& o, order& amended) {
     }
     const domain::instrument& instrument = instruments_[o.instrument];
     const bool has_limit = !waits || o.type == domain::order_type::stop_limit;
-    if (has_limit) amended.price = c.price;
+    if (has_limit) amended.price = wanted.price;
     if (changes(domain::amend_flag::trigger_price)) {
         if (!waits) return reject_reason::order_not_waiting;
-        amended.trigger = c.trigger_price;
+        amended.trigger = wanted.trigger_price;
         const reject_reason bad = check_price(instrument, amended.trigger);
         if (bad != reject_reason::none) return bad;
     }
     if (changes(domain::amend_flag::display_quantity)) {
-        if (!has_limit && c.display_quantity.value != 0) return reject_reason::invalid_combination;
-        amended.display = c.display_quantity.value;
+        if (!has_limit && wanted.display_quantity.value != 0) return reject_reason::invalid_combination;
+        amended.display = wanted.display_quantity.value;
     }
     if (amended.display != 0 && (amended.open + amended.filled) / amended.display > 256) {
         return reject_reason::invalid_quantity;

@@ -10,20 +10,22 @@ using domain::time_in_force;
 using domain::trading_phase;
 
 bool facility_reference::can_collect() const {
-    return command_.type == domain::order_type::limit && is_lasting(command_) && command_.flags % 4 == 0 &&
-           command_.minimum_quantity.value == 0;
+    const domain::enter_order& entry = command_.enter_order();
+    return command_.order_terms().type == domain::order_type::limit && is_lasting(command_) && entry.flags % 4 == 0 &&
+           entry.minimum_quantity.value == 0;
 }
 
 reject_reason facility_reference::check_phase(std::uint32_t instrument) const {
     const trading_phase phase = books_[instrument].phase;
-    if (command_.time_in_force == time_in_force::at_the_open && phase != trading_phase::pre_open &&
+    const domain::order_terms& terms = command_.order_terms();
+    if (terms.time_in_force == time_in_force::at_the_open && phase != trading_phase::pre_open &&
         phase != trading_phase::opening_auction) {
         return reject_reason::not_in_this_phase;
     }
-    if (command_.time_in_force == time_in_force::at_the_close && phase != trading_phase::closing_auction) {
+    if (terms.time_in_force == time_in_force::at_the_close && phase != trading_phase::closing_auction) {
         return reject_reason::not_in_this_phase;
     }
-    const bool is_taken = !is_collecting(instrument) || is_waiting_type(command_.type) || can_collect();
+    const bool is_taken = !is_collecting(instrument) || is_waiting_type(terms.type) || can_collect();
     return is_taken ? reject_reason::none : reject_reason::not_in_this_phase;
 }
 
@@ -228,11 +230,12 @@ void facility_reference::tell_trade(std::uint32_t instrument, domain::price_tick
 
 void facility_reference::settle_instrument() {
     const domain::command& c = command_;
-    if (c.is_operator == 0) return refuse(reject_reason::not_authorised);
+    const domain::price_ticks price = c.settle_instrument().price;
+    if (!c.is_operator()) return refuse(reject_reason::not_authorised);
     const std::uint32_t instrument = index_of(c.instrument);
     if (instrument == instruments_.size()) return refuse(reject_reason::unknown_instrument);
     if (books_[instrument].is_settled) return refuse(reject_reason::instrument_settled);
-    if (c.price.value > domain::price_ticks_max || c.price.value < -domain::price_ticks_max)
+    if (price.value > domain::price_ticks_max || price.value < -domain::price_ticks_max)
         return refuse(reject_reason::invalid_price);
     cancel_book(instrument, reject_reason::instrument_settled, [](const order&) { return true; });
     const std::uint64_t settled = open_interest(instrument);
@@ -243,12 +246,12 @@ void facility_reference::settle_instrument() {
         for (std::int64_t left = std::abs(lots); left > 0; left -= domain::order_quantity_lots_max) {
             const auto now = static_cast<std::uint32_t>(std::min<std::int64_t>(left, domain::order_quantity_lots_max));
             say(event_kind::trade_capture, c.instrument.value, closes, reject_reason::instrument_settled).capture = {
-                {}, {}, c.price, domain::quantity_lots{now}, domain::account_id{account}, c.session, 0};
+                {}, {}, price, domain::quantity_lots{now}, domain::account_id{account}, c.session, 0};
         }
         if (mistake_ != defect::settlement_keeps_positions) lots = 0;
     }
     say(event_kind::instrument_settled, c.instrument.value, side::buy).settlement = {
-        c.price, domain::volume_lots{settled}, {}};
+        price, domain::volume_lots{settled}, {}};
     books_[instrument].is_settled = true;
     books_[instrument].owes_uncross = books_[instrument].has_auction_orders = false;
     set_phase(instrument, trading_phase::closed, 0, reject_reason::instrument_settled);

@@ -74,7 +74,7 @@ reject_reason facility_reference::make_instrument(const domain::definition& d, i
 }
 
 void facility_reference::define_instrument() {
-    if (command_.is_operator == 0) return refuse(reject_reason::not_authorised);
+    if (!command_.is_operator()) return refuse(reject_reason::not_authorised);
     const domain::definition d = domain::definition_of(command_);
     instrument made;
     if (const reject_reason reason = make_instrument(d, made); reason != reject_reason::none) return refuse(reason);

@@ -24,61 +24,67 @@ reject_reason facility_reference::check_price(const domain::instrument& i, domai
 
 reject_reason facility_reference::check_instructions() const {
     const domain::command& c = command_;
-    if (c.side != side::buy && c.side != side::sell) return reject_reason::invalid_side;
-    const auto type = static_cast<unsigned>(c.type);
+    const domain::enter_order& entry = c.enter_order();
+    const domain::order_terms& terms = c.order_terms();
+    if (terms.side != side::buy && terms.side != side::sell) return reject_reason::invalid_side;
+    const auto type = static_cast<unsigned>(terms.type);
     if (type < 1 || type > 7) return reject_reason::invalid_order_type;
-    const auto tif = static_cast<unsigned>(c.time_in_force);
+    const auto tif = static_cast<unsigned>(terms.time_in_force);
     if (tif < 1 || tif > 7) return reject_reason::invalid_time_in_force;
-    if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
-    const bool stays = c.flags >= 4;
-    const unsigned of_price = stays ? c.flags - 4U : c.flags;
+    if (static_cast<unsigned>(entry.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
+    const bool stays = entry.flags >= 4;
+    const unsigned of_price = stays ? entry.flags - 4U : entry.flags;
     const bool post_only = of_price == 1 || of_price == 3;
     if (of_price != 0 && !post_only) return reject_reason::invalid_combination;
     if (stays && !is_lasting(c)) return reject_reason::invalid_combination;
-    if (post_only && !(c.type == domain::order_type::limit && is_lasting(c))) return reject_reason::invalid_combination;
-    if (is_waiting_type(c.type) && !is_lasting(c)) return reject_reason::invalid_combination;
-    if (tif > 5 && (c.type != domain::order_type::limit || of_price != 0 || c.minimum_quantity.value != 0)) {
+    if (post_only && !(terms.type == domain::order_type::limit && is_lasting(c)))
+        return reject_reason::invalid_combination;
+    if (is_waiting_type(terms.type) && !is_lasting(c)) return reject_reason::invalid_combination;
+    if (tif > 5 && (terms.type != domain::order_type::limit || of_price != 0 || entry.minimum_quantity.value != 0)) {
         return reject_reason::invalid_combination;
     }
-    if (c.display_quantity.value != 0) {
-        const bool can_rest = c.type == domain::order_type::limit || c.type == domain::order_type::market_to_limit ||
-                              c.type == domain::order_type::market_protected ||
-                              c.type == domain::order_type::stop_limit;
+    if (entry.display_quantity.value != 0) {
+        const bool can_rest =
+            terms.type == domain::order_type::limit || terms.type == domain::order_type::market_to_limit ||
+            terms.type == domain::order_type::market_protected || terms.type == domain::order_type::stop_limit;
         if (!can_rest || !is_lasting(c)) return reject_reason::invalid_combination;
     }
-    if (c.minimum_quantity.value != 0 &&
-        (post_only || is_waiting_type(c.type) || c.time_in_force == domain::time_in_force::fok)) {
+    if (entry.minimum_quantity.value != 0 &&
+        (post_only || is_waiting_type(terms.type) || terms.time_in_force == domain::time_in_force::fok)) {
         return reject_reason::invalid_combination;
     }
-    const bool expires = c.time_in_force == domain::time_in_force::gtd;
-    if (expires && c.type == domain::order_type::market) return reject_reason::invalid_combination;
-    if (!expires && c.expire_time.value != 0) return reject_reason::invalid_combination;
-    if (expires && c.expire_time < c.time) return reject_reason::invalid_expire_time;
+    const bool expires = terms.time_in_force == domain::time_in_force::gtd;
+    if (expires && terms.type == domain::order_type::market) return reject_reason::invalid_combination;
+    if (!expires && entry.expire_time.value != 0) return reject_reason::invalid_combination;
+    if (expires && entry.expire_time < c.time) return reject_reason::invalid_expire_time;
     return reject_reason::none;
 }
 
 reject_reason facility_reference::check_entry() {
     const domain::command& c = command_;
+    const domain::enter_order& entry = c.enter_order();
+    const domain::order_terms& terms = c.order_terms();
     const std::uint32_t instrument = index_of(c.instrument);
     if (instrument == instruments_.size()) return reject_reason::unknown_instrument;
     const reject_reason contradiction = check_instructions();
     if (contradiction != reject_reason::none) return contradiction;
-    if (c.quantity.value == 0 || c.quantity > instruments_[instrument].order_quantity_max) {
+    if (entry.quantity.value == 0 || entry.quantity > instruments_[instrument].order_quantity_max) {
         return reject_reason::invalid_quantity;
     }
-    if (c.minimum_quantity > c.quantity) return reject_reason::invalid_quantity;
-    if (c.display_quantity.value != 0 && c.quantity.value / c.display_quantity.value > 256) {
+    if (entry.minimum_quantity > entry.quantity) return reject_reason::invalid_quantity;
+    if (entry.display_quantity.value != 0 && entry.quantity.value / entry.display_quantity.value > 256) {
         return reject_reason::invalid_quantity;
     }
-    if (c.type == domain::order_type::limit || c.type == domain::order_type::stop_limit) {
-        const reject_reason reason = check_price(instruments_[instrument], c.price);
+    if (terms.type == domain::order_type::limit || terms.type == domain::order_type::stop_limit) {
+        const reject_reason reason = check_price(instruments_[instrument], entry.price);
         if (reason != reject_reason::none) return reason;
     }
-    if (c.type == domain::order_type::market_protected && (c.price.value < 0 || c.price.value > 4'000'000'000)) {
+    if (terms.type == domain::order_type::market_protected &&
+        (entry.price.value < 0 || entry.price.value > 4'000'000'000)) {
         return reject_reason::invalid_price;
     }
-    if (is_waiting_type(c.type)) {
-        const reject_reason reason = check_price(instruments_[instrument], c.trigger_price);
+    if (is_waiting_type(terms.type)) {
+        const reject_reason reason = check_price(instruments_[instrument], entry.trigger_price);
         if (reason != reject_reason::none) return reason;
     }
     if (c.client_order.value != 0 && by_name_.contains({c.account.value, c.client_order.value})) {
@@ -108,28 +114,30 @@ void facility_reference::enter_order() {
     const reject_reason refusal = check_entry();
     if (refusal != reject_reason::none) return refuse(refusal);
     const domain::command& c = command_;
+    const domain::enter_order& entry = c.enter_order();
+    const domain::order_terms& terms = c.order_terms();
     order o{.id = next_id_,
             .client_order = c.client_order,
             .account = c.account,
             .session = c.session,
-            .request = c.request,
+            .request = c.request(),
             .instrument = index_of(c.instrument),
-            .side = c.side,
-            .price = c.price,
-            .open = c.quantity.value,
-            .display = c.display_quantity.value,
-            .type = c.type,
-            .trigger = c.trigger_price,
-            .time_in_force = c.time_in_force,
-            .self_match = c.self_match_prevention,
-            .flags = c.flags,
-            .expire_time = c.expire_time.value,
-            .group = {group_owner(c.account.value), c.self_match_group}};
-    if (is_waiting_type(c.type)) {
+            .side = terms.side,
+            .price = entry.price,
+            .open = entry.quantity.value,
+            .display = entry.display_quantity.value,
+            .type = terms.type,
+            .trigger = entry.trigger_price,
+            .time_in_force = terms.time_in_force,
+            .self_match = entry.self_match_prevention,
+            .flags = entry.flags,
+            .expire_time = entry.expire_time.value,
+            .group = {group_owner(c.account.value), entry.self_match_group}};
+    if (is_waiting_type(terms.type)) {
         const reject_reason over =
-            check_limits(o, o.open, o.open, c.type == domain::order_type::stop_limit ? c.price : o.trigger, 1);
+            check_limits(o, o.open, o.open, terms.type == domain::order_type::stop_limit ? entry.price : o.trigger, 1);
         if (over != reject_reason::none) return refuse(over);
-        if (c.type != domain::order_type::stop_limit) o.price = domain::no_price;
+        if (terms.type != domain::order_type::stop_limit) o.price = domain::no_price;
         register_order(o);
         order& waiting = open_.at(o.id);
         waiting.where = order::place::waiting;
@@ -147,26 +155,26 @@ void facility_reference::enter_order() {
         too_far != reject_reason::none && instruments_[o.instrument].volatility_auction != 0 && can_collect();
     if (too_far != reject_reason::none && !starts_auction) return refuse(too_far);
     domain::price_ticks value = o.price;
-    if (c.type == domain::order_type::market) {
+    if (terms.type == domain::order_type::market) {
         value = best_price(o.instrument, domain::opposite(o.side)).value_or(domain::no_price);
     }
-    const bool is_opened = c.type != domain::order_type::market && is_lasting(c);
+    const bool is_opened = terms.type != domain::order_type::market && is_lasting(c);
     const reject_reason over = check_limits(o, o.open, o.open, value, is_opened ? 1 : 0);
     if (over != reject_reason::none) return refuse(over);
     if (starts_auction) start_volatility_auction(o.instrument, reject_reason::price_outside_dynamic_band);
     if (is_collecting(o.instrument)) {
-        if (c.time_in_force > domain::time_in_force::gtd) books_[o.instrument].has_auction_orders = true;
+        if (terms.time_in_force > domain::time_in_force::gtd) books_[o.instrument].has_auction_orders = true;
         register_order(o);
         tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
         return rest(open_.at(o.id));
     }
-    const bool may_rest = c.type != domain::order_type::market && is_lasting(c);
+    const bool may_rest = terms.type != domain::order_type::market && is_lasting(c);
     const bool may_trade = crosses(o);
-    if (may_trade && (c.flags & domain::order_flag::post_only) != 0 && mistake_ != defect::post_only_may_trade) {
+    if (may_trade && (entry.flags & domain::order_flag::post_only) != 0 && mistake_ != defect::post_only_may_trade) {
         return refuse(reject_reason::would_take_liquidity);
     }
-    const bool wants_all = c.time_in_force == domain::time_in_force::fok;
-    const std::uint32_t wanted = wants_all ? o.open : c.minimum_quantity.value;
+    const bool wants_all = terms.time_in_force == domain::time_in_force::fok;
+    const std::uint32_t wanted = wants_all ? o.open : entry.minimum_quantity.value;
     const bool ignores = mistake_ == defect::minimum_quantity_is_ignored && !wants_all;
     if (!ignores && wanted != 0) {
         const reject_reason reason = check_fill(o, wanted);
@@ -185,7 +193,7 @@ void facility_reference::enter_order() {
     given_[o.id.value] = given_[o.id.value] || end.is_known;
     const std::uint32_t taken_out = end.is_stopped ? end.taken_out : o.open;
     if (o.open != 0 &&
-        (may_rest || (mistake_ == defect::immediate_remainder_rests && c.type == domain::order_type::limit))) {
+        (may_rest || (mistake_ == defect::immediate_remainder_rests && terms.type == domain::order_type::limit))) {
         register_order(o);
         tell_owner(event_kind::order_entered, o, o.price, o.open, reject_reason::none, true);
         rest(open_.at(o.id));

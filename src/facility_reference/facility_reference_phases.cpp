@@ -83,17 +83,18 @@ void facility_reference::enter_pending(std::uint32_t instrument) {
 
 void facility_reference::request_done(domain::instrument_id instrument, std::uint32_t account) {
     say(event_kind::request_done, instrument.value, side::buy, reject_reason::none, domain::event_flag::last_of_request)
-        .order = {{}, {}, domain::no_price, {}, domain::account_id{account}, command_.session, command_.request};
+        .order = {{}, {}, domain::no_price, {}, domain::account_id{account}, command_.session, command_.request()};
 }
 
 void facility_reference::begin_day() {
     const domain::command& c = command_;
-    if (c.is_operator == 0) return refuse(reject_reason::not_authorised);
+    const domain::new_trading_day& day = c.new_trading_day();
+    if (!c.is_operator()) return refuse(reject_reason::not_authorised);
     std::size_t begun = 0;
     std::size_t settled = 0;
     for (std::uint32_t i = 0; i < books_.size(); ++i) {
         if (c.instrument.value != 0 && instruments_[i].id != c.instrument) continue;
-        if (c.instrument.value == 0 && c.product.value != 0 && instruments_[i].product != c.product) continue;
+        if (c.instrument.value == 0 && day.product.value != 0 && instruments_[i].product != day.product) continue;
         book& b = books_[i];
         if (b.is_settled) {
             ++settled;
@@ -115,10 +116,11 @@ void facility_reference::begin_day() {
 
 void facility_reference::change_phase() {
     const domain::command& c = command_;
-    if (c.is_operator == 0) return refuse(reject_reason::not_authorised);
-    if (static_cast<unsigned>(c.phase) > 6) return refuse(reject_reason::invalid_combination);
-    const bool may_end = c.phase == domain::trading_phase::halted || domain::collects(c.phase);
-    if (may_end && c.resume_time.value != 0 && c.resume_time <= c.time) {
+    const domain::change_phase& wanted = c.change_phase();
+    if (!c.is_operator()) return refuse(reject_reason::not_authorised);
+    if (static_cast<unsigned>(wanted.phase) > 6) return refuse(reject_reason::invalid_combination);
+    const bool may_end = wanted.phase == domain::trading_phase::halted || domain::collects(wanted.phase);
+    if (may_end && wanted.resume_time.value != 0 && wanted.resume_time <= c.time) {
         return refuse(reject_reason::invalid_expire_time);
     }
     bool is_any_settled = false;
@@ -126,7 +128,7 @@ void facility_reference::change_phase() {
     for (std::uint32_t i = 0; i < books_.size(); ++i) {
         const bool is_named = c.instrument.value != 0 && instruments_[i].id == c.instrument;
         const bool is_of_product =
-            c.instrument.value == 0 && (c.product.value == 0 || instruments_[i].product == c.product);
+            c.instrument.value == 0 && (wanted.product.value == 0 || instruments_[i].product == wanted.product);
         if (!is_named && !is_of_product) continue;
         if (books_[i].is_settled) {
             is_any_settled = true;
@@ -140,7 +142,7 @@ void facility_reference::change_phase() {
     std::vector<std::uint32_t> resumed;
     for (const std::uint32_t i : covered) {
         if (books_[i].phase != domain::trading_phase::continuous) resumed.push_back(i);
-        set_phase(i, c.phase, may_end ? c.resume_time.value : 0, reject_reason::none);
+        set_phase(i, wanted.phase, may_end ? wanted.resume_time.value : 0, reject_reason::none);
     }
     request_done(c.instrument, c.account.value);
     go_on_trading(resumed);

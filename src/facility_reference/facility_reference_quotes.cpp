@@ -17,18 +17,19 @@ facility_reference::order* facility_reference::standing(std::uint32_t instrument
 
 reject_reason facility_reference::check_quote(std::uint32_t instrument) {
     const domain::command& c = command_;
+    const domain::enter_quote& quote = c.enter_quote();
     if (instrument == instruments_.size()) return reject_reason::unknown_instrument;
-    if (static_cast<unsigned>(c.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
-    if (c.flags != 0 && c.flags != 4) return reject_reason::invalid_combination;
-    const std::uint32_t bid = c.quantity.value;
-    const std::uint32_t ask = c.ask_quantity.value;
-    for (const auto& [lots, price] : {std::pair{bid, c.price}, std::pair{ask, c.ask_price}}) {
+    if (static_cast<unsigned>(quote.self_match_prevention) > 4) return reject_reason::invalid_self_match_prevention;
+    if (quote.flags != 0 && quote.flags != 4) return reject_reason::invalid_combination;
+    const std::uint32_t bid = quote.bid_quantity.value;
+    const std::uint32_t ask = quote.ask_quantity.value;
+    for (const auto& [lots, price] : {std::pair{bid, quote.bid_price}, std::pair{ask, quote.ask_price}}) {
         if (lots == 0) continue;
         if (lots > instruments_[instrument].order_quantity_max.value) return reject_reason::invalid_quantity;
         const reject_reason reason = check_price(instruments_[instrument], price);
         if (reason != reject_reason::none) return reason;
     }
-    if (bid != 0 && ask != 0 && c.ask_price <= c.price) return reject_reason::quote_crossed;
+    if (bid != 0 && ask != 0 && quote.ask_price <= quote.bid_price) return reject_reason::quote_crossed;
     if (bid + std::uint64_t{ask} != 0 && protections_[c.account.value].is_tripped) {
         return reject_reason::quote_protection;
     }
@@ -45,7 +46,7 @@ reject_reason facility_reference::check_quote(std::uint32_t instrument) {
     for (const side s : {side::buy, side::sell}) {
         const order* old = standing(instrument, s);
         order fresh{.account = c.account, .instrument = instrument, .side = s, .type = domain::order_type::limit};
-        fresh.price = s == side::buy ? c.price : c.ask_price;
+        fresh.price = s == side::buy ? quote.bid_price : quote.ask_price;
         fresh.open = s == side::buy ? bid : ask;
         const std::uint32_t before = old == nullptr ? 0 : old->open;
         const bool keeps_price = old != nullptr && old->price == fresh.price;
@@ -84,15 +85,16 @@ void facility_reference::enter_quote() {
         domain::quantity_lots{ask == nullptr ? 0 : ask->open},
         c.account,
         c.session,
-        c.request,
+        c.request(),
         {}};
     if (trades_count_ != trades_before) enter_triggered(instrument);
 }
 
 domain::order_id facility_reference::prepare_side(std::uint32_t instrument, side s) {
     const domain::command& c = command_;
-    const std::uint32_t wanted = s == side::buy ? c.quantity.value : c.ask_quantity.value;
-    const domain::price_ticks price = s == side::buy ? c.price : c.ask_price;
+    const domain::enter_quote& quote = c.enter_quote();
+    const std::uint32_t wanted = s == side::buy ? quote.bid_quantity.value : quote.ask_quantity.value;
+    const domain::price_ticks price = s == side::buy ? quote.bid_price : quote.ask_price;
     order* old = standing(instrument, s);
     if (old == nullptr) {
         if (wanted == 0) return {};
@@ -106,7 +108,7 @@ domain::order_id facility_reference::prepare_side(std::uint32_t instrument, side
                           .open = wanted,
                           .type = domain::order_type::limit,
                           .time_in_force = domain::time_in_force::day,
-                          .self_match = c.self_match_prevention,
+                          .self_match = quote.self_match_prevention,
                           .is_quote = true};
         open_[fresh.id] = fresh;
         given_[fresh.id.value] = true;
@@ -116,7 +118,7 @@ domain::order_id facility_reference::prepare_side(std::uint32_t instrument, side
     }
     old->client_order = c.client_order;
     old->session = c.session;
-    old->self_match = c.self_match_prevention;
+    old->self_match = quote.self_match_prevention;
     if (wanted == 0) {
         tell_owner(event_kind::order_cancelled, *old, old->price, old->open, reject_reason::none, false);
         take_out(*old);
@@ -162,19 +164,20 @@ void facility_reference::say_protection(domain::account_id account, domain::sess
                        p.window_ms,
                        account,
                        session,
-                       session == command_.session ? command_.request : 0,
+                       session == command_.session ? command_.request() : 0,
                        {}};
 }
 
 void facility_reference::set_protection() {
     const domain::command& c = command_;
-    const bool is_limited = c.fills_max > 0 || c.quantity.value > 0;
-    if (is_limited && c.window_ms == 0) return refuse(reject_reason::invalid_combination);
+    const domain::set_protection& wanted = c.set_protection();
+    const bool is_limited = wanted.fills_max > 0 || wanted.quantity_max.value > 0;
+    if (is_limited && wanted.window_ms == 0) return refuse(reject_reason::invalid_combination);
     protection& p = protections_[c.account.value];
     p.restart();
-    p.fills_max = c.fills_max;
-    p.quantity_max = c.quantity.value;
-    p.window_ms = is_limited ? c.window_ms : 0;
+    p.fills_max = wanted.fills_max;
+    p.quantity_max = wanted.quantity_max.value;
+    p.window_ms = is_limited ? wanted.window_ms : 0;
     say_protection(c.account, c.session, reject_reason::none, true);
 }
 

@@ -61,13 +61,15 @@ reject_reason facility_reference::check_limits(const order& o, std::uint32_t tot
 
 void facility_reference::set_limits() {
     const domain::command& c = command_;
-    if (c.is_operator == 0 || c.other_account.value >= options_.accounts_max || c.firm >= options_.accounts_max) {
+    const domain::set_limits& wanted = c.set_limits();
+    if (!c.is_operator() || wanted.other_account.value >= options_.accounts_max ||
+        wanted.firm >= options_.accounts_max) {
         return refuse(reject_reason::not_authorised);
     }
-    if (c.notional_max < 0) return refuse(reject_reason::invalid_quantity);
-    limits_[c.other_account.value] = {c.notional_max, c.quantity.value, c.position_max.value, c.open_orders_max,
-                                      c.firm};
-    request_done({}, c.other_account.value);
+    if (wanted.notional_max < 0) return refuse(reject_reason::invalid_quantity);
+    limits_[wanted.other_account.value] = {wanted.notional_max, wanted.order_quantity_max.value,
+                                           wanted.position_max.value, wanted.open_orders_max, wanted.firm};
+    request_done({}, wanted.other_account.value);
 }
 
 std::uint64_t facility_reference::group_owner(std::uint32_t account) {
@@ -85,16 +87,17 @@ bool facility_reference::is_own(const order& resting, const order& incoming) con
 void facility_reference::kill_switch() {
     using domain::kill_scope;
     const domain::command& c = command_;
-    if (static_cast<unsigned>(c.kill_scope) > 2 || static_cast<unsigned>(c.state) > 1) {
+    const domain::kill_switch& wanted = c.kill_switch();
+    if (static_cast<unsigned>(wanted.kill_scope) > 2 || static_cast<unsigned>(wanted.state) > 1) {
         return refuse(reject_reason::invalid_combination);
     }
-    const bool on = c.state == domain::switch_state::on;
-    const bool is_firm = c.kill_scope == kill_scope::firm;
-    const bool exists =
-        is_firm ? c.firm != 0 && c.firm < options_.accounts_max : c.other_account.value < options_.accounts_max;
-    const bool is_own = on && !is_firm && c.other_account == c.account &&
-                        (c.kill_scope == kill_scope::account || c.other_session == c.session);
-    if (!exists || (c.is_operator == 0 && !is_own)) return refuse(reject_reason::not_authorised);
+    const bool on = wanted.state == domain::switch_state::on;
+    const bool is_firm = wanted.kill_scope == kill_scope::firm;
+    const bool exists = is_firm ? wanted.firm != 0 && wanted.firm < options_.accounts_max
+                                : wanted.other_account.value < options_.accounts_max;
+    const bool is_own = on && !is_firm && wanted.other_account == c.account &&
+                        (wanted.kill_scope == kill_scope::account || wanted.other_session == c.session);
+    if (!exists || (!c.is_operator() && !is_own)) return refuse(reject_reason::not_authorised);
     const auto turn = [&](auto& set, const auto& key) {
         if (on) {
             set.insert(key);
@@ -106,30 +109,30 @@ void facility_reference::kill_switch() {
     const auto cover = [&](std::uint32_t account) {
         for (const domain::order_id id : by_account_[account]) {
             order& o = open_.at(id);
-            if (c.kill_scope != kill_scope::session || o.session == c.other_session) covered.push_back(&o);
+            if (wanted.kill_scope != kill_scope::session || o.session == wanted.other_session) covered.push_back(&o);
         }
     };
     if (is_firm) {
-        turn(killed_firms_, c.firm);
+        turn(killed_firms_, wanted.firm);
         for (std::uint32_t account = 0; account < options_.accounts_max; ++account) {
-            if (limits_[account].firm == c.firm) cover(account);
+            if (limits_[account].firm == wanted.firm) cover(account);
         }
-    } else if (c.kill_scope == kill_scope::account) {
-        turn(killed_accounts_, c.other_account.value);
-        cover(c.other_account.value);
+    } else if (wanted.kill_scope == kill_scope::account) {
+        turn(killed_accounts_, wanted.other_account.value);
+        cover(wanted.other_account.value);
     } else {
-        const std::pair key{c.other_account.value, c.other_session.value};
+        const std::pair key{wanted.other_account.value, wanted.other_session.value};
         const bool is_new = on && !killed_sessions_.contains(key);
         if (is_new && killed_sessions_.size() == sessions_killed_max) return refuse(reject_reason::book_full);
         turn(killed_sessions_, key);
-        cover(c.other_account.value);
+        cover(wanted.other_account.value);
     }
     for (order* o : covered) {
         if (!on) break;
         tell_owner(event_kind::order_cancelled, *o, o->price, o->open, reject_reason::killed, false);
         take_out(*o);
     }
-    request_done({}, is_firm ? c.account.value : c.other_account.value);
+    request_done({}, is_firm ? c.account.value : wanted.other_account.value);
 }
 
 }  // namespace corro::facility::testing

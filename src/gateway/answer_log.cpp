@@ -79,10 +79,10 @@ const answer_log::session& answer_log::at(domain::session_id id) const noexcept 
 }
 
 void answer_log::note(const domain::command& command) noexcept {
-    if (command.request == 0) return;
+    if (command.request() == 0) return;
     CORRO_ASSERT(command.session.value < sessions_.size());
     session& s = sessions_[command.session.value];
-    s.next_request = std::max(s.next_request, std::uint64_t{command.request} + 1);
+    s.next_request = std::max(s.next_request, std::uint64_t{command.request()} + 1);
 }
 
 std::uint64_t answer_log::append(const domain::event& event) noexcept {

@@ -79,12 +79,12 @@ TEST(answer_log, takes_the_next_request_from_what_was_sequenced) {
     answer_log log(1);
     domain::command c;
     c.session = domain::session_id{1};
-    c.request = 7;
+    c.set_request(7);
     log.note(c);
     EXPECT_EQ(log.next_request(domain::session_id{1}), 8U);
     log.note(c);  // the second command of a mass quote
     EXPECT_EQ(log.next_request(domain::session_id{1}), 8U);
-    c.request = 0;  // the venue's own cancel
+    c.set_request(0);  // the venue's own cancel
     log.note(c);
     EXPECT_EQ(log.next_request(domain::session_id{1}), 8U);
 }
@@ -207,7 +207,7 @@ answer_log some_log() {
     log.append(said_to(3, 5));
     domain::command c;
     c.session = domain::session_id{2};
-    c.request = 41;
+    c.set_request(41);
     log.note(c);
     return log;
 }
@@ -285,7 +285,7 @@ domain::event said_at(std::uint32_t session, std::uint64_t what, std::int64_t ti
 void take_request(answer_log& log, std::uint32_t session, std::uint32_t number) {
     domain::command c;
     c.session = domain::session_id{session};
-    c.request = number;
+    c.set_request(number);
     log.note(c);
 }
 

@@ -13,14 +13,14 @@ namespace {
 
 domain::command numbered(std::uint32_t request) {
     domain::command made;
-    made.request = request;
+    made.set_request(request);
     return made;
 }
 
 /// Takes as long as it wants to.
 struct willing final : command_consumer {
     bool take(const domain::command& command) noexcept override {
-        if (wants) taken.push_back(command.request);
+        if (wants) taken.push_back(command.request());
         return wants;
     }
     void expect(std::span<domain::prefetch_hint> coming) noexcept override { expected += coming.size(); }
@@ -46,9 +46,9 @@ TEST(command_queue, gives_commands_to_a_taker_at_once_and_in_their_order_even_if
 
     domain::command command;
     ASSERT_TRUE(commands.try_pop(command));
-    EXPECT_EQ(command.request, 2U);
+    EXPECT_EQ(command.request(), 2U);
     ASSERT_TRUE(commands.try_pop(command));
-    EXPECT_EQ(command.request, 3U);
+    EXPECT_EQ(command.request(), 3U);
     ASSERT_TRUE(commands.try_push(numbered(4)));
     EXPECT_EQ(taker.taken, (std::vector<std::uint32_t>{1, 4}));
 }

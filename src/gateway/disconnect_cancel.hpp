@@ -13,8 +13,8 @@ namespace corro::gateway {
                                                        domain::account_id account) noexcept {
     domain::command cancel;
     cancel.kind = domain::command_kind::cancel_orders;
-    cancel.scope = domain::cancel_scope::session;
-    cancel.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::all_but_staying;
+    cancel.cancel_orders().scope = domain::cancel_scope::session;
+    cancel.cancel_orders().flags = domain::cancel_flag::quotes_too | domain::cancel_flag::all_but_staying;
     cancel.session = session;
     cancel.account = account;
     return cancel;
@@ -26,7 +26,7 @@ namespace corro::gateway {
                                                                   domain::switch_state wanted) noexcept {
     domain::command note;
     note.kind = domain::command_kind::cancel_on_disconnect;
-    note.state = wanted;
+    note.cancel_on_disconnect().state = wanted;
     note.session = session;
     note.account = account;
     return note;

@@ -186,8 +186,8 @@ TEST(order_entry_bad_input, changes_of_orders_that_are_unknown_foreign_filled_or
 
         const auto named = [](std::uint64_t client_order, domain::order_id id, std::uint32_t request) {
             domain::command by = cancel(client_order);
-            by.order = id;
-            by.target_request = request;
+            by.cancel_order().order = id;
+            by.cancel_order().target_request = request;
             return by;
         };
         const std::vector<std::pair<domain::command, reject_reason>> cases{
@@ -208,8 +208,8 @@ TEST(order_entry_bad_input, changes_of_orders_that_are_unknown_foreign_filled_or
             CORRO_REQUIRE(co_await is_rejected(c.get(), reason));
             domain::command amend = wanted;
             amend.kind = domain::command_kind::amend_order;
-            amend.price = domain::price_ticks{101};
-            amend.quantity = domain::quantity_lots{2};
+            amend.amend_order().price = domain::price_ticks{101};
+            amend.amend_order().quantity = domain::quantity_lots{2};
             c->queue_request(amend);
             CORRO_REQUIRE(co_await is_rejected(c.get(), reason));
         }

@@ -18,8 +18,8 @@ domain::command reset_of_numbers(domain::session_id session, const account& owne
     reset.session = session;
     reset.account = owner.id;
     // On a full disk an operator must be able to log on and stop trading.
-    reset.is_operator = owner.is_operator ? 1 : 0;
-    reset.day_begin = day_begin;
+    reset.set_operator(owner.is_operator);
+    reset.reset_session_numbers().day_begin = day_begin;
     return reset;
 }
 

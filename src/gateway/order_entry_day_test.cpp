@@ -71,7 +71,7 @@ io::task<client_pointer> enter_one(test_venue* v, std::uint64_t name) {
     domain::command c;
     c.kind = domain::command_kind::cancel_order;
     c.instrument = domain::instrument_id{1};
-    c.target_request = number;
+    c.cancel_order().target_request = number;
     return c;
 }
 

@@ -205,10 +205,10 @@ void order_entry_gateway::send_definition(connection& c, const domain::instrumen
 
 void order_entry_gateway::reject_overloaded(const domain::command& command) noexcept {
     connection* const c = sessions_[command.session.value].active;
-    if (command.request == 0 || c == nullptr || c->peer_gone || c->overflowed) return;
+    if (command.request() == 0 || c == nullptr || c->peer_gone || c->overflowed) return;
     ++statistics_.turned_away;
     wire::reject reject;
-    reject.refused_sequence = domain::sequence_number{command.request};
+    reject.refused_sequence = domain::sequence_number{command.request()};
     reject.session_reject_reason = no_logons_ == wire::logout_reason::journal_failed
                                        ? wire::session_reject_reason::journal_failed
                                        : wire::session_reject_reason::overloaded;

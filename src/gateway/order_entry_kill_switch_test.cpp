@@ -63,9 +63,9 @@ io::task<void> kill_under_load(test_venue* v, kill_scope scope, std::size_t cove
     CORRO_REQUIRE(control != nullptr);
     domain::command firm;
     firm.kind = domain::command_kind::set_limits;
-    firm.firm = 5;
+    firm.set_limits().firm = 5;
     for (const std::uint32_t account : {1U, 2U}) {
-        firm.other_account = domain::account_id{account};
+        firm.set_limits().other_account = domain::account_id{account};
         CORRO_REQUIRE(co_await is_done(control.get(), firm));
     }
     io::task_scope pushing(v->context);
@@ -74,11 +74,11 @@ io::task<void> kill_under_load(test_venue* v, kill_scope scope, std::size_t cove
 
     domain::command kill;
     kill.kind = domain::command_kind::kill_switch;
-    kill.kill_scope = scope;
-    kill.state = domain::switch_state::on;
-    kill.firm = scope == kill_scope::firm ? 5 : 0;
-    if (scope != kill_scope::firm) kill.other_account = domain::account_id{1};
-    if (scope == kill_scope::session) kill.other_session = all.clients[0]->welcome.session;
+    kill.kill_switch().kill_scope = scope;
+    kill.kill_switch().state = domain::switch_state::on;
+    kill.kill_switch().firm = scope == kill_scope::firm ? 5 : 0;
+    if (scope != kill_scope::firm) kill.kill_switch().other_account = domain::account_id{1};
+    if (scope == kill_scope::session) kill.kill_switch().other_session = all.clients[0]->welcome.session;
     control->queue_request(kill);
     const std::uint64_t before = v->commands.pushed_count();
     CORRO_REQUIRE(co_await control->flush());
@@ -102,7 +102,7 @@ io::task<void> kill_under_load(test_venue* v, kill_scope scope, std::size_t cove
         EXPECT_EQ(v->open_orders_count(), 0U);
     }
     domain::command release = kill;
-    release.state = domain::switch_state::off;
+    release.kill_switch().state = domain::switch_state::off;
     CORRO_REQUIRE(co_await is_done(control.get(), release));
     CORRO_REQUIRE(co_await is_done(all.clients[0].get(), order(side::buy, 90, 1, 999'999'999)));
 }

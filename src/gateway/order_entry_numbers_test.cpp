@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(over, order_entry_numbers, ::testing::ValuesIn(testing:
 void use_up(test_venue& v, std::uint64_t next) {
     domain::command last;
     last.session = v.accounts().find(domain::account_id{1})->first_session;
-    last.request = static_cast<std::uint32_t>(next - 1);
+    last.set_request(static_cast<std::uint32_t>(next - 1));
     v.answers.note(last);
 }
 

@@ -34,7 +34,7 @@ domain::command phase(trading_phase to, std::uint32_t instrument = 0) {
     domain::command c;
     c.kind = domain::command_kind::change_phase;
     c.instrument = domain::instrument_id{instrument};
-    c.phase = to;
+    c.change_phase().phase = to;
     return c;
 }
 
@@ -42,10 +42,10 @@ domain::command limits(std::uint32_t account, std::uint32_t order_lots_max, std:
                        std::uint32_t firm = 0) {
     domain::command c;
     c.kind = domain::command_kind::set_limits;
-    c.other_account = domain::account_id{account};
-    c.quantity = domain::quantity_lots{order_lots_max};
-    c.open_orders_max = open_orders_max;
-    c.firm = firm;
+    c.set_limits().other_account = domain::account_id{account};
+    c.set_limits().order_quantity_max = domain::quantity_lots{order_lots_max};
+    c.set_limits().open_orders_max = open_orders_max;
+    c.set_limits().firm = firm;
     return c;
 }
 
@@ -53,13 +53,13 @@ domain::command kill(kill_scope scope, std::uint32_t whom, switch_state state = 
                      std::uint32_t session = 0) {
     domain::command c;
     c.kind = domain::command_kind::kill_switch;
-    c.kill_scope = scope;
-    c.state = state;
+    c.kill_switch().kill_scope = scope;
+    c.kill_switch().state = state;
     if (scope == kill_scope::firm) {
-        c.firm = whom;
+        c.kill_switch().firm = whom;
     } else {
-        c.other_account = domain::account_id{whom};
-        c.other_session = domain::session_id{session};
+        c.kill_switch().other_account = domain::account_id{whom};
+        c.kill_switch().other_session = domain::session_id{session};
     }
     return c;
 }

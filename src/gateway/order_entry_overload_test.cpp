@@ -181,7 +181,7 @@ TEST(order_entry_overload, cuts_off_a_client_that_never_reads_while_another_trad
             constexpr std::uint64_t batch = 50;
             for (std::uint64_t i = 0; i < batch; ++i) {
                 domain::command take = order(side::sell, 100, 1, fills + i + 1);
-                take.time_in_force = domain::time_in_force::ioc;
+                take.order_terms().time_in_force = domain::time_in_force::ioc;
                 taker->queue_request(take);
             }
             CORRO_REQUIRE(co_await taker->flush());

@@ -142,8 +142,8 @@ bool order_entry_gateway::handle(connection& c, const wire::frame& frame, domain
     }
     command.session = c.session_id;
     command.account = c.account;
-    command.is_operator = c.is_operator ? 1 : 0;
-    command.request = static_cast<std::uint32_t>(frame.sequence);
+    command.set_operator(c.is_operator);
+    command.set_request(static_cast<std::uint32_t>(frame.sequence));
     return true;
 }
 

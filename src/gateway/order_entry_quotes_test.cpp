@@ -33,9 +33,9 @@ INSTANTIATE_TEST_SUITE_P(over, order_entry_quotes, ::testing::ValuesIn(testing::
 domain::command protection(std::uint32_t fills, std::uint32_t lots, std::uint32_t window_ms) {
     domain::command c;
     c.kind = domain::command_kind::set_protection;
-    c.fills_max = fills;
-    c.quantity = domain::quantity_lots{lots};
-    c.window_ms = window_ms;
+    c.set_protection().fills_max = fills;
+    c.set_protection().quantity_max = domain::quantity_lots{lots};
+    c.set_protection().window_ms = window_ms;
     return c;
 }
 
@@ -48,7 +48,7 @@ domain::command reset() {
 domain::command cancel_all(std::uint8_t flags) {
     domain::command c;
     c.kind = domain::command_kind::cancel_orders;
-    c.flags = flags;
+    c.cancel_orders().flags = flags;
     return c;
 }
 
@@ -275,11 +275,11 @@ TEST_P(order_entry_quotes, are_out_of_reach_for_another_account) {
         const std::uint64_t before = v->state_hash();
         for (std::size_t i = 0; i < 2; ++i) {
             domain::command change = cancel(0);
-            change.order = entered[i].order.order;
+            change.cancel_order().order = entered[i].order.order;
             EXPECT_EQ(co_await ask(unauthenticated_connection.get(), change), "order_rejected, unknown_order");
             change.kind = domain::command_kind::amend_order;
-            change.price = domain::price_ticks{95};
-            change.quantity = domain::quantity_lots{1};
+            change.amend_order().price = domain::price_ticks{95};
+            change.amend_order().quantity = domain::quantity_lots{1};
             EXPECT_EQ(co_await ask(unauthenticated_connection.get(), change), "order_rejected, unknown_order");
         }
         EXPECT_EQ(co_await ask(unauthenticated_connection.get(), cancel(901)), "order_rejected, unknown_order");

@@ -35,14 +35,14 @@ domain::command query(std::uint64_t client_order, std::uint8_t flags = 0) {
     domain::command c;
     c.kind = command_kind::query_order;
     c.client_order = domain::client_order_id{client_order};
-    c.flags = flags;
+    c.query_order().flags = flags;
     return c;
 }
 
 domain::command cancel_all(std::uint32_t account = 0) {
     domain::command c;
     c.kind = command_kind::cancel_orders;
-    c.other_account = domain::account_id{account};
+    c.cancel_orders().other_account = domain::account_id{account};
     return c;
 }
 
@@ -59,10 +59,10 @@ TEST_P(order_entry_rights, an_order_is_asked_for_by_any_of_its_names) {
         CORRO_REQUIRE(entered);
         EXPECT_EQ(co_await ask(c.get(), query(11)), "order_status 5 at 99");
         domain::command by_id = query(0);
-        by_id.order = entered->order.order;
+        by_id.query_order().order = entered->order.order;
         EXPECT_EQ(co_await ask(c.get(), by_id), "order_status 5 at 99");
         domain::command by_request = query(0);
-        by_request.target_request = 1;
+        by_request.query_order().target_request = 1;
         EXPECT_EQ(co_await ask(c.get(), by_request), "order_status 5 at 99");
         CORRO_REQUIRE(co_await is_done(c.get(), cancel(11)));
         EXPECT_EQ(co_await ask(c.get(), by_id), "order_rejected, order_not_open") << "it was there, and is no more";
@@ -163,35 +163,35 @@ std::vector<domain::command> attempts_on(domain::order_id id) {
         domain::command c = order(side::buy, 97, 1, 0);
         c.kind = kind;
         if (kind == command_kind::query_order) c.instrument = {};
-        c.order = id;
+        c.named_order() = id;
         all.push_back(c);
-        c.order = {};
+        c.named_order() = {};
         c.client_order = domain::client_order_id{1};
         all.push_back(c);
         c.client_order = {};
-        c.target_request = 1;
+        c.named_request() = 1;
         all.push_back(c);
     }
     all.push_back(cancel_all());
     all.push_back(cancel_all(1));
     domain::command limits;
     limits.kind = command_kind::set_limits;
-    limits.other_account = domain::account_id{1};
+    limits.set_limits().other_account = domain::account_id{1};
     all.push_back(limits);
     for (const domain::kill_scope scope :
          {domain::kill_scope::session, domain::kill_scope::account, domain::kill_scope::firm}) {
         domain::command kill;
         kill.kind = command_kind::kill_switch;
-        kill.kill_scope = scope;
-        kill.state = domain::switch_state::on;
-        kill.other_account = domain::account_id{1};
-        kill.other_session = domain::session_id{1};
-        kill.firm = 1;
+        kill.kill_switch().kill_scope = scope;
+        kill.kill_switch().state = domain::switch_state::on;
+        kill.kill_switch().other_account = domain::account_id{1};
+        kill.kill_switch().other_session = domain::session_id{1};
+        kill.kill_switch().firm = 1;
         all.push_back(kill);
     }
     domain::command halt;
     halt.kind = command_kind::change_phase;
-    halt.phase = domain::trading_phase::halted;
+    halt.change_phase().phase = domain::trading_phase::halted;
     all.push_back(halt);
     return all;
 }
@@ -282,7 +282,7 @@ TEST_P(order_entry_rights, S2_orders_that_stay_outlive_a_lost_connection) {
         client_pointer c = co_await v->log_on(who);
         CORRO_REQUIRE(c != nullptr);
         domain::command staying = order(side::buy, 90, 2, 7);
-        staying.flags = domain::order_flag::stays;
+        staying.enter_order().flags = domain::order_flag::stays;
         CORRO_REQUIRE(co_await is_done(c.get(), order(side::buy, 91, 1, 6)));
         CORRO_REQUIRE(co_await is_done(c.get(), staying));
         CORRO_REQUIRE(co_await is_done(c.get(), quote(5, 99, 5, 101)));

@@ -23,10 +23,10 @@ namespace corro::gateway::testing {
     c.kind = domain::command_kind::enter_quote;
     c.instrument = domain::instrument_id{instrument};
     c.client_order = domain::client_order_id{900 + instrument};
-    c.price = domain::price_ticks{bid};
-    c.quantity = domain::quantity_lots{bid_lots};
-    c.ask_price = domain::price_ticks{ask};
-    c.ask_quantity = domain::quantity_lots{ask_lots};
+    c.enter_quote().bid_price = domain::price_ticks{bid};
+    c.enter_quote().bid_quantity = domain::quantity_lots{bid_lots};
+    c.enter_quote().ask_price = domain::price_ticks{ask};
+    c.enter_quote().ask_quantity = domain::quantity_lots{ask_lots};
     return c;
 }
 

@@ -86,9 +86,9 @@ inline std::optional<std::chrono::system_clock::time_point> shown_wall;
     domain::command c;
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{1};
-    c.side = side;
-    c.price = domain::price_ticks{ticks};
-    c.quantity = domain::quantity_lots{lots};
+    c.order_terms().side = side;
+    c.enter_order().price = domain::price_ticks{ticks};
+    c.enter_order().quantity = domain::quantity_lots{lots};
     c.client_order = domain::client_order_id{client_order};
     return c;
 }
@@ -172,7 +172,7 @@ class raw_client {
     }
     /// A request, numbered with the next number of the session, which it returns.
     std::uint32_t queue_request(domain::command c) {
-        c.request = next_request;
+        c.set_request(next_request);
         output_.resize(output_.size() + wire::message_bytes_max);
         const std::size_t begin = output_.size() - wire::message_bytes_max;
         const std::size_t size =
@@ -487,7 +487,7 @@ class test_venue final : facility::event_consumer {
                 c.sequence = domain::sequence_number{++sequence_};
                 if (c.kind == domain::command_kind::cancel_on_disconnect) ++notes_count_;
                 c.time = domain::time_ns{time_ns};
-                if (c.verdict == domain::reject_reason::none) c.verdict = throttle.judge(c);
+                if (c.verdict() == domain::reject_reason::none) c.set_verdict(throttle.judge(c));
                 answers.note(c);
                 facility_.apply(c);
             }

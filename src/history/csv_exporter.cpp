@@ -209,15 +209,18 @@ class csv_exporter final : public exporter {
         const domain::command& c = command();
         const std::uint64_t order =
             e.kind == event_kind::order_executed ? e.execution.order.value : e.order.order.value;
-        const bool waits = c.type >= domain::order_type::stop;
+        const domain::order_terms& terms = c.order_terms();
+        const domain::enter_order& o = c.enter_order();
+        const bool waits = terms.type >= domain::order_type::stop;
         text_file& to = *orders_;
         to << e.command.value << ',' << time_text(e.time) << ",accepted,"
-           << (i == nullptr ? std::string_view{} : i->name.view()) << ',' << name_of(c.side) << ',' << order << ','
+           << (i == nullptr ? std::string_view{} : i->name.view()) << ',' << name_of(terms.side) << ',' << order << ','
            << c.client_order.value << ',' << c.account.value << ',' << c.session.value << ','
-           << (has_limit(c.type) ? price_text(i, c.price, price) : std::string_view{}) << ','
-           << units(i, c.quantity.value) << ',' << units(i, c.quantity.value) << ",0,," << name_of(c.type) << ','
-           << name_of(c.time_in_force) << ',' << (waits ? price_text(i, c.trigger_price, trigger) : std::string_view{})
-           << ',' << units(i, c.display_quantity.value) << ',' << units(i, c.minimum_quantity.value);
+           << (has_limit(terms.type) ? price_text(i, o.price, price) : std::string_view{}) << ','
+           << units(i, o.quantity.value) << ',' << units(i, o.quantity.value) << ",0,," << name_of(terms.type) << ','
+           << name_of(terms.time_in_force) << ','
+           << (waits ? price_text(i, o.trigger_price, trigger) : std::string_view{}) << ','
+           << units(i, o.display_quantity.value) << ',' << units(i, o.minimum_quantity.value);
         to.end_line();
     }
     void write_order(const domain::event& e, const domain::instrument* i) {

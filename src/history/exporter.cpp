@@ -7,7 +7,7 @@ namespace corro::history {
 void exporter::executing(const domain::command& command) noexcept {
     command_ = command;
     if (times_ == nullptr) return;
-    const auto found = times_->of(command.session, command.request);
+    const auto found = times_->of(command.session, command.request());
     // The times of an export ascend, as those of a venue do.
     if (found && *found > recorded_) recorded_ = *found;
 }

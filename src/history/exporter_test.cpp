@@ -76,11 +76,11 @@ TEST_F(exporters, know_an_instrument_from_its_definition_on) {
     d.like = domain::instrument_id{1};
     d.name = domain::symbol{"MSFT"};
     domain::command definition = domain::command_of(d);
-    definition.is_operator = 1;
+    definition.set_operator(true);
     domain::command opening;
     opening.kind = domain::command_kind::change_phase;
     opening.instrument = d.id;
-    opening.is_operator = 1;
+    opening.set_operator(true);
     domain::command order = limit(1, domain::side::buy, 31'000, 5, 77);
     order.instrument = d.id;
     const auto csv = make_csv_exporter(folder.path(), instruments, {}, {.levels = true});
@@ -144,15 +144,15 @@ TEST_F(exporters, write_every_accepted_order_as_it_was_sent_also_what_trades_at_
     };
     run(limit(1, domain::side::buy, 22'310, 5));
     domain::command iceberg = limit(1, domain::side::buy, 22'300, 6);
-    iceberg.display_quantity = domain::quantity_lots{2};
-    iceberg.time_in_force = domain::time_in_force::gtc;
+    iceberg.enter_order().display_quantity = domain::quantity_lots{2};
+    iceberg.order_terms().time_in_force = domain::time_in_force::gtc;
     run(iceberg);
     domain::command all = limit(2, domain::side::sell, 22'290, 4, 78);
-    all.time_in_force = domain::time_in_force::ioc;
+    all.order_terms().time_in_force = domain::time_in_force::ioc;
     run(all);
     domain::command market = limit(1, domain::side::sell, 0, 3);
-    market.type = domain::order_type::market;
-    market.time_in_force = domain::time_in_force::ioc;
+    market.order_terms().type = domain::order_type::market;
+    market.order_terms().time_in_force = domain::time_in_force::ioc;
     run(market);
     run(limit(3, domain::side::sell, 22'300, 0, 79));
     csv->finish();
@@ -182,7 +182,7 @@ TEST_F(exporters, take_recorded_times_instead_of_the_venues_clock) {
     for (exporter* const files : {csv.get(), lobster.get()}) files->take_times_from(times);
     const auto run = [&](domain::command c, std::uint32_t request) {
         c = at_noon(c);
-        c.request = request;
+        c.set_request(request);
         for (exporter* const files : {csv.get(), lobster.get()}) files->executing(c);
         both_.first = csv.get();
         both_.second = lobster.get();
@@ -321,8 +321,8 @@ TEST_F(exporters, messages_and_books_of_random_flow_agree_when_the_reader_of_rec
         files->begin(venue);
         for (int i = 0; i < 1'500; ++i) {
             domain::command c = generator.next();
-            c.price.value += 2 * generator.profile().price_spread;
-            c.trigger_price.value += 2 * generator.profile().price_spread;
+            c.payload.enter_order.price.value += 2 * generator.profile().price_spread;
+            c.payload.enter_order.trigger_price.value += 2 * generator.profile().price_spread;
             seen.events.clear();
             venue.apply(c);
             generator.learn(seen.events);

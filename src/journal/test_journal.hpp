@@ -26,8 +26,8 @@ inline domain::command command_at(std::uint64_t sequence) {
     domain::command c;
     c.sequence = domain::sequence_number{sequence};
     c.time = domain::time_ns{static_cast<std::int64_t>(1'000'000 * sequence)};
-    c.price = domain::price_ticks{static_cast<std::int64_t>(base::mix64(sequence) % 1000)};
-    c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + sequence % 100)};
+    c.enter_order().price = domain::price_ticks{static_cast<std::int64_t>(base::mix64(sequence) % 1000)};
+    c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + sequence % 100)};
     c.account = domain::account_id{static_cast<std::uint32_t>(sequence % 7)};
     return c;
 }

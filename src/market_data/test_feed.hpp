@@ -126,8 +126,9 @@ class test_exchange final : facility::event_consumer {
             c.sequence = domain::sequence_number{++filled_};
             const domain::instrument& first = instruments().front();
             c.instrument = first.id;
-            c.price = domain::price_ticks{std::max<std::int64_t>(-1'000'000'000, first.price_low.value) + i % 1'000};
-            c.quantity = domain::quantity_lots{1};
+            c.enter_order().price =
+                domain::price_ticks{std::max<std::int64_t>(-1'000'000'000, first.price_low.value) + i % 1'000};
+            c.enter_order().quantity = domain::quantity_lots{1};
             c.client_order = domain::client_order_id{(std::uint64_t{1} << 40U) + i};
             venue.apply(c);
         }

@@ -15,28 +15,29 @@ using domain::command_kind;
 using gateway::account;
 using gateway::account_directory;
 
-command of_the_venue(command_kind kind, domain::account_id account) noexcept {
+command of_the_venue(command_kind kind) noexcept {
     command c;
     c.kind = kind;
-    c.is_operator = 1;
-    c.other_account = account;
+    c.set_operator(true);
     return c;
 }
 
 command definition(domain::account_id account, std::uint32_t first_session, std::uint32_t sessions_count) noexcept {
-    command c = of_the_venue(command_kind::define_account, account);
-    c.other_session = domain::session_id{first_session};
-    c.quantity = domain::quantity_lots{sessions_count};
+    command c = of_the_venue(command_kind::define_account);
+    c.define_account().other_account = account;
+    c.define_account().first_session = domain::session_id{first_session};
+    c.define_account().sessions_count = sessions_count;
     return c;
 }
 
 command limits_command(domain::account_id account, const domain::account_limits& limits) noexcept {
-    command c = of_the_venue(command_kind::set_account_limits, account);
-    c.quantity = domain::quantity_lots{limits.order_quantity_max};
-    c.notional_max = limits.notional_max;
-    c.position_max = domain::quantity_lots{limits.position_max};
-    c.open_orders_max = limits.open_orders_max;
-    c.firm = limits.firm;
+    command c = of_the_venue(command_kind::set_account_limits);
+    c.set_limits().other_account = account;
+    c.set_limits().order_quantity_max = domain::quantity_lots{limits.order_quantity_max};
+    c.set_limits().notional_max = limits.notional_max;
+    c.set_limits().position_max = domain::quantity_lots{limits.position_max};
+    c.set_limits().open_orders_max = limits.open_orders_max;
+    c.set_limits().firm = limits.firm;
     return c;
 }
 

@@ -43,19 +43,19 @@ TEST_F(account_changes, become_commands_whose_sessions_are_behind_those_of_the_o
     const auto commands = commands_for(accounts, changed.accounts);
     ASSERT_EQ(commands.size(), 4U);
     EXPECT_EQ(commands[0].kind, command_kind::set_account_limits);
-    EXPECT_EQ(commands[0].other_account.value, 2U);
-    EXPECT_EQ(commands[0].quantity.value, 9U);
+    EXPECT_EQ(commands[0].set_limits().other_account.value, 2U);
+    EXPECT_EQ(commands[0].set_limits().order_quantity_max.value, 9U);
     EXPECT_EQ(commands[1].kind, command_kind::define_account);
-    EXPECT_EQ(commands[1].other_account.value, 7U);
-    EXPECT_EQ(commands[1].other_session.value, 4U);
-    EXPECT_EQ(commands[1].quantity.value, 2U);
+    EXPECT_EQ(commands[1].define_account().other_account.value, 7U);
+    EXPECT_EQ(commands[1].define_account().first_session.value, 4U);
+    EXPECT_EQ(commands[1].define_account().sessions_count, 2U);
     EXPECT_EQ(commands[2].kind, command_kind::set_account_limits);
-    EXPECT_EQ(commands[2].position_max.value, 5U);
-    EXPECT_EQ(commands[2].firm, 3U);
+    EXPECT_EQ(commands[2].set_limits().position_max.value, 5U);
+    EXPECT_EQ(commands[2].set_limits().firm, 3U);
     EXPECT_EQ(commands[3].kind, command_kind::define_account);
-    EXPECT_EQ(commands[3].other_session.value, 6U);
+    EXPECT_EQ(commands[3].define_account().first_session.value, 6U);
     for (const domain::command& c : commands) {
-        EXPECT_EQ(c.is_operator, 1U);
+        EXPECT_TRUE(c.is_operator());
         EXPECT_EQ(c.session.value, 0U);
     }
     const gateway::account* const known = accounts.find(domain::account_id{1});
@@ -65,7 +65,7 @@ TEST_F(account_changes, become_commands_whose_sessions_are_behind_those_of_the_o
     EXPECT_TRUE(commands_for(accounts, changed.accounts).empty()) << "the same file again changes nothing";
     const auto cleared = commands_for(accounts, configured(account(1, "sessions = 2\n") + account(2)).accounts);
     ASSERT_EQ(cleared.size(), 1U) << "limits that the file no longer has end";
-    EXPECT_EQ(cleared[0].quantity.value, 0U);
+    EXPECT_EQ(cleared[0].set_limits().order_quantity_max.value, 0U);
 }
 
 TEST_F(account_changes, that_cannot_be_made_are_named_one_by_one) {
@@ -122,7 +122,7 @@ TEST_F(account_changes, of_the_journal_win_over_the_configuration) {
         configured(account(1, "sessions = 2\nopen_orders_max = 4\n") + account(2) + account(7, "firm = 5\n")));
     const auto commands = adopt_accounts(limited, {}, states);
     ASSERT_EQ(commands.size(), 1U);
-    EXPECT_EQ(commands[0].other_account.value, 1U);
+    EXPECT_EQ(commands[0].set_limits().other_account.value, 1U);
     EXPECT_EQ(limited.find(domain::account_id{7})->limits->firm, 3U) << "the journal's";
 }
 

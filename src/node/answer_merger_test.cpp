@@ -40,10 +40,10 @@ class answer_merger_ : public ::testing::Test {
         if (!refused) ++sequences[segment];
         emitted[segment] += events;
         domain::command c;
-        set_arrival(c, arrival, copies);
+        c.set_arrival(arrival, copies);
         c.sequence = domain::sequence_number{sequences[segment] + (refused ? 1 : 0)};
         c.session = session;
-        c.request = static_cast<std::uint32_t>(arrival);
+        c.set_request(static_cast<std::uint32_t>(arrival));
         merger.executed(segment, executed_command(c, emitted[segment], refused));
     }
     void hear(std::size_t segment, std::vector<domain::event> events) {
@@ -200,7 +200,7 @@ TEST_F(answer_merger_, recovers_a_reset_of_numbers_of_which_one_segment_has_lost
     domain::event e = numbers_reset();
     e.command = domain::sequence_number{1};
     domain::command c;
-    set_arrival(c, 7, 2);
+    c.set_arrival(7, 2);
     c.session = session;
     c.sequence = e.command;
     recovering.executed(1, executed_command(c, 1, false));
@@ -239,7 +239,7 @@ TEST_F(answer_merger_, recovers_a_request_of_which_one_segment_has_lost_its_copy
     domain::event e = answer(event_kind::order_cancelled, 5);
     e.command = domain::sequence_number{1};
     domain::command c;
-    set_arrival(c, 7, 2);
+    c.set_arrival(7, 2);
     c.session = session;
     c.sequence = e.command;
     recovering.executed(1, executed_command(c, 1, false));

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "domain/command.hpp"
-#include "node/arrival.hpp"
 #include "node/event_outlet.hpp"
 
 namespace corro::node {
@@ -16,12 +15,12 @@ namespace corro::node {
 struct executed_command {
     executed_command() noexcept {}
     executed_command(const domain::command& c, std::uint64_t emitted_count, bool was_refused) noexcept
-        : arrival(arrival_of(c)),
+        : arrival(c.arrival().number),
           sequence(c.sequence.value),
           emitted(emitted_count),
           session(c.session),
-          request(c.request),
-          copies(copies_of(c)),
+          request(c.request()),
+          copies(c.arrival().copies),
           refused(was_refused) {}
 
     std::uint64_t arrival = 0;
@@ -37,7 +36,7 @@ struct executed_command {
 [[nodiscard]] inline domain::command request_of(const executed_command& what) noexcept {
     domain::command c;
     c.session = what.session;
-    c.request = what.request;
+    c.set_request(what.request);
     return c;
 }
 

@@ -199,7 +199,7 @@ bool facility_role::take_reading(gateway_link& link, const link_greeting& theirs
 // Records that a session of this gateway has logged on, or has ended and its orders are cancelled if required.
 void facility_role::keep_cancel(gateway_link& link, const domain::command& note) {
     absent_sessions_.erase(note.session.value);
-    if (note.state == domain::switch_state::on) {
+    if (note.cancel_on_disconnect().state == domain::switch_state::on) {
         link.cancels.insert_or_assign(note.session.value, note.account);
     } else {
         link.cancels.erase(note.session.value);
@@ -250,7 +250,7 @@ bool facility_role::take_over(const gateway_link& link, domain::command& command
     const gateway::account& owner = *accounts_.owner_of(command.session);
     if (!owner.copies_of.empty() && command.kind != domain::command_kind::reset_session_numbers) return false;
     command.account = owner.id;
-    command.is_operator = owner.is_operator ? 1 : 0;
+    command.set_operator(owner.is_operator);
     return true;
 }
 

@@ -147,7 +147,7 @@ io::task<void> host_journal::finish(matching_host* host, gateway::answer_log* an
     domain::command last;
     for (std::uint32_t id = 1; id < host->last_requests().size(); ++id) {
         last.session = domain::session_id{id};
-        last.request = host->last_requests()[id];
+        last.set_request(host->last_requests()[id]);
         answers->note(last);
     }
     notices_.insert(notices_.end(), replay_->notices().begin(), replay_->notices().end());

@@ -48,8 +48,8 @@ domain::command order() {
     c.instrument = domain::instrument_id{1};
     c.session = domain::session_id{1};
     c.account = domain::account_id{1};
-    c.price = domain::price_ticks{10};
-    c.quantity = domain::quantity_lots{1};
+    c.enter_order().price = domain::price_ticks{10};
+    c.enter_order().quantity = domain::quantity_lots{1};
     return c;
 }
 

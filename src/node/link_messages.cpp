@@ -15,8 +15,9 @@ namespace {
 std::uint64_t layout_of_records() noexcept {
     base::hasher hasher;
     hasher.add(sizeof(domain::command)).add(sizeof(domain::event)).add(sizeof(domain::instrument));
-    hasher.add(offsetof(domain::command, session)).add(offsetof(domain::command, request));
-    hasher.add(offsetof(domain::command, verdict)).add(offsetof(domain::event, command));
+    constexpr std::size_t payload = offsetof(domain::command, payload);
+    hasher.add(offsetof(domain::command, session)).add(payload + offsetof(domain::any_payload, request));
+    hasher.add(payload + offsetof(domain::any_payload, verdict)).add(offsetof(domain::event, command));
     hasher.add(offsetof(domain::event, kind)).add(offsetof(domain::event, flags));
     hasher.add(sizeof(gateway::admin_request)).add(sizeof(gateway::admin_reply));
     return hasher.value();

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "node/arrival.hpp"
-
 namespace corro::node {
 namespace {
 
@@ -17,17 +15,17 @@ domain::command refusal_of(std::uint32_t session, domain::account_id account, st
     c.kind = domain::command_kind::cancel_order;
     c.session = domain::session_id{session};
     c.account = account;
-    c.request = request;
-    c.verdict = domain::reject_reason::request_lost;
+    c.set_request(request);
+    c.set_verdict(domain::reject_reason::request_lost);
     return c;
 }
 
 bool is_refusal(const domain::command& c) noexcept {
-    return c.verdict == domain::reject_reason::request_lost;
+    return c.verdict() == domain::reject_reason::request_lost;
 }
 
 bool has_more_behind(const domain::command& c) noexcept {
-    return c.kind == domain::command_kind::enter_quote && (c.flags & domain::quote_flag::more) != 0;
+    return c.kind == domain::command_kind::enter_quote && (c.enter_quote().flags & domain::quote_flag::more) != 0;
 }
 
 }  // namespace
@@ -41,29 +39,30 @@ lost_requests::lost_requests(std::size_t segments_count, std::vector<std::uint32
 }
 
 void lost_requests::replayed(std::size_t segment, const domain::command& c) {
-    last_arrival_ = arrival_of(c);
+    last_arrival_ = c.arrival().number;
     // A reject of a lost request may be in any journal, so it does not show how far this one goes.
     if (!is_refusal(c)) last_arrivals_[segment] = last_arrival_;
     if (c.kind == domain::command_kind::reset_session_numbers) return begin_again(c);
     const std::uint32_t id = c.session.value;
-    if (c.request == 0 || id >= sessions_.size()) return;
+    if (c.request() == 0 || id >= sessions_.size()) return;
     session_past& s = sessions_[id];
     if (is_refusal(c)) {
         // An earlier start has rejected it.
-        take_out(id, c.request);
-        if (c.request == s.last) s.has_more = false;
+        take_out(id, c.request());
+        if (c.request() == s.last) s.has_more = false;
     }
-    const request_place place = request_part_of(c);
-    if (c.request > s.last) {
+    const domain::command_arrival& place = c.arrival();
+    if (c.request() > s.last) {
         if (s.has_more) add(id, c.account, s.last, s.last, last_arrival_);
-        const std::uint32_t last = place.is_recorded ? std::min(place.previous, c.request - 1) : c.request - 1;
+        const std::uint32_t last =
+            place.has_place() ? std::min(place.previous_request(), c.request() - 1) : c.request() - 1;
         if (last > s.last) add(id, c.account, s.last + 1, last, last_arrival_);
-        s = {.last = c.request, .legs = 0, .is_counted = true, .has_more = false, .account = c.account};
+        s = {.last = c.request(), .legs = 0, .is_counted = true, .has_more = false, .account = c.account};
     }
-    if (is_refusal(c) || c.request != s.last) return;
+    if (is_refusal(c) || c.request() != s.last) return;
     // Copies of a command to all partitions have the same index.
-    if (copies_of(c) == 0 && place.is_recorded) {
-        if (s.is_counted && place.leg != s.legs) add(id, c.account, c.request, c.request, last_arrival_);
+    if (c.arrival().copies == 0 && place.has_place()) {
+        if (s.is_counted && place.leg != s.legs) add(id, c.account, c.request(), c.request(), last_arrival_);
         s.legs = place.leg + 1U;
         s.is_counted = true;
     }
@@ -75,16 +74,16 @@ void lost_requests::replayed(std::size_t segment, const domain::command& c) {
 void lost_requests::begin_again(const domain::command& c) {
     if (c.session.value >= sessions_.size()) return;
     session_past& s = sessions_[c.session.value];
-    if (s.reset != arrival_of(c)) s.resets = 0;
-    s.reset = arrival_of(c);
+    if (s.reset != c.arrival().number) s.resets = 0;
+    s.reset = c.arrival().number;
     if (++s.resets != last_arrivals_.size()) return;
     s = session_past();
     gaps_.erase(gaps_.lower_bound({c.session.value, 0}), gaps_.lower_bound({c.session.value + 1, 0}));
 }
 
 void lost_requests::replayed_partly(const domain::command& c) {
-    if (c.request == 0 || c.session.value >= sessions_.size()) return;
-    add(c.session.value, c.account, c.request, c.request, arrival_of(c));
+    if (c.request() == 0 || c.session.value >= sessions_.size()) return;
+    add(c.session.value, c.account, c.request(), c.request(), c.arrival().number);
 }
 
 void lost_requests::add(std::uint32_t session, domain::account_id account, std::uint32_t first, std::uint32_t last,

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "node/arrival.hpp"
-
 namespace corro::node {
 namespace {
 
@@ -19,31 +17,31 @@ class lost : public testing::Test {
         c.kind = domain::command_kind::enter_order;
         c.session = domain::session_id{session};
         c.account = domain::account_id{session};
-        c.request = request;
+        c.set_request(request);
         return c;
     }
     /// A quote of a mass quote.
     static domain::command leg(std::uint32_t request, std::uint16_t index, bool has_more) {
         domain::command c = of(1, request);
         c.kind = domain::command_kind::enter_quote;
-        c.flags = has_more ? domain::quote_flag::more : std::uint8_t{0};
-        set_request_place(c, index, index == 0 ? request - 1 : request);
+        c.enter_quote().flags = has_more ? domain::quote_flag::more : std::uint8_t{0};
+        c.set_request_place(index, index == 0 ? request - 1 : request);
         return c;
     }
     static domain::command recorded(std::uint32_t session, std::uint32_t request, std::uint32_t previous) {
         domain::command c = of(session, request);
-        set_request_place(c, 0, previous);
+        c.set_request_place(0, previous);
         return c;
     }
     void replay(std::size_t segment, domain::command c) {
-        set_arrival(c, ++arrival, 0);
+        c.set_arrival(++arrival, 0);
         requests.replayed(segment, c);
     }
     /// A submitted command that is in no journal.
     void lose() { ++arrival; }
     std::vector<std::uint32_t> refused(std::size_t most = lost_requests_max) {
         std::vector<std::uint32_t> all;
-        for (const domain::command& c : requests.refusals(most)) all.push_back(c.request);
+        for (const domain::command& c : requests.refusals(most)) all.push_back(c.request());
         return all;
     }
 
@@ -90,7 +88,7 @@ TEST_F(lost, what_an_earlier_start_has_refused_is_refused_once) {
     replay(0, of(1, 6));
     for (const std::uint32_t request : {2U, 4U, 5U}) {
         domain::command refusal = of(1, request);
-        refusal.verdict = domain::reject_reason::request_lost;
+        refusal.set_verdict(domain::reject_reason::request_lost);
         replay(0, refusal);
     }
     EXPECT_EQ(refused(), numbers{3});
@@ -120,7 +118,7 @@ domain::command reset(std::uint64_t arrival) {
     c.kind = domain::command_kind::reset_session_numbers;
     c.session = domain::session_id{1};
     c.account = domain::account_id{1};
-    set_arrival(c, arrival, 2);
+    c.set_arrival(arrival, 2);
     return c;
 }
 

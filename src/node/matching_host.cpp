@@ -18,7 +18,7 @@ bool only_closes(const domain::command& command) noexcept {
         case domain::command_kind::cancel_on_disconnect: return true;
         // Without it a session could not log on to cancel orders.
         case domain::command_kind::reset_session_numbers: return true;
-        case domain::command_kind::kill_switch: return command.state == domain::switch_state::on;
+        case domain::command_kind::kill_switch: return command.kill_switch().state == domain::switch_state::on;
         default: return false;
     }
 }
@@ -36,7 +36,7 @@ bool is_emergency_reserve(const domain::command& command) noexcept {
 
 /// The gateway's commands at the logon and the end of a session.
 bool is_of_connection(const domain::command& command) noexcept {
-    return command.request == 0 && command.session.value != 0 &&
+    return command.request() == 0 && command.session.value != 0 &&
            (command.kind == domain::command_kind::cancel_orders ||
             command.kind == domain::command_kind::cancel_on_disconnect);
 }
@@ -101,10 +101,10 @@ bool matching_host::execute(domain::command& command) noexcept {
     command.time = domain::time_ns{now_ns};
     // A request with a verdict of the decoder counts as well, as in a replay.
     const domain::reject_reason throttled = throttle_.judge(command);
-    if (throttled != domain::reject_reason::none) command.verdict = throttled;
-    if (open_orders_max_ != 0 && command.verdict == domain::reject_reason::none &&
+    if (throttled != domain::reject_reason::none) command.set_verdict(throttled);
+    if (open_orders_max_ != 0 && command.verdict() == domain::reject_reason::none &&
         facility_.opens_beyond(command, open_orders_max_)) [[unlikely]]
-        command.verdict = domain::reject_reason::open_orders_limit;
+        command.set_verdict(domain::reject_reason::open_orders_limit);
     if (journal_ != nullptr && !append_to_journal(command)) [[unlikely]]
         return false;
     sequence_ = command.sequence.value;
@@ -129,13 +129,13 @@ void matching_host::emit_mark(const domain::command& command) noexcept {
 void matching_host::note(const domain::command& command) noexcept {
     if (command.session.value >= last_requests_.size()) return;
     if (command.kind == domain::command_kind::cancel_on_disconnect) [[unlikely]] {
-        const bool is_wanted = command.state == domain::switch_state::on;
+        const bool is_wanted = command.cancel_on_disconnect().state == domain::switch_state::on;
         set_disconnect_cancel(command.session, is_wanted ? command.account : domain::account_id{});
     }
     std::uint32_t& last = last_requests_[command.session.value];
     if (command.kind == domain::command_kind::reset_session_numbers) [[unlikely]]
         last = 0;
-    last = std::max(last, command.request);
+    last = std::max(last, command.request());
 }
 
 void matching_host::transfer(base::archive& a) {
@@ -182,7 +182,7 @@ bool matching_host::append_to_journal(const domain::command& command) noexcept {
     }
     connection_commands& c = connections_[command.session.value];
     const bool is_cancel = command.kind == domain::command_kind::cancel_orders;
-    const bool ends = !is_cancel && command.state == domain::switch_state::off;
+    const bool ends = !is_cancel && command.cancel_on_disconnect().state == domain::switch_state::off;
     if (ends && c.missed_cancel) return false;
     const bool taken = journal_takes(command) && journal_->append(command);
     // A session that logs on again gets the state of its orders.
@@ -205,7 +205,7 @@ bool matching_host::journal_takes(const domain::command& command) noexcept {
         case journal::journal_room::cancels_only: return only_closes(command);
         case journal::journal_room::operators_only:
             if (is_of_connection(command)) return may_use_reserve(command.session);
-            return command.is_operator != 0 && is_emergency_reserve(command);
+            return command.is_operator() && is_emergency_reserve(command);
         case journal::journal_room::none: break;
     }
     return false;

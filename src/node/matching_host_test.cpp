@@ -34,9 +34,9 @@ domain::command order() {
     c.instrument = domain::instrument_id{1};
     c.session = domain::session_id{1};
     c.account = domain::account_id{1};
-    c.request = 1;
-    c.price = domain::price_ticks{10};
-    c.quantity = domain::quantity_lots{1};
+    c.set_request(1);
+    c.enter_order().price = domain::price_ticks{10};
+    c.enter_order().quantity = domain::quantity_lots{1};
     return c;
 }
 
@@ -129,10 +129,10 @@ io::task<void> lose_connections(journal::test_disk* disk, matching_host* host) {
     EXPECT_FALSE(executes(lost));
     EXPECT_FALSE(executes(reset_numbers(1))) << "a day that begins takes nothing of the operators' room";
     domain::command day_of_operator = reset_numbers(2);
-    day_of_operator.is_operator = 1;
+    day_of_operator.set_operator(true);
     EXPECT_TRUE(executes(day_of_operator)) << "or it could not log on to stop trading";
     domain::command of_operator = cancel;
-    of_operator.is_operator = 1;
+    of_operator.set_operator(true);
     EXPECT_TRUE(executes(of_operator));
     // There is space again, and the note before the missing cancel stays.
     disk->capacity_bytes = ~std::uint64_t{0};
@@ -169,7 +169,7 @@ TEST(matching_host, counts_the_requests_of_a_session_from_one_when_its_numbers_b
     again.throttle({}, 2);
     const auto execute = [&](domain::command c, std::uint32_t session, std::uint32_t request) {
         c.session = domain::session_id{session};
-        c.request = request;
+        c.set_request(request);
         EXPECT_TRUE(host.execute(c));
         again.replay(c);
         EXPECT_EQ(host.last_requests()[1], again.last_requests()[1]);
@@ -203,8 +203,8 @@ TEST(matching_host, S5_requests_that_the_decoder_has_found_wrong_are_throttled_l
     std::vector<domain::reject_reason> reasons;
     for (std::uint32_t request = 1; request <= 6; ++request) {
         domain::command c = order();
-        c.request = request;
-        c.verdict = domain::reject_reason::unknown_instrument;
+        c.set_request(request);
+        c.set_verdict(domain::reject_reason::unknown_instrument);
         ASSERT_TRUE(host.execute(c));
         sequenced.push_back(c);
         reasons.push_back(outlet.heard.back().reason);
@@ -220,9 +220,9 @@ TEST(matching_host, S5_requests_that_the_decoder_has_found_wrong_are_throttled_l
     for (const domain::command& c : sequenced) later.replay(c);
     for (matching_host* const each : {&host, &later}) {
         domain::command c = order();
-        c.request = 7;
+        c.set_request(7);
         ASSERT_TRUE(each->execute(c));
-        EXPECT_EQ(c.verdict, flooded) << "a replay has counted the same";
+        EXPECT_EQ(c.verdict(), flooded) << "a replay has counted the same";
     }
 }
 
@@ -245,10 +245,10 @@ TEST(matching_host, N6_a_query_is_charged_for_the_orders_that_it_only_looks_at) 
         query.kind = domain::command_kind::query_order;
         query.session = domain::session_id{2};  // another session of the account, without an order
         query.account = domain::account_id{1};
-        query.request = request;
-        query.flags = domain::query_flag::all_of_session;
+        query.set_request(request);
+        query.query_order().flags = domain::query_flag::all_of_session;
         ASSERT_TRUE(host.execute(query));
-        verdicts.push_back(query.verdict);
+        verdicts.push_back(query.verdict());
     }
     using enum domain::reject_reason;
     EXPECT_EQ(verdicts, (std::vector{none, none, throttled})) << "one and three for each, of five";

@@ -15,7 +15,6 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/arrival.hpp"
 #include "node/host_journal.hpp"
 #include "node/segmented_exchange.hpp"
 
@@ -58,18 +57,18 @@ domain::command order(std::uint32_t instrument) {
     c.instrument = domain::instrument_id{instrument};
     c.session = domain::session_id{1};
     c.account = domain::account_id{1};
-    c.price = domain::price_ticks{10};
-    c.quantity = domain::quantity_lots{1};
-    c.time_in_force = domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{10};
+    c.enter_order().quantity = domain::quantity_lots{1};
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     return c;
 }
 
 /// A request with the given arrival.
 domain::command request(std::uint32_t instrument, std::uint32_t number, std::uint64_t arrival) {
     domain::command c = order(instrument);
-    c.request = number;
-    set_arrival(c, arrival, 0);
-    set_request_place(c, 0, number - 1);
+    c.set_request(number);
+    c.set_arrival(arrival, 0);
+    c.set_request_place(0, number - 1);
     return c;
 }
 
@@ -78,7 +77,7 @@ domain::command reset(std::uint64_t arrival) {
     c.kind = domain::command_kind::reset_session_numbers;
     c.session = domain::session_id{1};
     c.account = domain::account_id{1};
-    set_arrival(c, arrival, 2);
+    c.set_arrival(arrival, 2);
     return c;
 }
 
@@ -131,7 +130,7 @@ io::task<void> live(io::context* context, segmented_exchange* venue, bool has_cl
         for (const std::uint32_t instrument : {1U, 2U}) {
             domain::command c = order(instrument);
             c.kind = domain::command_kind::cancel_order;
-            c.target_request = instrument;
+            c.cancel_order().target_request = instrument;
             EXPECT_NE(s.send(c), 0U);
             const auto answer = co_await s.next();
             CORRO_REQUIRE(answer && !answer->reject);

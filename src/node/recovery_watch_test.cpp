@@ -21,7 +21,6 @@
 #include "io/sync/remote_event.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "node/arrival.hpp"
 #include "node/exchange.hpp"
 #include "node/facility_role.hpp"
 #include "node/host_journal.hpp"
@@ -90,8 +89,8 @@ io::task<void> write_all(host_journal* journal, io::context* context, matching_h
         c.session = domain::session_id{1};
         c.account = domain::account_id{1};
         c.client_order = domain::client_order_id{n};
-        c.request = n;
-        if (of_segments) set_arrival(c, n, 0);
+        c.set_request(n);
+        if (of_segments) c.set_arrival(n, 0);
         while (!host->has_room()) {
             host->release();
             co_await io::yield();

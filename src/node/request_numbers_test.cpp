@@ -15,7 +15,6 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "node/arrival.hpp"
 #include "node/host_journal.hpp"
 #include "node/segment_store.hpp"
 #include "node/segmented_exchange.hpp"
@@ -45,11 +44,13 @@ domain::command request(domain::command_kind kind, std::uint32_t number, std::ui
     c.session = domain::session_id{1};
     c.account = domain::account_id{1};
     c.client_order = domain::client_order_id{arrival};
-    c.price = domain::price_ticks{10};
-    c.quantity = domain::quantity_lots{1};
-    c.time_in_force = domain::time_in_force::gtc;
-    c.request = number;
-    set_arrival(c, arrival, 0);
+    if (kind == domain::command_kind::enter_order) {
+        c.enter_order().price = domain::price_ticks{10};
+        c.enter_order().quantity = domain::quantity_lots{1};
+        c.order_terms().time_in_force = domain::time_in_force::gtc;
+    }
+    c.set_request(number);
+    c.set_arrival(arrival, 0);
     return c;
 }
 
@@ -71,9 +72,11 @@ io::task<void> use_numbers_up(io::context* context, matching_host* host, host_jo
     EXPECT_TRUE(host->execute(c));
     for (std::uint64_t arrival = 3; arrival <= 4; ++arrival) {
         c = request(command_kind::enter_quote, UINT32_MAX, arrival);
-        c.ask_price = domain::price_ticks{20};
-        c.ask_quantity = domain::quantity_lots{1};
-        c.flags = arrival == 3 ? domain::quote_flag::more : std::uint8_t{0};
+        c.enter_quote().bid_price = domain::price_ticks{10};
+        c.enter_quote().bid_quantity = domain::quantity_lots{1};
+        c.enter_quote().ask_price = domain::price_ticks{20};
+        c.enter_quote().ask_quantity = domain::quantity_lots{1};
+        c.enter_quote().flags = arrival == 3 ? domain::quote_flag::more : std::uint8_t{0};
         EXPECT_TRUE(host->execute(c));
     }
     journal->close();

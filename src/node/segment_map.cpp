@@ -24,6 +24,10 @@ void rename(domain::trade_id& id, std::size_t segment) noexcept {
     if (id.value != 0) id.value |= std::uint64_t{segment} << trade_shift;
 }
 
+[[nodiscard]] bool is_of_one_partition(const domain::query_order& q) noexcept {
+    return (q.flags == 0 && q.order.value != 0) || (q.flags & domain::query_flag::behind) != 0;
+}
+
 }  // namespace
 
 segment_map::segment_map(const configuration& c) : segments_count_(c.segments.size()) {
@@ -48,14 +52,12 @@ std::size_t segment_map::target_of(const command& c) const noexcept {
         case command_kind::define_instrument: return first_if_unknown(home_of(domain::definition_of(c).like));
         case command_kind::amend_order:
         case command_kind::cancel_order:
-            if (c.order.value != 0) return first_if_unknown(home_of(c.order));
+            if (c.named_order().value != 0) return first_if_unknown(home_of(c.named_order()));
             return home_of(c.instrument) == nowhere ? all : home_of(c.instrument);
         case command_kind::query_order:
             // Orders behind another one are in its partition; the answers of other partitions end with their own
             // orders.
-            return (c.flags == 0 && c.order.value != 0) || (c.flags & domain::query_flag::behind) != 0
-                       ? first_if_unknown(home_of(c.order))
-                       : all;
+            return is_of_one_partition(c.query_order()) ? first_if_unknown(home_of(c.named_order())) : all;
         case command_kind::cancel_orders:
         case command_kind::new_trading_day:
         case command_kind::change_phase: return c.instrument.value == 0 ? all : first_if_unknown(home_of(c.instrument));
@@ -75,9 +77,9 @@ std::size_t segment_map::target_of(const command& c) const noexcept {
 }
 
 void segment_map::enter_segment(command& c, std::size_t segment) noexcept {
-    const bool names_order = c.kind == command_kind::amend_order || c.kind == command_kind::cancel_order ||
-                             c.kind == command_kind::query_order;
-    if (names_order && (c.order.value & order_bits) >> order_shift == segment) c.order.value &= ~order_bits;
+    if (!c.names_order()) return;
+    domain::order_id& named = c.named_order();
+    if ((named.value & order_bits) >> order_shift == segment) named.value &= ~order_bits;
 }
 
 void segment_map::leave_segment(event& e, std::size_t segment) noexcept {

@@ -70,31 +70,31 @@ TEST(segment_map, sends_what_concerns_an_account_to_all) {
 TEST(segment_map, finds_an_order_by_its_number_whatever_instrument_is_said) {
     const segment_map map(two_segments());
     command cancel = of(command_kind::cancel_order, 1);
-    cancel.order = named((std::uint64_t{7} << 32) | 5, 1);
+    cancel.cancel_order().order = named((std::uint64_t{7} << 32) | 5, 1);
     EXPECT_EQ(map.target_of(cancel), 1U);
     segment_map::enter_segment(cancel, 1);
-    EXPECT_EQ(cancel.order.value, (std::uint64_t{7} << 32) | 5);
-    cancel.order = domain::order_id{(std::uint64_t{7} << 32) | 5};
+    EXPECT_EQ(cancel.cancel_order().order.value, (std::uint64_t{7} << 32) | 5);
+    cancel.cancel_order().order = domain::order_id{(std::uint64_t{7} << 32) | 5};
     EXPECT_EQ(map.target_of(cancel), 0U);
 }
 
 TEST(segment_map, sends_a_query_of_all_to_all_and_of_those_behind_an_order_to_its_segment) {
     const segment_map map(two_segments());
     command query = of(command_kind::query_order, 0);
-    query.flags = domain::query_flag::all_of_account;
-    query.order = named(5, 1);
+    query.query_order().flags = domain::query_flag::all_of_account;
+    query.query_order().order = named(5, 1);
     EXPECT_EQ(map.target_of(query), segment_map::all);
-    query.flags |= domain::query_flag::behind;
+    query.query_order().flags |= domain::query_flag::behind;
     EXPECT_EQ(map.target_of(query), 1U);
 }
 
 TEST(segment_map, leaves_the_number_of_a_segment_that_is_not_there_as_it_is) {
     const segment_map map(two_segments());
     command cancel = of(command_kind::cancel_order, 1);
-    cancel.order = named(5, 9);
+    cancel.cancel_order().order = named(5, 9);
     EXPECT_EQ(map.target_of(cancel), 0U);
     segment_map::enter_segment(cancel, 0);
-    EXPECT_EQ(cancel.order, named(5, 9)) << "the first segment must not take it for one of its own";
+    EXPECT_EQ(cancel.cancel_order().order, named(5, 9)) << "the first segment must not take it for one of its own";
 }
 
 TEST(segment_map, gives_orders_and_trades_of_different_segments_different_numbers) {

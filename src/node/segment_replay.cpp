@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "node/arrival.hpp"
 
 namespace corro::node {
 namespace {
@@ -99,7 +98,7 @@ io::task<void> segment_replay::read_ahead() {
 
 void segment_replay::check_next(std::size_t segment) const {
     const journal_replay& journal = *segments_[segment].journal;
-    if (journal.has_next() && arrival_of(journal.next()) == 0) {
+    if (journal.has_next() && journal.next().arrival().number == 0) {
         throw recovery_error(journal.directory() +
                              ": a command in this journal was sequenced by a venue of one "
                              "segment; a venue of several must begin with new journals");
@@ -115,7 +114,7 @@ const domain::command* segment_replay::next_of(std::size_t segment) const noexce
 std::uint64_t segment_replay::next_arrival() const noexcept {
     std::uint64_t arrival = none;
     for (std::size_t k = 0; k < segments_.size(); ++k) {
-        if (const domain::command* const next = next_of(k)) arrival = std::min(arrival, arrival_of(*next));
+        if (const domain::command* const next = next_of(k)) arrival = std::min(arrival, next->arrival().number);
     }
     return arrival;
 }
@@ -128,7 +127,7 @@ bool segment_replay::replay_arrival(std::uint64_t arrival, replay_listener* witn
     domain::command any;
     for (std::size_t k = 0; k < segments_.size(); ++k) {
         const domain::command* const next = next_of(k);
-        if (next == nullptr || arrival_of(*next) != arrival) continue;
+        if (next == nullptr || next->arrival().number != arrival) continue;
         any = *next;
         matching_host& host = *segments_[k].into.host;
         segments_[k].journal->replay_next(host);
@@ -139,7 +138,7 @@ bool segment_replay::replay_arrival(std::uint64_t arrival, replay_listener* witn
         check_next(k);
         reads_on = reads_on || !segments_[k].journal->has_next();
     }
-    if (witness != nullptr && copies_there < copies_of(any)) witness->replayed_partly(any);
+    if (witness != nullptr && copies_there < any.arrival().copies) witness->replayed_partly(any);
     merger_.advance();
     return reads_on;
 }

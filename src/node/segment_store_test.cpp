@@ -63,8 +63,8 @@ struct executing_segment {
         c.instrument = own.instruments[0].id;
         c.session = domain::session_id{1};
         c.account = domain::account_id{1};
-        c.price = domain::price_ticks{10};
-        c.quantity = domain::quantity_lots{1};
+        c.enter_order().price = domain::price_ticks{10};
+        c.enter_order().quantity = domain::quantity_lots{1};
         EXPECT_TRUE(host.execute(c));
     }
 

@@ -25,7 +25,7 @@ std::unique_ptr<telemetry::event_log> log_of(const io::context& context, const c
 }
 
 bool is_refusal(const domain::command& command) noexcept {
-    return command.verdict == domain::reject_reason::request_lost;
+    return command.verdict() == domain::reject_reason::request_lost;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ segmented_exchange::segmented_exchange(io::context& context, const configuration
         }
         for (const domain::command& refusal : refusals_) {
             std::uint32_t& request = passed_[refusal.session.value].request;
-            request = std::max(request, refusal.request);
+            request = std::max(request, refusal.request());
         }
         std::vector<host_journal*> journals;
         for (const auto& s : segments_) journals.push_back(s->journal.get());
@@ -240,7 +240,7 @@ bool segmented_exchange::route(domain::command& command) {
     if (*target != segment_map::all) {
         if (!has_room(*target)) return false;
         note_place(command);
-        set_arrival(command, next_arrival_++, 0);
+        command.set_arrival(next_arrival_++, 0);
         pass_on(command, *target);
         return true;
     }
@@ -248,7 +248,7 @@ bool segmented_exchange::route(domain::command& command) {
         if (!has_room(k)) return false;
     }
     note_place(command);
-    set_arrival(command, next_arrival_++, static_cast<std::uint8_t>(segments_.size()));
+    command.set_arrival(next_arrival_++, static_cast<std::uint8_t>(segments_.size()));
     for (std::size_t k = 0; k < segments_.size(); ++k) pass_on(command, k);
     return true;
 }
@@ -258,11 +258,11 @@ void segmented_exchange::note_place(domain::command& command) noexcept {
     if (command.kind == domain::command_kind::reset_session_numbers && command.session.value < passed_.size()) {
         passed_[command.session.value] = {};
     }
-    if (command.request == 0 || is_refusal(command) || command.session.value >= passed_.size()) return;
+    if (command.request() == 0 || is_refusal(command) || command.session.value >= passed_.size()) return;
     passed_request& last = passed_[command.session.value];
-    if (command.request != last.request) last.legs_count = 0;
-    set_request_place(command, last.legs_count++, last.request);
-    last.request = command.request;
+    if (command.request() != last.request) last.legs_count = 0;
+    command.set_request_place(last.legs_count++, last.request);
+    last.request = command.request();
 }
 
 bool segmented_exchange::has_room(std::size_t index) noexcept {

@@ -34,15 +34,15 @@ class throttle {
     /// Counts a command at its time. Returns why its request is rejected: `none`, `throttled` or `flooded`. The
     /// commands of one request count once and get the same result. Commands that no client sent are not counted.
     [[nodiscard]] domain::reject_reason judge(const domain::command& c) noexcept {
-        if (c.session.value >= sessions_.size() || c.request == 0) return domain::reject_reason::none;
+        if (c.session.value >= sessions_.size() || c.request() == 0) return domain::reject_reason::none;
         // The venue made this command, long after the client's request.
-        if (c.verdict == domain::reject_reason::request_lost) return domain::reject_reason::none;
+        if (c.verdict() == domain::reject_reason::request_lost) return domain::reject_reason::none;
         state& s = sessions_[c.session.value];
         const std::int64_t window = c.time.value / options_.window_ns;
-        if (c.request != s.request || window != s.window || s.count == 0) {
+        if (c.request() != s.request || window != s.window || s.count == 0) {
             if (window != s.window) s.count = 0;
             s.window = window;
-            s.request = c.request;
+            s.request = c.request();
             ++s.count;
         }
         if (options_.requests_end != 0 && s.count > options_.requests_end) return domain::reject_reason::flooded;
@@ -55,7 +55,7 @@ class throttle {
     void charge(const domain::command& c, std::uint64_t answers_count, std::uint64_t looks_count) noexcept {
         if (c.kind != domain::command_kind::query_order || c.session.value >= sessions_.size()) return;
         state& s = sessions_[c.session.value];
-        if (c.request != s.request || s.count >= options_.requests_max) return;
+        if (c.request() != s.request || s.count >= options_.requests_max) return;
         const std::uint64_t more = answers_count / answers_per_request + looks_count / looks_per_request;
         s.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(s.count + more, options_.requests_max));
     }

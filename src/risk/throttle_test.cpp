@@ -17,7 +17,7 @@ domain::command at(std::int64_t time, std::uint32_t request, command_kind kind =
     domain::command c;
     c.kind = kind;
     c.session = domain::session_id{session};
-    c.request = request;
+    c.set_request(request);
     c.time = domain::time_ns{time};
     return c;
 }

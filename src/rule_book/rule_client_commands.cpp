@@ -19,15 +19,15 @@ bool take_plain_word(const std::string& word, domain::command& c) {
                                                      {"ioc", time_in_force::ioc},
                                                      {"fok", time_in_force::fok}};
     if (const auto type = types.find(word); type != types.end()) {
-        c.type = type->second;
+        c.order_terms().type = type->second;
     } else if (const auto time = times.find(word); time != times.end()) {
-        c.time_in_force = time->second;
+        c.order_terms().time_in_force = time->second;
     } else if (word == "post-only") {
-        c.flags |= domain::order_flag::post_only;
+        c.enter_order().flags |= domain::order_flag::post_only;
     } else if (word == "repricing") {
-        c.flags |= domain::order_flag::post_only | domain::order_flag::reprice;
+        c.enter_order().flags |= domain::order_flag::post_only | domain::order_flag::reprice;
     } else if (word == "staying") {
-        c.flags |= domain::order_flag::stays;
+        c.enter_order().flags |= domain::order_flag::stays;
     } else {
         return false;
     }
@@ -44,25 +44,29 @@ bool take_number(const std::string& word, std::istringstream& words, domain::com
         return static_cast<bool>(words);
     };
     const auto waits = [&](order_type type) {
-        c.type = type;
-        return with(c.trigger_price);
+        c.order_terms().type = type;
+        return with(c.enter_order().trigger_price);
     };
-    if (word == "at") return with(c.price);
+    if (word == "at") return with(c.enter_order().price);
     if (word == "stop") return waits(order_type::stop);
     if (word == "stop-limit") return waits(order_type::stop_limit);
     if (word == "if-touched") return waits(order_type::market_if_touched);
-    if (word == "showing") return with(c.display_quantity);
-    if (word == "minimum") return with(c.minimum_quantity);
+    if (word == "showing") return with(c.enter_order().display_quantity);
+    if (word == "minimum") return with(c.enter_order().minimum_quantity);
     if (word == "in") return with(c.instrument);
-    if (word == "group") return static_cast<bool>(words >> c.self_match_group);
-    if (word == "request") return static_cast<bool>(words >> c.request);
+    if (word == "group") return static_cast<bool>(words >> c.enter_order().self_match_group);
+    if (word == "request") {
+        words >> number;
+        c.set_request(static_cast<std::uint32_t>(number));
+        return static_cast<bool>(words);
+    }
     if (word == "within") {
-        c.type = order_type::market_protected;
-        return with(c.price);
+        c.order_terms().type = order_type::market_protected;
+        return with(c.enter_order().price);
     }
     if (word == "until") {
-        c.time_in_force = domain::time_in_force::gtd;
-        return with(c.expire_time);
+        c.order_terms().time_in_force = domain::time_in_force::gtd;
+        return with(c.enter_order().expire_time);
     }
     return false;
 }
@@ -77,15 +81,15 @@ bool take_prevention(std::istringstream& words, domain::command& c) {
     words >> mode;
     const auto found = modes.find(mode);
     if (found == modes.end()) return false;
-    c.self_match_prevention = found->second;
+    c.enter_order().self_match_prevention = found->second;
     return true;
 }
 
 bool enter(std::istringstream& words, bool buys, domain::command& c, rule_names& names) {
-    c.side = buys ? domain::side::buy : domain::side::sell;
-    c.time_in_force = domain::time_in_force::gtc;
+    c.order_terms().side = buys ? domain::side::buy : domain::side::sell;
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     c.client_order = names.next_order();
-    if (!(words >> c.quantity.value)) return false;
+    if (!(words >> c.enter_order().quantity.value)) return false;
     for (std::string word; words >> word;) {
         if (word == "as") {
             words >> word;
@@ -102,21 +106,21 @@ bool enter(std::istringstream& words, bool buys, domain::command& c, rule_names&
 bool amend(std::istringstream& words, domain::command& c, const rule_names& names) {
     std::string name, to, at;
     c.kind = domain::command_kind::amend_order;
-    words >> name >> to >> c.quantity.value >> at >> c.price.value;
+    words >> name >> to >> c.amend_order().quantity.value >> at >> c.amend_order().price.value;
     if (!words || to != "to" || at != "at") return false;
     for (std::string word; words >> word;) {
         if (word == "open") {
-            c.flags |= domain::amend_flag::open_quantity;
+            c.amend_order().flags |= domain::amend_flag::open_quantity;
         } else if (word == "trigger") {
-            c.flags |= domain::amend_flag::trigger_price;
-            words >> c.trigger_price.value;
+            c.amend_order().flags |= domain::amend_flag::trigger_price;
+            words >> c.amend_order().trigger_price.value;
         } else if (word == "showing") {
-            c.flags |= domain::amend_flag::display_quantity;
-            words >> c.display_quantity.value;
+            c.amend_order().flags |= domain::amend_flag::display_quantity;
+            words >> c.amend_order().display_quantity.value;
         } else if (word == "account") {
-            c.flags |= domain::amend_flag::account;
+            c.amend_order().flags |= domain::amend_flag::account;
             words >> word;
-            c.other_account = account_named(word[0]);
+            c.amend_order().other_account = account_named(word[0]);
         } else {
             return false;
         }
@@ -129,19 +133,19 @@ bool cancel(std::istringstream& words, domain::command& c, const rule_names& nam
     std::string name, sides;
     words >> name >> sides;
     c.kind = domain::command_kind::cancel_order;
-    if (name == "request") return static_cast<bool>(std::istringstream(sides) >> c.target_request);
+    if (name == "request") return static_cast<bool>(std::istringstream(sides) >> c.cancel_order().target_request);
     if (name != "all") return names.find(name, c);
     c.kind = domain::command_kind::cancel_orders;
-    c.request = 1;  // a client's request; 0 would mark a command of the venue
-    c.sides = sides == "buys"    ? domain::cancel_sides::buy
-              : sides == "sells" ? domain::cancel_sides::sell
-                                 : domain::cancel_sides::both;
-    if (c.sides != domain::cancel_sides::both) words >> sides;
+    c.set_request(1);  // a client's request; 0 would mark a command of the venue
+    c.cancel_orders().sides = sides == "buys"    ? domain::cancel_sides::buy
+                              : sides == "sells" ? domain::cancel_sides::sell
+                                                 : domain::cancel_sides::both;
+    if (c.cancel_orders().sides != domain::cancel_sides::both) words >> sides;
     std::string quotes;
     words >> quotes;
-    if (sides == "with" && quotes == "quotes") c.flags = domain::cancel_flag::quotes_too;
+    if (sides == "with" && quotes == "quotes") c.cancel_orders().flags = domain::cancel_flag::quotes_too;
     if (sides == "quotes" && quotes == "only") {
-        c.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
+        c.cancel_orders().flags = domain::cancel_flag::quotes_too | domain::cancel_flag::quotes_only;
     }
     return true;
 }
@@ -149,8 +153,8 @@ bool cancel(std::istringstream& words, domain::command& c, const rule_names& nam
 bool lose_connection(std::istringstream& words, domain::command& c) {
     std::string what;
     c.kind = domain::command_kind::cancel_orders;
-    c.flags = domain::cancel_flag::quotes_too | domain::cancel_flag::all_but_staying;
-    c.scope = domain::cancel_scope::session;
+    c.cancel_orders().flags = domain::cancel_flag::quotes_too | domain::cancel_flag::all_but_staying;
+    c.cancel_orders().scope = domain::cancel_scope::session;
     return static_cast<bool>(words >> what) && what == "connection";
 }
 
@@ -160,9 +164,9 @@ bool ask(std::istringstream& words, domain::command& c, const rule_names& names)
     c.kind = domain::command_kind::query_order;
     c.instrument = {};
     if (name != "all") return names.find(name, c);
-    c.flags = domain::query_flag::all_of_account;
+    c.query_order().flags = domain::query_flag::all_of_account;
     if (!(words >> about)) return true;
-    c.flags |= domain::query_flag::behind;
+    c.query_order().flags |= domain::query_flag::behind;
     return about == "behind" && (words >> name) && names.find(name, c);
 }
 
@@ -178,11 +182,13 @@ bool quote(std::istringstream& words, domain::command& c) {
     c.kind = domain::command_kind::enter_quote;
     c.client_order = rule_names::quote_of(c.account);
     std::string between, mode;
-    if (!quote_side(words, c.price, c.quantity)) return false;
-    if (!(words >> between) || between != "and" || !quote_side(words, c.ask_price, c.ask_quantity)) return false;
+    if (!quote_side(words, c.enter_quote().bid_price, c.enter_quote().bid_quantity)) return false;
+    if (!(words >> between) || between != "and" ||
+        !quote_side(words, c.enter_quote().ask_price, c.enter_quote().ask_quantity))
+        return false;
     for (std::string word; words >> word;) {
         if (word == "prevent") {
-            c.self_match_prevention = domain::self_match_prevention::cancel_resting;
+            c.enter_quote().self_match_prevention = domain::self_match_prevention::cancel_resting;
             if (!(words >> mode) || mode != "resting") return false;
         } else if (word != "in" || !(words >> c.instrument.value)) {
             return false;
@@ -197,13 +203,13 @@ bool allow(std::istringstream& words, domain::command& c) {
     std::uint32_t number = 0;
     std::string what, ms;
     while (words >> number >> what) {
-        if (what == "fills") c.fills_max = number;
-        if (what == "lots") c.quantity = domain::quantity_lots{number};
+        if (what == "fills") c.set_protection().fills_max = number;
+        if (what == "lots") c.set_protection().quantity_max = domain::quantity_lots{number};
         if (what != "fills" && what != "lots") return false;
         if (words >> std::ws && words.peek() == 'i') break;
     }
     words.clear();
-    return (words >> what >> c.window_ms >> ms) && what == "in" && ms == "ms";
+    return (words >> what >> c.set_protection().window_ms >> ms) && what == "in" && ms == "ms";
 }
 
 bool reset(domain::command& c) {
@@ -223,11 +229,11 @@ bool kill_own(std::istringstream& words, domain::command& c) {
     std::string scope;
     words >> scope;
     c.kind = domain::command_kind::kill_switch;
-    c.state = domain::switch_state::on;
+    c.kill_switch().state = domain::switch_state::on;
     c.instrument = {};
-    c.kill_scope = scope == "session" ? domain::kill_scope::session : domain::kill_scope::account;
-    c.other_account = c.account;
-    if (scope == "session") c.other_session = c.session;
+    c.kill_switch().kill_scope = scope == "session" ? domain::kill_scope::session : domain::kill_scope::account;
+    c.kill_switch().other_account = c.account;
+    if (scope == "session") c.kill_switch().other_session = c.session;
     return scope == "session" || scope == "account";
 }
 

@@ -6,15 +6,15 @@ bool rule_names::find(const std::string& name, domain::command& c) const {
     if (name == "bid" || name == "ask") {
         const std::string side = name_of(c.account) + "'s " + name;
         for (const auto& [id, known] : quote_sides_) {
-            if (known == side) c.order = domain::order_id{id};
+            if (known == side) c.named_order() = domain::order_id{id};
         }
-        return c.order.value != 0;
+        return c.named_order().value != 0;
     }
     const auto number = numbers_.find(name);
     if (number == numbers_.end()) return false;
     const auto id = ids_.find(number->second);
     if (id == ids_.end()) return false;
-    c.order = id->second;
+    c.named_order() = id->second;
     return true;
 }
 

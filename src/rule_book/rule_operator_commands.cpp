@@ -9,11 +9,12 @@
 namespace corro::rule_book {
 namespace {
 
+/// The words behind a command for an instrument. Only a phase can end by itself.
 bool take_phase_words(std::istringstream& words, domain::command& c) {
     c.instrument = domain::instrument_id{1};
     for (std::string word; words >> word;) {
-        if (word == "until") {
-            words >> c.resume_time.value;
+        if (word == "until" && c.kind == domain::command_kind::change_phase) {
+            words >> c.change_phase().resume_time.value;
         } else if (word == "in") {
             words >> c.instrument.value;
         } else {
@@ -29,20 +30,20 @@ bool set_limits(std::istringstream& words, domain::command& c,
     std::string name;
     c.kind = kind;
     if (!(words >> name) || name.size() != 1) return false;
-    c.other_account = account_named(name[0]);
+    c.set_limits().other_account = account_named(name[0]);
     std::uint32_t number = 0;
     for (std::string word; words >> word;) {
         if (!(words >> number)) return false;
         if (word == "size") {
-            c.quantity = domain::quantity_lots{number};
+            c.set_limits().order_quantity_max = domain::quantity_lots{number};
         } else if (word == "position") {
-            c.position_max = domain::quantity_lots{number};
+            c.set_limits().position_max = domain::quantity_lots{number};
         } else if (word == "orders") {
-            c.open_orders_max = number;
+            c.set_limits().open_orders_max = number;
         } else if (word == "notional") {
-            c.notional_max = number;
+            c.set_limits().notional_max = number;
         } else if (word == "firm") {
-            c.firm = number;
+            c.set_limits().firm = number;
         } else {
             return false;
         }
@@ -60,29 +61,31 @@ bool add_account(std::istringstream& words, domain::command& c) {
     std::string name, with, sessions, from;
     c.kind = domain::command_kind::define_account;
     if (!(words >> name) || name.size() != 1) return false;
-    c.other_account = account_named(name[0]);
-    return (words >> with >> c.quantity.value >> sessions >> from >> c.other_session.value) && from == "from";
+    c.define_account().other_account = account_named(name[0]);
+    return (words >> with >> c.define_account().sessions_count >> sessions >> from >>
+            c.define_account().first_session.value) &&
+           from == "from";
 }
 
 bool switch_off_or_on(std::istringstream& words, bool kills, domain::command& c) {
     std::string scope, name;
     c.kind = domain::command_kind::kill_switch;
-    c.state = kills ? domain::switch_state::on : domain::switch_state::off;
+    c.kill_switch().state = kills ? domain::switch_state::on : domain::switch_state::off;
     if (!(words >> scope >> name)) return false;
     if (scope == "firm") {
-        c.kill_scope = domain::kill_scope::firm;
-        c.firm = static_cast<std::uint32_t>(std::stoul(name));
+        c.kill_switch().kill_scope = domain::kill_scope::firm;
+        c.kill_switch().firm = static_cast<std::uint32_t>(std::stoul(name));
         return true;
     }
-    c.kill_scope = scope == "session" ? domain::kill_scope::session : domain::kill_scope::account;
-    c.other_account = account_named(name[0]);
-    if (scope == "session") c.other_session = domain::session_id{c.other_account.value};
+    c.kill_switch().kill_scope = scope == "session" ? domain::kill_scope::session : domain::kill_scope::account;
+    c.kill_switch().other_account = account_named(name[0]);
+    if (scope == "session") c.kill_switch().other_session = domain::session_id{c.kill_switch().other_account.value};
     return true;
 }
 
 bool change_phase(std::istringstream& words, domain::trading_phase to, domain::command& c) {
     c.kind = domain::command_kind::change_phase;
-    c.phase = to;
+    c.change_phase().phase = to;
     return take_phase_words(words, c);
 }
 
@@ -100,7 +103,7 @@ bool begin_auction(std::istringstream& words, domain::command& c) {
 bool settle(std::istringstream& words, domain::command& c) {
     std::string at;
     c.kind = domain::command_kind::settle_instrument;
-    return (words >> at >> c.price.value) && at == "at" && take_phase_words(words, c);
+    return (words >> at >> c.settle_instrument().price.value) && at == "at" && take_phase_words(words, c);
 }
 
 bool start_day(std::istringstream& words, domain::command& c) {
@@ -132,14 +135,14 @@ bool define(std::istringstream& words, domain::command& c) {
     const domain::command asked = std::exchange(c, made);
     c.account = asked.account;
     c.session = asked.session;
-    c.is_operator = asked.is_operator;
+    c.set_operator(asked.is_operator());
     return true;
 }
 
 }  // namespace
 
 bool read_operator_command(const std::string& verb, std::istringstream& words, domain::command& c) {
-    c.is_operator = 1;
+    c.set_operator(true);
     c.account = domain::account_id{31};
     c.session = domain::session_id{31};
     if (verb == "halts") return change_phase(words, domain::trading_phase::halted, c);

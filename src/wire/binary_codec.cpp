@@ -37,19 +37,19 @@ using domain::reject_reason;
 void take_price(domain::command& command, const domain::instrument& instrument, domain::price_nano price,
                 domain::price_ticks& into) noexcept {
     if (price == domain::no_price_nano) {
-        if (command.verdict == reject_reason::none) command.verdict = reject_reason::invalid_price;
+        if (command.verdict() == reject_reason::none) command.set_verdict(reject_reason::invalid_price);
         return;
     }
     const auto [ticks, reason] = domain::to_ticks(instrument, price);
     into = ticks;
-    if (command.verdict == reject_reason::none) command.verdict = reason;
+    if (command.verdict() == reject_reason::none) command.set_verdict(reason);
 }
 
 void take_quantity(domain::command& command, const domain::instrument& instrument, std::int64_t units,
                    domain::quantity_lots& into) noexcept {
     const auto [lots, reason] = domain::to_lots(instrument, units);
     into = lots;
-    if (command.verdict == reject_reason::none) command.verdict = reason;
+    if (command.verdict() == reject_reason::none) command.set_verdict(reason);
 }
 
 [[nodiscard]] bool has_price(domain::order_type type) noexcept {
@@ -63,103 +63,110 @@ void take_quantity(domain::command& command, const domain::instrument& instrumen
 
 refusal take(const enter_order_view& view, const instrument_table& instruments, domain::command& command) noexcept {
     command.kind = command_kind::enter_order;
+    domain::enter_order& order = command.enter_order();
+    domain::order_terms& terms = command.order_terms();
     command.instrument = view.instrument();
-    command.side = view.side();
-    command.type = view.order_type();
-    command.time_in_force = view.time_in_force();
-    command.self_match_prevention = view.self_match_prevention();
-    command.flags = view.order_flags();
+    terms.side = view.side();
+    terms.type = view.order_type();
+    terms.time_in_force = view.time_in_force();
+    order.self_match_prevention = view.self_match_prevention();
+    order.flags = view.order_flags();
     command.client_order = view.client_order();
     const domain::instrument* instrument = instruments.find(command.instrument);
     if (instrument == nullptr) {
-        command.verdict = reject_reason::unknown_instrument;
+        command.set_verdict(reject_reason::unknown_instrument);
         return {};
     }
-    if (has_price(command.type)) take_price(command, *instrument, view.price(), command.price);
-    take_quantity(command, *instrument, view.quantity(), command.quantity);
-    if (has_trigger(command.type)) {
-        take_price(command, *instrument, view.trigger_price(), command.trigger_price);
+    if (has_price(terms.type)) take_price(command, *instrument, view.price(), order.price);
+    take_quantity(command, *instrument, view.quantity(), order.quantity);
+    if (has_trigger(terms.type)) {
+        take_price(command, *instrument, view.trigger_price(), order.trigger_price);
     }
     if (view.display_quantity() != 0) {
-        take_quantity(command, *instrument, view.display_quantity(), command.display_quantity);
+        take_quantity(command, *instrument, view.display_quantity(), order.display_quantity);
     }
-    command.self_match_group = view.self_match_group();
-    command.expire_time = view.expire_time();
+    order.self_match_group = view.self_match_group();
+    order.expire_time = view.expire_time();
     if (view.minimum_quantity() != 0) {
-        take_quantity(command, *instrument, view.minimum_quantity(), command.minimum_quantity);
+        take_quantity(command, *instrument, view.minimum_quantity(), order.minimum_quantity);
     }
     return {};
 }
 
 refusal take(const amend_order_view& view, const instrument_table& instruments, domain::command& command) noexcept {
     command.kind = command_kind::amend_order;
+    domain::amend_order& amend = command.amend_order();
     command.instrument = view.instrument();
     command.client_order = view.client_order();
-    command.order = view.order();
-    command.target_request = view.target_request();
+    amend.order = view.order();
+    amend.target_request = view.target_request();
     const domain::instrument* instrument = instruments.find(command.instrument);
     if (instrument == nullptr) {
-        command.verdict = reject_reason::unknown_instrument;
+        command.set_verdict(reject_reason::unknown_instrument);
         return {};
     }
-    command.flags = view.amend_flags();
+    amend.flags = view.amend_flags();
     if (view.price() == domain::no_price_nano) {
-        command.price = domain::no_price;  // an order with a limit refuses it
+        amend.price = domain::no_price;  // an order with a limit refuses it
     } else {
-        take_price(command, *instrument, view.price(), command.price);
+        take_price(command, *instrument, view.price(), amend.price);
     }
-    take_quantity(command, *instrument, view.quantity(), command.quantity);
-    if ((command.flags & domain::amend_flag::trigger_price) != 0) {
-        take_price(command, *instrument, view.trigger_price(), command.trigger_price);
+    take_quantity(command, *instrument, view.quantity(), amend.quantity);
+    if ((amend.flags & domain::amend_flag::trigger_price) != 0) {
+        take_price(command, *instrument, view.trigger_price(), amend.trigger_price);
     }
-    if ((command.flags & domain::amend_flag::display_quantity) != 0 && view.display_quantity() != 0) {
-        take_quantity(command, *instrument, view.display_quantity(), command.display_quantity);
+    if ((amend.flags & domain::amend_flag::display_quantity) != 0 && view.display_quantity() != 0) {
+        take_quantity(command, *instrument, view.display_quantity(), amend.display_quantity);
     }
-    if ((command.flags & domain::amend_flag::account) != 0) command.other_account = view.new_account();
+    if ((amend.flags & domain::amend_flag::account) != 0) amend.other_account = view.new_account();
     return {};
 }
 
 refusal take(const cancel_order_view& view, const instrument_table& instruments, domain::command& command) noexcept {
     command.kind = command_kind::cancel_order;
+    domain::cancel_order& cancel = command.cancel_order();
     command.instrument = view.instrument();
     command.client_order = view.client_order();
-    command.order = view.order();
-    command.target_request = view.target_request();
-    if (instruments.find(command.instrument) == nullptr) command.verdict = reject_reason::unknown_instrument;
+    cancel.order = view.order();
+    cancel.target_request = view.target_request();
+    if (instruments.find(command.instrument) == nullptr) command.set_verdict(reject_reason::unknown_instrument);
     return {};
 }
 
 refusal take(const cancel_orders_view& view, const instrument_table& instruments, domain::command& command) noexcept {
     command.kind = command_kind::cancel_orders;
+    domain::cancel_orders& cancel = command.cancel_orders();
     command.instrument = view.instrument();
-    command.scope = view.cancel_scope();
-    command.flags = view.cancel_flags();
-    command.sides = view.cancel_sides();
-    command.product = view.product();
-    command.other_account = view.cancelled_account();
+    cancel.scope = view.cancel_scope();
+    cancel.flags = view.cancel_flags();
+    cancel.sides = view.cancel_sides();
+    cancel.product = view.product();
+    cancel.other_account = view.cancelled_account();
     if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
-        command.verdict = reject_reason::unknown_instrument;
+        command.set_verdict(reject_reason::unknown_instrument);
     }
     return {};
 }
 
 refusal take(const query_order_view& view, domain::command& command) noexcept {
     command.kind = command_kind::query_order;
+    domain::query_order& query = command.query_order();
     command.client_order = view.client_order();
-    command.order = view.order();
-    command.target_request = view.target_request();
-    command.flags = view.query_flags();
+    query.order = view.order();
+    query.target_request = view.target_request();
+    query.flags = view.query_flags();
     return {};
 }
 
 refusal take(const change_phase_view& view, const instrument_table& instruments, domain::command& command) noexcept {
     command.kind = command_kind::change_phase;
+    domain::change_phase& change = command.change_phase();
     command.instrument = view.instrument();
-    command.product = view.product();
-    command.phase = view.trading_phase();
-    command.resume_time = view.resume_time();
+    change.product = view.product();
+    change.phase = view.trading_phase();
+    change.resume_time = view.resume_time();
     if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
-        command.verdict = reject_reason::unknown_instrument;
+        command.set_verdict(reject_reason::unknown_instrument);
     }
     return {};
 }
@@ -167,9 +174,9 @@ refusal take(const change_phase_view& view, const instrument_table& instruments,
 refusal take(const new_trading_day_view& view, const instrument_table& instruments, domain::command& command) noexcept {
     command.kind = command_kind::new_trading_day;
     command.instrument = view.instrument();
-    command.product = view.product();
+    command.new_trading_day().product = view.product();
     if (command.instrument.value != 0 && instruments.find(command.instrument) == nullptr) {
-        command.verdict = reject_reason::unknown_instrument;
+        command.set_verdict(reject_reason::unknown_instrument);
     }
     return {};
 }
@@ -180,12 +187,12 @@ refusal take(const settle_instrument_view& view, const instrument_table& instrum
     command.instrument = view.instrument();
     const domain::instrument* instrument = instruments.find(command.instrument);
     if (instrument == nullptr) {
-        command.verdict = reject_reason::unknown_instrument;
+        command.set_verdict(reject_reason::unknown_instrument);
         return {};
     }
     const auto [price, reason] = to_ticks(*instrument, view.price());
-    command.price = price;
-    command.verdict = reason;
+    command.settle_instrument().price = price;
+    command.set_verdict(reason);
     return {};
 }
 
@@ -197,7 +204,7 @@ static_assert(definition_field::expiry == domain::definition_field::expiry &&
 
 /// The instruments that it names are looked up by the facility: at the edge the newest may not be known yet.
 refusal take(const define_instrument_view& view, domain::command& command) noexcept {
-    const std::uint32_t request = command.request;
+    const std::uint32_t request = command.request();
     command = domain::command_of({.id = view.instrument(),
                                   .like = view.like(),
                                   .name = view.symbol(),
@@ -209,55 +216,58 @@ refusal take(const define_instrument_view& view, domain::command& command) noexc
                                   .expiry = view.expiry(),
                                   .legs = {view.leg_1(), view.leg_2(), view.leg_3(), view.leg_4()},
                                   .legs_count = view.legs_defined()});
-    command.request = request;
+    command.set_request(request);
     return {};
 }
 
 refusal take(const set_limits_view& view, domain::command& command) noexcept {
     command.kind = command_kind::set_limits;
-    command.other_account = view.limited_account();
-    command.firm = view.firm();
-    command.quantity = domain::quantity_lots{view.order_lots_max()};
-    command.position_max = domain::quantity_lots{view.position_lots_max()};
-    command.open_orders_max = view.open_orders_max();
-    command.notional_max = view.notional_max();
+    domain::set_limits& limits = command.set_limits();
+    limits.other_account = view.limited_account();
+    limits.firm = view.firm();
+    limits.order_quantity_max = domain::quantity_lots{view.order_lots_max()};
+    limits.position_max = domain::quantity_lots{view.position_lots_max()};
+    limits.open_orders_max = view.open_orders_max();
+    limits.notional_max = view.notional_max();
     return {};
 }
 
 refusal take(const kill_switch_view& view, domain::command& command) noexcept {
     command.kind = command_kind::kill_switch;
-    command.other_account = view.killed_account();
-    command.other_session = view.killed_session();
-    command.firm = view.firm();
-    command.kill_scope = view.kill_scope();
-    command.state = view.switch_state();
+    domain::kill_switch& kill = command.kill_switch();
+    kill.other_account = view.killed_account();
+    kill.other_session = view.killed_session();
+    kill.firm = view.firm();
+    kill.kill_scope = view.kill_scope();
+    kill.state = view.switch_state();
     return {};
 }
 
-/// Both sides of a quote; of a side without quantity the price is not looked at.
+/// Both sides of an enter_quote; of a side without quantity the price is not looked at.
 void take_quote(domain::command& command, const instrument_table& instruments, domain::instrument_id id,
                 domain::price_nano bid_price, std::int64_t bid_quantity, domain::price_nano ask_price,
                 std::int64_t ask_quantity) noexcept {
-    command.kind = command_kind::enter_quote;
+    domain::enter_quote& quote = command.enter_quote();
     command.instrument = id;
     const domain::instrument* instrument = instruments.find(id);
     if (instrument == nullptr) {
-        command.verdict = reject_reason::unknown_instrument;
+        command.set_verdict(reject_reason::unknown_instrument);
         return;
     }
     if (bid_quantity != 0) {
-        take_price(command, *instrument, bid_price, command.price);
-        take_quantity(command, *instrument, bid_quantity, command.quantity);
+        take_price(command, *instrument, bid_price, quote.bid_price);
+        take_quantity(command, *instrument, bid_quantity, quote.bid_quantity);
     }
     if (ask_quantity != 0) {
-        take_price(command, *instrument, ask_price, command.ask_price);
-        take_quantity(command, *instrument, ask_quantity, command.ask_quantity);
+        take_price(command, *instrument, ask_price, quote.ask_price);
+        take_quantity(command, *instrument, ask_quantity, quote.ask_quantity);
     }
 }
 
 refusal take(const enter_quote_view& view, const instrument_table& instruments, domain::command& command) noexcept {
+    command.kind = command_kind::enter_quote;
     command.client_order = view.client_order();
-    command.self_match_prevention = view.self_match_prevention();
+    command.enter_quote().self_match_prevention = view.self_match_prevention();
     take_quote(command, instruments, view.instrument(), view.bid_price(), view.bid_quantity(), view.ask_price(),
                view.ask_quantity());
     return {};
@@ -265,9 +275,10 @@ refusal take(const enter_quote_view& view, const instrument_table& instruments, 
 
 refusal take(const set_protection_view& view, domain::command& command) noexcept {
     command.kind = command_kind::set_protection;
-    command.fills_max = view.fills_max();
-    command.quantity = domain::quantity_lots{view.lots_max()};
-    command.window_ms = view.window_ms();
+    domain::set_protection& protection = command.set_protection();
+    protection.fills_max = view.fills_max();
+    protection.quantity_max = domain::quantity_lots{view.lots_max()};
+    protection.window_ms = view.window_ms();
     return {};
 }
 
@@ -289,7 +300,7 @@ refusal decode_command(const frame& from, const instrument_table& instruments, d
     if (from.sequence > std::numeric_limits<std::uint32_t>::max()) {
         return {session_reject_reason::sequence_exhausted, 0};
     }
-    command.request = static_cast<std::uint32_t>(from.sequence);
+    command.set_request(static_cast<std::uint32_t>(from.sequence));
     switch (from.message) {
         case template_id::enter_order:
             if (const refusal wrong = enter_order_view::check(from)) return wrong;
@@ -365,87 +376,93 @@ bool decode_prefetch_hint(const frame& from, domain::prefetch_hint& into) noexce
 
 std::size_t encode(const domain::command& command, const domain::instrument& instrument,
                    std::span<std::byte> out) noexcept {
-    const std::int64_t units = std::int64_t{command.quantity.value} * instrument.lot_size;
+    const auto units = [&](domain::quantity_lots lots) { return std::int64_t{lots.value} * instrument.lot_size; };
     switch (command.kind) {
         case command_kind::enter_order: {
+            const domain::enter_order& order = command.enter_order();
+            const domain::order_terms& terms = command.order_terms();
             const enter_order message{
                 .client_order = command.client_order,
-                .price = has_price(command.type) ? to_nano(instrument, command.price) : domain::no_price_nano,
-                .quantity = units,
+                .price = has_price(terms.type) ? to_nano(instrument, order.price) : domain::no_price_nano,
+                .quantity = units(order.quantity),
                 .instrument = command.instrument,
-                .side = command.side,
-                .order_type = command.type,
-                .time_in_force = command.time_in_force,
-                .self_match_prevention = command.self_match_prevention,
-                .order_flags = command.flags,
-                .self_match_group = command.self_match_group,
+                .side = terms.side,
+                .order_type = terms.type,
+                .time_in_force = terms.time_in_force,
+                .self_match_prevention = order.self_match_prevention,
+                .order_flags = order.flags,
+                .self_match_group = order.self_match_group,
                 .trigger_price =
-                    has_trigger(command.type) ? to_nano(instrument, command.trigger_price) : domain::no_price_nano,
-                .display_quantity = std::int64_t{command.display_quantity.value} * instrument.lot_size,
-                .minimum_quantity = std::int64_t{command.minimum_quantity.value} * instrument.lot_size,
-                .expire_time = command.expire_time,
+                    has_trigger(terms.type) ? to_nano(instrument, order.trigger_price) : domain::no_price_nano,
+                .display_quantity = units(order.display_quantity),
+                .minimum_quantity = units(order.minimum_quantity),
+                .expire_time = order.expire_time,
             };
-            return encode(message, command.request, out);
+            return encode(message, command.request(), out);
         }
         case command_kind::amend_order: {
-            const auto changes = [&](std::uint8_t flag) { return (command.flags & flag) != 0; };
+            const domain::amend_order& amend = command.amend_order();
+            const auto changes = [&](std::uint8_t flag) { return (amend.flags & flag) != 0; };
             const amend_order message{
                 .client_order = command.client_order,
-                .order = command.order,
-                .price = to_nano(instrument, command.price),
-                .quantity = units,
+                .order = amend.order,
+                .price = to_nano(instrument, amend.price),
+                .quantity = units(amend.quantity),
                 .instrument = command.instrument,
-                .target_request = command.target_request,
-                .amend_flags = command.flags,
-                .new_account = changes(domain::amend_flag::account) ? command.other_account : domain::account_id{},
-                .trigger_price = changes(domain::amend_flag::trigger_price) ? to_nano(instrument, command.trigger_price)
+                .target_request = amend.target_request,
+                .amend_flags = amend.flags,
+                .new_account = changes(domain::amend_flag::account) ? amend.other_account : domain::account_id{},
+                .trigger_price = changes(domain::amend_flag::trigger_price) ? to_nano(instrument, amend.trigger_price)
                                                                             : domain::no_price_nano,
-                .display_quantity = changes(domain::amend_flag::display_quantity)
-                                        ? std::int64_t{command.display_quantity.value} * instrument.lot_size
-                                        : 0,
+                .display_quantity = changes(domain::amend_flag::display_quantity) ? units(amend.display_quantity) : 0,
             };
-            return encode(message, command.request, out);
+            return encode(message, command.request(), out);
         }
         case command_kind::cancel_order: {
+            const domain::cancel_order& cancel = command.cancel_order();
             const cancel_order message{
                 .client_order = command.client_order,
-                .order = command.order,
+                .order = cancel.order,
                 .instrument = command.instrument,
-                .target_request = command.target_request,
+                .target_request = cancel.target_request,
             };
-            return encode(message, command.request, out);
+            return encode(message, command.request(), out);
         }
         case command_kind::cancel_orders: {
+            const domain::cancel_orders& cancel = command.cancel_orders();
             const cancel_orders message{.instrument = command.instrument,
-                                        .cancel_scope = command.scope,
-                                        .cancel_sides = command.sides,
-                                        .cancel_flags = command.flags,
-                                        .product = command.product,
-                                        .cancelled_account = command.other_account};
-            return encode(message, command.request, out);
+                                        .cancel_scope = cancel.scope,
+                                        .cancel_sides = cancel.sides,
+                                        .cancel_flags = cancel.flags,
+                                        .product = cancel.product,
+                                        .cancelled_account = cancel.other_account};
+            return encode(message, command.request(), out);
         }
         case command_kind::query_order: {
+            const domain::query_order& query = command.query_order();
             const query_order message{.client_order = command.client_order,
-                                      .order = command.order,
-                                      .target_request = command.target_request,
-                                      .query_flags = command.flags};
-            return encode(message, command.request, out);
+                                      .order = query.order,
+                                      .target_request = query.target_request,
+                                      .query_flags = query.flags};
+            return encode(message, command.request(), out);
         }
         case command_kind::change_phase: {
+            const domain::change_phase& change = command.change_phase();
             const change_phase message{.instrument = command.instrument,
-                                       .product = command.product,
-                                       .trading_phase = command.phase,
-                                       .resume_time = command.resume_time};
-            return encode(message, command.request, out);
+                                       .product = change.product,
+                                       .trading_phase = change.phase,
+                                       .resume_time = change.resume_time};
+            return encode(message, command.request(), out);
         }
         case command_kind::new_trading_day: {
-            const new_trading_day message{.instrument = command.instrument, .product = command.product};
-            return encode(message, command.request, out);
+            const new_trading_day message{.instrument = command.instrument,
+                                          .product = command.new_trading_day().product};
+            return encode(message, command.request(), out);
         }
         case command_kind::settle_instrument: {
             const settle_instrument message{.instrument = command.instrument,
-                                            .price = to_nano(instrument, command.price)};
-            return encode(message, command.request, out);
+                                            .price = to_nano(instrument, command.settle_instrument().price)};
+            return encode(message, command.request(), out);
         }
         case command_kind::define_account:
         case command_kind::set_account_limits:
@@ -467,28 +484,31 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                                             .definition_fields = d.given,
                                             .option_right = d.right,
                                             .legs_defined = d.legs_count};
-            return encode(message, command.request, out);
+            return encode(message, command.request(), out);
         }
         case command_kind::set_limits: {
-            const set_limits message{.limited_account = command.other_account,
-                                     .firm = command.firm,
-                                     .order_lots_max = command.quantity.value,
-                                     .position_lots_max = command.position_max.value,
-                                     .open_orders_max = command.open_orders_max,
-                                     .notional_max = command.notional_max};
-            return encode(message, command.request, out);
+            const domain::set_limits& limits = command.set_limits();
+            const set_limits message{.limited_account = limits.other_account,
+                                     .firm = limits.firm,
+                                     .order_lots_max = limits.order_quantity_max.value,
+                                     .position_lots_max = limits.position_max.value,
+                                     .open_orders_max = limits.open_orders_max,
+                                     .notional_max = limits.notional_max};
+            return encode(message, command.request(), out);
         }
         case command_kind::kill_switch: {
-            const kill_switch message{.killed_account = command.other_account,
-                                      .killed_session = command.other_session,
-                                      .firm = command.firm,
-                                      .kill_scope = command.kill_scope,
-                                      .switch_state = command.state};
-            return encode(message, command.request, out);
+            const domain::kill_switch& kill = command.kill_switch();
+            const kill_switch message{.killed_account = kill.other_account,
+                                      .killed_session = kill.other_session,
+                                      .firm = kill.firm,
+                                      .kill_scope = kill.kill_scope,
+                                      .switch_state = kill.state};
+            return encode(message, command.request(), out);
         }
         case command_kind::enter_quote: {
-            const quoted_side bid = side_of(instrument, command.price, command.quantity);
-            const quoted_side ask = side_of(instrument, command.ask_price, command.ask_quantity);
+            const domain::enter_quote& quote = command.enter_quote();
+            const quoted_side bid = side_of(instrument, quote.bid_price, quote.bid_quantity);
+            const quoted_side ask = side_of(instrument, quote.ask_price, quote.ask_quantity);
             const enter_quote message{
                 .client_order = command.client_order,
                 .bid_price = bid.price,
@@ -496,16 +516,18 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
                 .ask_price = ask.price,
                 .ask_quantity = ask.units,
                 .instrument = command.instrument,
-                .self_match_prevention = command.self_match_prevention,
+                .self_match_prevention = quote.self_match_prevention,
             };
-            return encode(message, command.request, out);
+            return encode(message, command.request(), out);
         }
         case command_kind::set_protection: {
-            const set_protection message{
-                .fills_max = command.fills_max, .lots_max = command.quantity.value, .window_ms = command.window_ms};
-            return encode(message, command.request, out);
+            const domain::set_protection& protection = command.set_protection();
+            const set_protection message{.fills_max = protection.fills_max,
+                                         .lots_max = protection.quantity_max.value,
+                                         .window_ms = protection.window_ms};
+            return encode(message, command.request(), out);
         }
-        case command_kind::reset_protection: return encode(reset_protection{}, command.request, out);
+        case command_kind::reset_protection: return encode(reset_protection{}, command.request(), out);
     }
     return 0;
 }
@@ -549,10 +571,11 @@ refusal decode_mass_quote(const frame& from, const instrument_table& instruments
         const quote_members& row = quote_rows[i];
         domain::command& command = into.commands[i];
         command = domain::command{};
-        command.request = static_cast<std::uint32_t>(from.sequence);
+        command.set_request(static_cast<std::uint32_t>(from.sequence));
         command.client_order = message.client_order;
-        command.self_match_prevention = message.self_match_prevention;
-        command.flags = i + 1 < into.count ? domain::quote_flag::more : std::uint8_t{0};
+        command.kind = command_kind::enter_quote;
+        command.enter_quote().self_match_prevention = message.self_match_prevention;
+        command.enter_quote().flags = i + 1 < into.count ? domain::quote_flag::more : std::uint8_t{0};
         take_quote(command, instruments, message.*row.instrument, message.*row.bid_price, message.*row.bid_quantity,
                    message.*row.ask_price, message.*row.ask_quantity);
     }
@@ -564,12 +587,13 @@ std::size_t encode_mass_quote(std::span<const domain::command> quotes, const ins
     CORRO_ASSERT(!quotes.empty() && quotes.size() <= mass_quote_max);
     mass_quote message{.client_order = quotes.front().client_order,
                        .quotes_count = static_cast<std::uint8_t>(quotes.size()),
-                       .self_match_prevention = quotes.front().self_match_prevention};
+                       .self_match_prevention = quotes.front().enter_quote().self_match_prevention};
     for (std::size_t i = 0; i < quotes.size(); ++i) {
         const domain::command& command = quotes[i];
         const domain::instrument& instrument = instruments.find_or_nameless(command.instrument);
-        const quoted_side bid = side_of(instrument, command.price, command.quantity);
-        const quoted_side ask = side_of(instrument, command.ask_price, command.ask_quantity);
+        const domain::enter_quote& quote = command.enter_quote();
+        const quoted_side bid = side_of(instrument, quote.bid_price, quote.bid_quantity);
+        const quoted_side ask = side_of(instrument, quote.ask_price, quote.ask_quantity);
         const quote_members& row = quote_rows[i];
         message.*row.instrument = command.instrument;
         message.*row.bid_price = bid.price;

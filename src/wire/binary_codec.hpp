@@ -71,7 +71,7 @@ template <class Message>
 /// session. False for a message that names no order.
 [[nodiscard]] bool decode_prefetch_hint(const frame& from, domain::prefetch_hint& into) noexcept;
 
-/// Writes a command as a request, with `command.request` as the header's sequence.
+/// Writes a command as a request, with `command.request()` as the header's sequence.
 ///
 /// @param instrument  The command's instrument; a nameless one for a command that names none.
 /// @return            Bytes written; 0 when `out` is too short (message_bytes_max always suffices), and for a command

@@ -35,7 +35,7 @@ wire::frame whole_frame(std::span<const std::byte> bytes) {
 
 void try_command(const wire::frame& from) {
     domain::command first;
-    if (wire::decode_command(from, instruments(), first) || first.verdict != domain::reject_reason::none) return;
+    if (wire::decode_command(from, instruments(), first) || first.verdict() != domain::reject_reason::none) return;
     std::array<std::byte, wire::message_bytes_max> buffer;
     const auto size = wire::encode(first, instruments().find_or_nameless(first.instrument), buffer);
     CORRO_ASSERT(size > 0);

@@ -47,10 +47,10 @@ TEST(binary_codec_law, every_mass_quote_survives_the_wire) {
         while (sent.size() < count) {
             domain::command quote = make.command();
             if (quote.kind != domain::command_kind::enter_quote) continue;
-            quote.request = request;
+            quote.set_request(request);
             quote.client_order = sent.empty() ? quote.client_order : sent.front().client_order;
-            quote.self_match_prevention =
-                sent.empty() ? quote.self_match_prevention : sent.front().self_match_prevention;
+            quote.enter_quote().self_match_prevention = sent.empty() ? quote.enter_quote().self_match_prevention
+                                                                     : sent.front().enter_quote().self_match_prevention;
             sent.push_back(quote);
         }
         std::array<std::byte, message_bytes_max> buffer;
@@ -63,7 +63,7 @@ TEST(binary_codec_law, every_mass_quote_survives_the_wire) {
         ASSERT_EQ(received.count, count);
         for (std::size_t at = 0; at < count; ++at) {
             domain::command expected = sent[at];
-            if (at + 1 < count) expected.flags = domain::quote_flag::more;
+            if (at + 1 < count) expected.enter_quote().flags = domain::quote_flag::more;
             ASSERT_TRUE(same_bytes(expected, received.commands[at])) << "message " << i << ", quote " << at;
         }
     }

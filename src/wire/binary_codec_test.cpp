@@ -51,7 +51,7 @@ reject_reason verdict_of(const enter_order& message) {
     domain::command command;
     const auto bytes = bytes_of(message);
     EXPECT_FALSE(decode_command(frame_in(bytes), made_instruments(), command));
-    return command.verdict;
+    return command.verdict();
 }
 
 refusal refusal_of(const std::vector<std::byte>& bytes) {
@@ -89,13 +89,13 @@ TEST(binary_codec, reads_an_order_into_ticks_and_lots) {
     domain::command command;
     const auto bytes = bytes_of(sound_order(), 99);
     ASSERT_FALSE(decode_command(frame_in(bytes), made_instruments(), command));
-    EXPECT_EQ(command.verdict, reject_reason::none);
+    EXPECT_EQ(command.verdict(), reject_reason::none);
     EXPECT_EQ(command.kind, domain::command_kind::enter_order);
-    EXPECT_EQ(command.request, 99U);
-    EXPECT_EQ(command.price, domain::price_ticks{20'001});
-    EXPECT_EQ(command.quantity, domain::quantity_lots{1});
-    EXPECT_EQ(command.side, domain::side::sell);
-    EXPECT_EQ(command.flags, domain::order_flag::post_only);
+    EXPECT_EQ(command.request(), 99U);
+    EXPECT_EQ(command.enter_order().price, domain::price_ticks{20'001});
+    EXPECT_EQ(command.enter_order().quantity, domain::quantity_lots{1});
+    EXPECT_EQ(command.order_terms().side, domain::side::sell);
+    EXPECT_EQ(command.enter_order().flags, domain::order_flag::post_only);
 }
 
 TEST(binary_codec, foresees_which_order_a_request_names) {
@@ -281,7 +281,7 @@ TEST(binary_codec_frame, takes_a_longer_block_from_a_newer_version_and_ignores_w
     EXPECT_EQ(received.version, 2);
     EXPECT_EQ(received.size(), bytes.size());
     ASSERT_FALSE(decode_command(received, made_instruments(), command));
-    EXPECT_EQ(command.price, domain::price_ticks{20'001});
+    EXPECT_EQ(command.enter_order().price, domain::price_ticks{20'001});
 }
 
 // Messages that the protocol forbids: a sound frame, refused with the place.
@@ -354,13 +354,13 @@ TEST(binary_codec_verdict, knows_no_other_instruments_than_the_defined_ones) {
         domain::command command;
         const auto amend = bytes_of(amend_order{.instrument = domain::instrument_id{id}});
         EXPECT_FALSE(decode_command(frame_in(amend), made_instruments(), command));
-        EXPECT_EQ(command.verdict, reject_reason::unknown_instrument) << id;
+        EXPECT_EQ(command.verdict(), reject_reason::unknown_instrument) << id;
         const auto cancel = bytes_of(cancel_order{.instrument = domain::instrument_id{id}});
         EXPECT_FALSE(decode_command(frame_in(cancel), made_instruments(), command));
-        EXPECT_EQ(command.verdict, reject_reason::unknown_instrument) << id;
+        EXPECT_EQ(command.verdict(), reject_reason::unknown_instrument) << id;
         const auto cancels = bytes_of(cancel_orders{.instrument = domain::instrument_id{id}});
         EXPECT_FALSE(decode_command(frame_in(cancels), made_instruments(), command));
-        EXPECT_EQ(command.verdict, id == 0 ? reject_reason::none : reject_reason::unknown_instrument) << id;
+        EXPECT_EQ(command.verdict(), id == 0 ? reject_reason::none : reject_reason::unknown_instrument) << id;
     }
 }
 
@@ -403,20 +403,20 @@ TEST(binary_codec_verdict, does_not_look_at_the_price_of_a_market_order) {
     domain::command command;
     const auto bytes = bytes_of(message);
     ASSERT_FALSE(decode_command(frame_in(bytes), made_instruments(), command));
-    EXPECT_EQ(command.verdict, reject_reason::none);
-    EXPECT_EQ(command.price, domain::price_ticks{0});
+    EXPECT_EQ(command.verdict(), reject_reason::none);
+    EXPECT_EQ(command.enter_order().price, domain::price_ticks{0});
 }
 
 TEST(binary_codec_verdict, leaves_nothing_of_an_earlier_command_behind) {
     domain::command command;
-    command.price = domain::price_ticks{1};
+    command.enter_order().price = domain::price_ticks{1};
     command.session = domain::session_id{1};
-    command.reserved.fill(std::byte{1});
+    command.set_arrival(1, 1);
     const auto bytes = bytes_of(cancel_orders{});
     ASSERT_FALSE(decode_command(frame_in(bytes), made_instruments(), command));
-    EXPECT_EQ(command.price, domain::price_ticks{0});
+    EXPECT_EQ(command.payload.enter_order.price, domain::price_ticks{0});
     EXPECT_EQ(command.session, domain::session_id{0});
-    EXPECT_EQ(command.reserved[0], std::byte{0});
+    EXPECT_EQ(command.arrival().number, 0U);
 }
 
 // Events.

@@ -68,103 +68,111 @@ class message_maker {
                                    domain::command_kind::settle_instrument, domain::command_kind::query_order,
                                    domain::command_kind::define_instrument, domain::command_kind::new_trading_day};
         c.kind = kinds[from(0, kinds.size() - 1)];
-        c.request = number<std::uint32_t>();
+        c.set_request(number<std::uint32_t>());
         if (c.kind < domain::command_kind::set_limits || c.kind == domain::command_kind::settle_instrument) {
             c.instrument = instrument();
         }
         switch (c.kind) {
             case domain::command_kind::enter_order:
-                c.side = side();
-                c.type = static_cast<domain::order_type>(from(1, 7));
-                c.time_in_force = static_cast<domain::time_in_force>(from(1, 7));
-                c.self_match_group = number<std::uint32_t>();
-                c.expire_time.value = number<std::int64_t>();
-                c.self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
-                c.flags = static_cast<std::uint8_t>(from(0, 7));
+                c.order_terms().side = side();
+                c.order_terms().type = static_cast<domain::order_type>(from(1, 7));
+                c.order_terms().time_in_force = static_cast<domain::time_in_force>(from(1, 7));
+                c.enter_order().self_match_group = number<std::uint32_t>();
+                c.enter_order().expire_time.value = number<std::int64_t>();
+                c.enter_order().self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
+                c.enter_order().flags = static_cast<std::uint8_t>(from(0, 7));
                 c.client_order.value = number<std::uint64_t>();
-                if (c.type == domain::order_type::limit || c.type == domain::order_type::market_protected ||
-                    c.type == domain::order_type::stop_limit) {
-                    c.price = price();
+                if (c.order_terms().type == domain::order_type::limit ||
+                    c.order_terms().type == domain::order_type::market_protected ||
+                    c.order_terms().type == domain::order_type::stop_limit) {
+                    c.enter_order().price = price();
                 }
-                if (c.type >= domain::order_type::stop) c.trigger_price = price();
-                c.quantity = domain::quantity_lots{from(1, domain::order_quantity_lots_max)};
-                c.display_quantity = domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
-                c.minimum_quantity = domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
+                if (c.order_terms().type >= domain::order_type::stop) c.enter_order().trigger_price = price();
+                c.enter_order().quantity = domain::quantity_lots{from(1, domain::order_quantity_lots_max)};
+                c.enter_order().display_quantity =
+                    domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
+                c.enter_order().minimum_quantity =
+                    domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
                 break;
             case domain::command_kind::amend_order:
-                c.price = price_or_none();
-                c.quantity = domain::quantity_lots{from(1, domain::order_quantity_lots_max)};
-                c.flags = static_cast<std::uint8_t>(from(0, 15));
-                if ((c.flags & domain::amend_flag::trigger_price) != 0) c.trigger_price = price();
-                if ((c.flags & domain::amend_flag::display_quantity) != 0) {
-                    c.display_quantity = domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
+                c.amend_order().price = price_or_none();
+                c.amend_order().quantity = domain::quantity_lots{from(1, domain::order_quantity_lots_max)};
+                c.amend_order().flags = static_cast<std::uint8_t>(from(0, 15));
+                if ((c.amend_order().flags & domain::amend_flag::trigger_price) != 0)
+                    c.amend_order().trigger_price = price();
+                if ((c.amend_order().flags & domain::amend_flag::display_quantity) != 0) {
+                    c.amend_order().display_quantity =
+                        domain::quantity_lots{from(0, 1) * from(1, domain::order_quantity_lots_max)};
                 }
-                if ((c.flags & domain::amend_flag::account) != 0) c.other_account.value = number<std::uint32_t>();
+                if ((c.amend_order().flags & domain::amend_flag::account) != 0)
+                    c.amend_order().other_account.value = number<std::uint32_t>();
                 [[fallthrough]];
             case domain::command_kind::cancel_order:
                 c.client_order.value = number<std::uint64_t>();
-                c.order.value = number<std::uint64_t>();
-                c.target_request = number<std::uint32_t>();
+                c.cancel_order().order.value = number<std::uint64_t>();
+                c.cancel_order().target_request = number<std::uint32_t>();
                 break;
             case domain::command_kind::cancel_orders:
-                c.scope = static_cast<domain::cancel_scope>(from(0, 1));
-                c.sides = static_cast<domain::cancel_sides>(from(0, 2));
-                c.product = domain::product_id{number<std::uint32_t>()};
-                c.flags = static_cast<std::uint8_t>(from(0, 7));
-                c.other_account.value = number<std::uint32_t>();
+                c.cancel_orders().scope = static_cast<domain::cancel_scope>(from(0, 1));
+                c.cancel_orders().sides = static_cast<domain::cancel_sides>(from(0, 2));
+                c.cancel_orders().product = domain::product_id{number<std::uint32_t>()};
+                c.cancel_orders().flags = static_cast<std::uint8_t>(from(0, 7));
+                c.cancel_orders().other_account.value = number<std::uint32_t>();
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
                 break;
             case domain::command_kind::query_order:
                 c.instrument = domain::instrument_id{0};
                 c.client_order.value = number<std::uint64_t>();
-                c.order.value = number<std::uint64_t>();
-                c.target_request = number<std::uint32_t>();
-                c.flags = static_cast<std::uint8_t>(from(0, 3));
+                c.query_order().order.value = number<std::uint64_t>();
+                c.query_order().target_request = number<std::uint32_t>();
+                c.query_order().flags = static_cast<std::uint8_t>(from(0, 3));
                 break;
             case domain::command_kind::change_phase:
-                c.product = domain::product_id{number<std::uint32_t>()};
-                c.phase = static_cast<domain::trading_phase>(from(0, 6));
-                c.resume_time.value = number<std::int64_t>();
+                c.change_phase().product = domain::product_id{number<std::uint32_t>()};
+                c.change_phase().phase = static_cast<domain::trading_phase>(from(0, 6));
+                c.change_phase().resume_time.value = number<std::int64_t>();
                 if (from(0, 1) == 0) c.instrument = domain::instrument_id{0};
                 break;
-            case domain::command_kind::settle_instrument: c.price = price(); break;
+            case domain::command_kind::settle_instrument: c.settle_instrument().price = price(); break;
             case domain::command_kind::new_trading_day:
-                c.product = domain::product_id{number<std::uint32_t>()};
+                c.new_trading_day().product = domain::product_id{number<std::uint32_t>()};
                 if (from(0, 1) == 0) c.instrument = instrument();
                 break;
             case domain::command_kind::set_limits:
-                c.other_account.value = number<std::uint32_t>();
-                c.firm = number<std::uint32_t>();
-                c.quantity.value = number<std::uint32_t>();
-                c.position_max.value = number<std::uint32_t>();
-                c.open_orders_max = number<std::uint32_t>();
-                c.notional_max = number<std::int64_t>();
+                c.set_limits().other_account.value = number<std::uint32_t>();
+                c.set_limits().firm = number<std::uint32_t>();
+                c.set_limits().order_quantity_max.value = number<std::uint32_t>();
+                c.set_limits().position_max.value = number<std::uint32_t>();
+                c.set_limits().open_orders_max = number<std::uint32_t>();
+                c.set_limits().notional_max = number<std::int64_t>();
                 break;
             case domain::command_kind::kill_switch:
-                c.other_account.value = number<std::uint32_t>();
-                c.other_session.value = number<std::uint32_t>();
-                c.firm = number<std::uint32_t>();
-                c.kill_scope = static_cast<domain::kill_scope>(from(0, 2));
-                c.state = static_cast<domain::switch_state>(from(0, 1));
+                c.kill_switch().other_account.value = number<std::uint32_t>();
+                c.kill_switch().other_session.value = number<std::uint32_t>();
+                c.kill_switch().firm = number<std::uint32_t>();
+                c.kill_switch().kill_scope = static_cast<domain::kill_scope>(from(0, 2));
+                c.kill_switch().state = static_cast<domain::switch_state>(from(0, 1));
                 break;
             case domain::command_kind::enter_quote:
                 c.client_order.value = number<std::uint64_t>();
-                c.self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
-                c.quantity = domain::quantity_lots{from(0, 3) == 0 ? 0 : from(1, domain::order_quantity_lots_max)};
-                c.ask_quantity = domain::quantity_lots{from(0, 3) == 0 ? 0 : from(1, domain::order_quantity_lots_max)};
-                if (c.quantity.value != 0) c.price = price();
-                if (c.ask_quantity.value != 0) c.ask_price = price();
+                c.enter_quote().self_match_prevention = static_cast<domain::self_match_prevention>(from(0, 4));
+                c.enter_quote().bid_quantity =
+                    domain::quantity_lots{from(0, 3) == 0 ? 0 : from(1, domain::order_quantity_lots_max)};
+                c.enter_quote().ask_quantity =
+                    domain::quantity_lots{from(0, 3) == 0 ? 0 : from(1, domain::order_quantity_lots_max)};
+                if (c.enter_quote().bid_quantity.value != 0) c.enter_quote().bid_price = price();
+                if (c.enter_quote().ask_quantity.value != 0) c.enter_quote().ask_price = price();
                 break;
             case domain::command_kind::set_protection:
                 c.instrument = domain::instrument_id{0};
-                c.fills_max = number<std::uint32_t>();
-                c.quantity = domain::quantity_lots{number<std::uint32_t>()};
-                c.window_ms = number<std::uint32_t>();
+                c.set_protection().fills_max = number<std::uint32_t>();
+                c.set_protection().quantity_max = domain::quantity_lots{number<std::uint32_t>()};
+                c.set_protection().window_ms = number<std::uint32_t>();
                 break;
             case domain::command_kind::define_instrument: {
-                const std::uint32_t request = c.request;
+                const std::uint32_t request = c.request();
                 c = domain::command_of(definition());
-                c.request = request;
+                c.set_request(request);
                 break;
             }
             case domain::command_kind::reset_protection: c.instrument = domain::instrument_id{0}; break;

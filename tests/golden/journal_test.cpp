@@ -21,6 +21,7 @@ constexpr std::uint64_t commands_count = 12;
 const std::string segment_path = "j/" + journal::segment_name(1);
 
 /// Every field that version 1 has says something else, so that none can move unnoticed.
+/// Not a command that makes sense: nearly all bytes have a value, whichever kind they belong to.
 domain::command golden_command(std::uint64_t n) {
     const auto small = static_cast<std::uint32_t>(n);
     domain::command c;
@@ -30,29 +31,29 @@ domain::command golden_command(std::uint64_t n) {
     c.account = domain::account_id{200 + small};
     c.instrument = domain::instrument_id{300 + small};
     c.kind = n % 2 == 0 ? domain::command_kind::enter_order : domain::command_kind::amend_order;
-    c.side = n % 3 == 0 ? domain::side::sell : domain::side::buy;
-    c.type = domain::order_type::stop_limit;
-    c.time_in_force = domain::time_in_force::gtd;
+    c.terms.order.side = n % 3 == 0 ? domain::side::sell : domain::side::buy;
+    c.terms.order.type = domain::order_type::stop_limit;
+    c.terms.order.time_in_force = domain::time_in_force::gtd;
     c.client_order = domain::client_order_id{400 + n};
-    c.order = domain::order_id{500 + n};
-    c.price = domain::price_ticks{-600 - static_cast<std::int64_t>(n)};
-    c.quantity = domain::quantity_lots{700 + small};
-    c.verdict = n % 5 == 0 ? domain::reject_reason::throttled : domain::reject_reason::none;
-    c.self_match_prevention = domain::self_match_prevention::decrement;
-    c.flags = domain::order_flag::post_only;
-    c.scope = domain::cancel_scope::session;
-    c.request = 800 + small;
-    c.target_request = 900 + small;
-    c.trigger_price = domain::price_ticks{1'000 + static_cast<std::int64_t>(n)};
-    c.display_quantity = domain::quantity_lots{1'100 + small};
-    c.minimum_quantity = domain::quantity_lots{1'200 + small};
-    c.product = domain::product_id{1'300 + small};
-    c.sides = domain::cancel_sides::sell;
-    c.phase = domain::trading_phase::halted;
-    c.is_operator = 1;
-    c.expire_time = domain::time_ns{1'400 + static_cast<std::int64_t>(n)};
-    c.self_match_group = 1'500 + small;
-    c.other_account = domain::account_id{1'600 + small};
+    c.payload.amend_order.order = domain::order_id{500 + n};
+    c.payload.enter_order.price = domain::price_ticks{-600 - static_cast<std::int64_t>(n)};
+    c.payload.enter_order.quantity = domain::quantity_lots{700 + small};
+    c.set_verdict(n % 5 == 0 ? domain::reject_reason::throttled : domain::reject_reason::none);
+    c.payload.enter_order.self_match_prevention = domain::self_match_prevention::decrement;
+    c.payload.enter_order.flags = domain::order_flag::post_only;
+    c.payload.cancel_orders.scope = domain::cancel_scope::session;
+    c.set_request(800 + small);
+    c.payload.amend_order.target_request = 900 + small;
+    c.payload.enter_order.trigger_price = domain::price_ticks{1'000 + static_cast<std::int64_t>(n)};
+    c.payload.enter_order.display_quantity = domain::quantity_lots{1'100 + small};
+    c.payload.enter_order.minimum_quantity = domain::quantity_lots{1'200 + small};
+    c.payload.cancel_orders.product = domain::product_id{1'300 + small};
+    c.payload.cancel_orders.sides = domain::cancel_sides::sell;
+    c.payload.change_phase.phase = domain::trading_phase::halted;
+    c.set_operator(true);
+    c.payload.enter_order.expire_time = domain::time_ns{1'400 + static_cast<std::int64_t>(n)};
+    c.payload.enter_order.self_match_group = 1'500 + small;
+    c.payload.amend_order.other_account = domain::account_id{1'600 + small};
     return c;
 }
 
@@ -67,32 +68,32 @@ domain::command added_command(std::uint64_t n) {
         case 1:
         case 5:
             c.kind = domain::command_kind::cancel_on_disconnect;
-            c.state = n == 1 ? domain::switch_state::on : domain::switch_state::off;
+            c.cancel_on_disconnect().state = n == 1 ? domain::switch_state::on : domain::switch_state::off;
             c.session = domain::session_id{101};
             c.account = domain::account_id{1};
             break;
         case 2:
             c.kind = domain::command_kind::new_trading_day;
-            c.is_operator = 1;
+            c.set_operator(true);
             c.instrument = domain::instrument_id{2};
-            c.request = 800 + small;
+            c.set_request(800 + small);
             break;
         case 3:
             c.kind = domain::command_kind::define_account;
-            c.is_operator = 1;
-            c.other_account = domain::account_id{5};
-            c.other_session = domain::session_id{31};
-            c.quantity = domain::quantity_lots{4};
+            c.set_operator(true);
+            c.define_account().other_account = domain::account_id{5};
+            c.define_account().first_session = domain::session_id{31};
+            c.define_account().sessions_count = 4;
             break;
         default:
             c.kind = domain::command_kind::set_account_limits;
-            c.is_operator = 1;
-            c.other_account = domain::account_id{5};
-            c.firm = 6;
-            c.quantity = domain::quantity_lots{700};
-            c.position_max = domain::quantity_lots{800};
-            c.open_orders_max = 900;
-            c.notional_max = 1'000'000;
+            c.set_operator(true);
+            c.set_limits().other_account = domain::account_id{5};
+            c.set_limits().firm = 6;
+            c.set_limits().order_quantity_max = domain::quantity_lots{700};
+            c.set_limits().position_max = domain::quantity_lots{800};
+            c.set_limits().open_orders_max = 900;
+            c.set_limits().notional_max = 1'000'000;
             break;
     }
     return c;
@@ -106,7 +107,7 @@ domain::command session_day_command(std::uint64_t n) {
     c.time = domain::time_ns{1'700'000'000'000'000'000};
     c.session = domain::session_id{101};
     c.account = domain::account_id{1};
-    c.day_begin = domain::time_ns{1'699'999'200'000'000'000};
+    c.reset_session_numbers().day_begin = domain::time_ns{1'699'999'200'000'000'000};
     return c;
 }
 
@@ -303,13 +304,13 @@ struct golden_facility {
             c.time = domain::time_ns{static_cast<std::int64_t>(1'000'000 * n)};
             c.account = domain::account_id{static_cast<std::uint32_t>(1 + random.below(3))};
             c.session = domain::session_id{c.account.value};
-            c.request = static_cast<std::uint32_t>(n);
+            c.set_request(static_cast<std::uint32_t>(n));
             c.instrument = domain::instrument_id{static_cast<std::uint32_t>(1 + random.below(2))};
             c.client_order = domain::client_order_id{n};
-            c.side = random.below(2) == 0 ? domain::side::buy : domain::side::sell;
-            c.price = domain::price_ticks{990 + static_cast<std::int64_t>(random.below(21))};
-            c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random.below(20))};
-            c.time_in_force = domain::time_in_force::gtc;
+            c.order_terms().side = random.below(2) == 0 ? domain::side::buy : domain::side::sell;
+            c.enter_order().price = domain::price_ticks{990 + static_cast<std::int64_t>(random.below(21))};
+            c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random.below(20))};
+            c.order_terms().time_in_force = domain::time_in_force::gtc;
             state.apply(c);
         }
     }
@@ -329,14 +330,14 @@ struct golden_facility {
         order.account = domain::account_id{1};
         order.session = domain::session_id{1};
         order.instrument = d.id;
-        order.price = domain::price_ticks{10'000};
-        order.quantity = domain::quantity_lots{7};
-        order.time_in_force = domain::time_in_force::gtc;
+        order.enter_order().price = domain::price_ticks{10'000};
+        order.enter_order().quantity = domain::quantity_lots{7};
+        order.order_terms().time_in_force = domain::time_in_force::gtc;
         std::uint64_t n = 300;
         for (domain::command c : {domain::command_of(d), opening, order}) {
             c.sequence = domain::sequence_number{++n};
             c.time = domain::time_ns{static_cast<std::int64_t>(1'000'000 * n)};
-            c.is_operator = 1;
+            c.set_operator(true);
             state.apply(c);
         }
     }

@@ -116,7 +116,8 @@ golden_bytes again(const wire::frame& from) {
         if (wire::decode_mass_quote(from, instruments(), quotes)) return {};
         size = wire::encode_mass_quote(std::span(quotes.commands).first(quotes.count), instruments(),
                                        static_cast<std::uint32_t>(from.sequence), buffer);
-    } else if (!wire::decode_command(from, instruments(), command) && command.verdict == domain::reject_reason::none) {
+    } else if (!wire::decode_command(from, instruments(), command) &&
+               command.verdict() == domain::reject_reason::none) {
         size = wire::encode(command, instruments().find_or_nameless(command.instrument), buffer);
     }
     return {buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(size)};
@@ -179,10 +180,11 @@ TEST(golden_wire, F4_an_order_means_what_it_meant) {
             EXPECT_EQ(base::load_be<std::uint64_t>(block), c.client_order.value);
             const auto price = base::load_be<std::int64_t>(block + 8);
             const bool is_priced = price != std::numeric_limits<std::int64_t>::min();
-            EXPECT_EQ(is_priced ? price : 0, c.price.value * i.tick_size.value);
-            EXPECT_EQ(base::load_be<std::uint64_t>(block + 16), std::uint64_t{c.quantity.value} * i.lot_size);
+            EXPECT_EQ(is_priced ? price : 0, c.enter_order().price.value * i.tick_size.value);
+            EXPECT_EQ(base::load_be<std::uint64_t>(block + 16),
+                      std::uint64_t{c.enter_order().quantity.value} * i.lot_size);
             EXPECT_EQ(base::load_be<std::uint32_t>(block + 24), c.instrument.value);
-            EXPECT_EQ(static_cast<domain::side>(block[28]), c.side);
+            EXPECT_EQ(static_cast<domain::side>(block[28]), c.order_terms().side);
         }
         EXPECT_EQ(orders_count, 1U);
     }
@@ -230,14 +232,14 @@ TEST(golden_wire, F4_what_was_added_to_version_2_means_what_it_meant) {
         ASSERT_TRUE(frame && !wire::decode_command(*frame, instruments(), c));
         if (query_or_day == 4) {
             EXPECT_EQ(byte_at(4, 20), 2 | 4);
-            EXPECT_EQ(c.flags, domain::query_flag::all_of_account | domain::query_flag::behind);
-            EXPECT_EQ(c.order.value, 13U);
+            EXPECT_EQ(c.query_order().flags, domain::query_flag::all_of_account | domain::query_flag::behind);
+            EXPECT_EQ(c.query_order().order.value, 13U);
             continue;
         }
         EXPECT_EQ(messages[query_or_day].bytes[3], std::byte{22});
         EXPECT_EQ(c.kind, domain::command_kind::new_trading_day);
         EXPECT_EQ(c.instrument.value, query_or_day == 5 ? 1U : 0U);
-        EXPECT_EQ(c.product.value, query_or_day == 5 ? 0U : 3U);
+        EXPECT_EQ(c.new_trading_day().product.value, query_or_day == 5 ? 0U : 3U);
     }
     const std::array<domain::reject_reason, 2> reasons{domain::reject_reason::count_limit,
                                                        domain::reject_reason::request_lost};

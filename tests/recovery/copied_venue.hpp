@@ -112,11 +112,11 @@ struct copied_market {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{static_cast<std::uint32_t>(1 + m->random.below(m->instruments_count))};
-    c.side = m->random.below(2) == 0 ? domain::side::buy : domain::side::sell;
+    c.order_terms().side = m->random.below(2) == 0 ? domain::side::buy : domain::side::sell;
     c.client_order = domain::client_order_id{m->next_name++};
-    c.price = domain::price_ticks{static_cast<std::int64_t>(9'000 + m->random.below(8))};
-    c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + m->random.below(5))};
-    c.time_in_force = m->random.below(3) == 0 ? domain::time_in_force::ioc : domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{static_cast<std::int64_t>(9'000 + m->random.below(8))};
+    c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + m->random.below(5))};
+    c.order_terms().time_in_force = m->random.below(3) == 0 ? domain::time_in_force::ioc : domain::time_in_force::gtc;
     return c;
 }
 

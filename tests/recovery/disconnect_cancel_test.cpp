@@ -64,12 +64,12 @@ io::task<std::unique_ptr<client::order_session>> log_on(io::endpoint where, std:
 io::task<void> enter(client::order_session* session, std::uint64_t name, std::uint32_t instrument, bool stays) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
-    c.time_in_force = domain::time_in_force::gtc;
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     c.instrument = domain::instrument_id{instrument};
     c.client_order = domain::client_order_id{name};
-    c.price = domain::price_ticks{100};
-    c.quantity = domain::quantity_lots{1};
-    c.flags = stays ? domain::order_flag::stays : std::uint8_t{0};
+    c.enter_order().price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{1};
+    c.enter_order().flags = stays ? domain::order_flag::stays : std::uint8_t{0};
     CORRO_REQUIRE(session->send(c) != 0);
     const auto answer = co_await session->next();
     CORRO_REQUIRE(answer && !answer->reject && answer->event.kind == domain::event_kind::order_entered);
@@ -96,7 +96,7 @@ io::task<void> enter_all(io::endpoint where, std::vector<std::unique_ptr<client:
 io::task<order_names> open_orders(client::order_session* session) {
     domain::command query;
     query.kind = domain::command_kind::query_order;
-    query.flags = domain::query_flag::all_of_account;
+    query.query_order().flags = domain::query_flag::all_of_account;
     order_names names;
     const bool sent = session->send(query) != 0;
     EXPECT_TRUE(sent);

@@ -152,13 +152,13 @@ io::task<domain::event> next_event(client::order_session* session) {
 io::task<domain::event> buy(client::order_session* session) {
     domain::command order;
     order.kind = domain::command_kind::enter_order;
-    order.type = domain::order_type::limit;
-    order.time_in_force = domain::time_in_force::gtc;
+    order.order_terms().type = domain::order_type::limit;
+    order.order_terms().time_in_force = domain::time_in_force::gtc;
     order.instrument = domain::instrument_id{1};
     order.client_order = domain::client_order_id{1};
-    order.side = domain::side::buy;
-    order.price = domain::price_ticks{9'000};
-    order.quantity = domain::quantity_lots{5};
+    order.order_terms().side = domain::side::buy;
+    order.enter_order().price = domain::price_ticks{9'000};
+    order.enter_order().quantity = domain::quantity_lots{5};
     static_cast<void>(session->send(order));
     static_cast<void>(co_await session->flush());
     co_return co_await next_event(session);

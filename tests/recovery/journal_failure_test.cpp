@@ -51,11 +51,11 @@ class breaks final : public io::file_faults {
 domain::command order(std::uint64_t name) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
-    c.time_in_force = domain::time_in_force::gtc;
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     c.instrument = domain::instrument_id{1};
     c.client_order = domain::client_order_id{name};
-    c.price = domain::price_ticks{100};
-    c.quantity = domain::quantity_lots{1};
+    c.enter_order().price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{1};
     return c;
 }
 
@@ -190,9 +190,9 @@ io::task<void> fill_and_stop(io::context* context, node::exchange* venue, breaks
     EXPECT_GT(cancelled, 3U);
     domain::command kill;
     kill.kind = domain::command_kind::kill_switch;
-    kill.kill_scope = domain::kill_scope::account;
-    kill.other_account = domain::account_id{1};
-    kill.state = domain::switch_state::on;
+    kill.kill_switch().kill_scope = domain::kill_scope::account;
+    kill.kill_switch().other_account = domain::account_id{1};
+    kill.kill_switch().state = domain::switch_state::on;
     taken = co_await ask(operating.get(), kill);
     EXPECT_TRUE(taken) << "the operators have a reserve of their own";
     disk->on = false;

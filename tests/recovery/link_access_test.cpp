@@ -124,14 +124,14 @@ class peer {
 domain::command order(std::uint32_t session, std::uint32_t account, std::uint32_t request) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
-    c.time_in_force = domain::time_in_force::gtc;
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     c.session = domain::session_id{session};
     c.account = domain::account_id{account};
-    c.request = request;
+    c.set_request(request);
     c.client_order = domain::client_order_id{request};
     c.instrument = domain::instrument_id{1};
-    c.price = domain::price_ticks{9'000};
-    c.quantity = domain::quantity_lots{5};
+    c.enter_order().price = domain::price_ticks{9'000};
+    c.enter_order().quantity = domain::quantity_lots{5};
     return c;
 }
 
@@ -141,11 +141,11 @@ domain::command kill_switch(std::uint32_t session) {
     c.kind = domain::command_kind::kill_switch;
     c.session = domain::session_id{session};
     c.account = domain::account_id{2};
-    c.other_account = domain::account_id{1};
-    c.kill_scope = domain::kill_scope::account;
-    c.state = domain::switch_state::on;
-    c.is_operator = 1;
-    c.request = 1;
+    c.kill_switch().other_account = domain::account_id{1};
+    c.kill_switch().kill_scope = domain::kill_scope::account;
+    c.kill_switch().state = domain::switch_state::on;
+    c.set_operator(true);
+    c.set_request(1);
     return c;
 }
 

@@ -58,9 +58,9 @@ domain::command order(std::int64_t price, std::uint64_t name) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
     c.instrument = new_id;
-    c.time_in_force = domain::time_in_force::gtc;
-    c.price = domain::price_ticks{price};
-    c.quantity = domain::quantity_lots{5};
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{price};
+    c.enter_order().quantity = domain::quantity_lots{5};
     c.client_order = domain::client_order_id{name};
     return c;
 }
@@ -79,7 +79,7 @@ io::task<void> define(const testing::roles_venue* venue) {
     EXPECT_EQ(opened.kind, domain::event_kind::request_done);
     domain::command query;
     query.kind = domain::command_kind::query_order;
-    query.flags = domain::query_flag::all_of_session;
+    query.query_order().flags = domain::query_flag::all_of_session;
     const domain::event none = co_await ask(trader.get(), query);
     EXPECT_EQ(none.kind, domain::event_kind::request_done);
     CORRO_REQUIRE(trader->instruments().find(new_id) != nullptr);

@@ -51,11 +51,11 @@ io::task<std::expected<std::unique_ptr<client::order_session>, std::error_code>>
 domain::command order(std::uint64_t name) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
-    c.time_in_force = domain::time_in_force::gtc;
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     c.instrument = domain::instrument_id{1};
     c.client_order = domain::client_order_id{name};
-    c.price = domain::price_ticks{100};
-    c.quantity = domain::quantity_lots{1};
+    c.enter_order().price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{1};
     return c;
 }
 

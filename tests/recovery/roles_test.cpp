@@ -114,13 +114,13 @@ io::task<void> rest_an_order(const venue* v, std::uint32_t session, bool opted_i
     *into = std::move(*logged_on);
     domain::command order;
     order.kind = domain::command_kind::enter_order;
-    order.type = domain::order_type::limit;
-    order.time_in_force = domain::time_in_force::gtc;
+    order.order_terms().type = domain::order_type::limit;
+    order.order_terms().time_in_force = domain::time_in_force::gtc;
     order.instrument = domain::instrument_id{1};
     order.client_order = domain::client_order_id{session};
-    order.side = domain::side::buy;
-    order.price = domain::price_ticks{9'000};
-    order.quantity = domain::quantity_lots{5};
+    order.order_terms().side = domain::side::buy;
+    order.enter_order().price = domain::price_ticks{9'000};
+    order.enter_order().quantity = domain::quantity_lots{5};
     static_cast<void>((*into)->send(order));
     static_cast<void>(co_await (*into)->flush());
     while (true) {

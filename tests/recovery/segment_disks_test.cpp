@@ -184,11 +184,11 @@ domain::command next_request(market* m) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{static_cast<std::uint32_t>(1 + m->random.below(m->segments_count))};
-    c.side = m->random.below(2) == 0 ? domain::side::buy : domain::side::sell;
+    c.order_terms().side = m->random.below(2) == 0 ? domain::side::buy : domain::side::sell;
     c.client_order = domain::client_order_id{m->next_name++};
-    c.price = domain::price_ticks{static_cast<std::int64_t>(9'000 + m->random.below(8))};
-    c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + m->random.below(5))};
-    c.time_in_force = domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{static_cast<std::int64_t>(9'000 + m->random.below(8))};
+    c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + m->random.below(5))};
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     return c;
 }
 
@@ -354,9 +354,9 @@ io::task<void> send_pairs(market* m, segments_process* venue) {
     r.session = std::move(*session);
     domain::command c;
     c.kind = domain::command_kind::enter_order;
-    c.price = domain::price_ticks{9'000};
-    c.quantity = domain::quantity_lots{1};
-    c.time_in_force = domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{9'000};
+    c.enter_order().quantity = domain::quantity_lots{1};
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     for (std::uint32_t i = 0; i < 2 * pairs_count; ++i) {
         c.instrument = domain::instrument_id{2 - i % 2};
         c.client_order = domain::client_order_id{m->next_name++};

@@ -253,9 +253,9 @@ domain::command order(std::uint32_t instrument, std::uint64_t name) {
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{instrument};
     c.client_order = domain::client_order_id{name};
-    c.price = domain::price_ticks{1'000};
-    c.quantity = domain::quantity_lots{1};
-    c.time_in_force = domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{1'000};
+    c.enter_order().quantity = domain::quantity_lots{1};
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     return c;
 }
 

@@ -56,15 +56,15 @@ command buy(std::uint32_t instrument, std::uint64_t name, std::int64_t price = 1
     c.kind = command_kind::enter_order;
     c.instrument = domain::instrument_id{instrument};
     c.client_order = domain::client_order_id{name};
-    c.price = domain::price_ticks{price};
-    c.quantity = domain::quantity_lots{2};
-    c.time_in_force = domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{price};
+    c.enter_order().quantity = domain::quantity_lots{2};
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     return c;
 }
 
 command sell(std::uint32_t instrument, std::uint64_t name, std::int64_t price = 1'000) {
     command c = buy(instrument, name, price);
-    c.side = domain::side::sell;
+    c.order_terms().side = domain::side::sell;
     return c;
 }
 
@@ -140,7 +140,7 @@ io::task<void> enter_and_cancel(node::segmented_exchange* exchange, asker* a) {
     EXPECT_NE(first[0].order.order, second[0].order.order) << "both are the first of their segment";
     // By the venue's number, whatever instrument is said; by the client's.
     command by_number = of(command_kind::cancel_order, 1, 0);
-    by_number.order = second[0].order.order;
+    by_number.cancel_order().order = second[0].order.order;
     const auto cancelled = co_await asker::ask(a, by_number);
     CORRO_REQUIRE(cancelled.size() == 1);
     EXPECT_EQ(cancelled[0].kind, event_kind::order_cancelled);
@@ -164,7 +164,7 @@ io::task<void> cancel_all(node::segmented_exchange*, asker* a) {
         for (std::uint64_t k = 0; k < 3; ++k) static_cast<void>(co_await asker::ask(a, buy(i, 10 * i + k)));
     }
     command query = of(command_kind::query_order, 0, 0);
-    query.flags = domain::query_flag::all_of_session;
+    query.query_order().flags = domain::query_flag::all_of_session;
     const auto open = co_await asker::ask(a, query);
     EXPECT_EQ(open.size(), 7U);
     EXPECT_EQ(std::ranges::count(kinds(open), event_kind::order_status), 6);
@@ -188,9 +188,9 @@ TEST_P(segments, answer_what_concerns_all_once) {
 io::task<void> kill_account(node::segmented_exchange*, asker* a) {
     for (std::uint32_t i = 1; i <= 2; ++i) static_cast<void>(co_await asker::ask(a, buy(i, i)));
     command kill = of(command_kind::kill_switch, 0, 0);
-    kill.kill_scope = domain::kill_scope::account;
-    kill.state = domain::switch_state::on;
-    kill.other_account = domain::account_id{1};
+    kill.kill_switch().kill_scope = domain::kill_scope::account;
+    kill.kill_switch().state = domain::switch_state::on;
+    kill.kill_switch().other_account = domain::account_id{1};
     const auto done = co_await asker::ask(a, kill);
     EXPECT_EQ(kinds(done),
               (kind_list{event_kind::order_cancelled, event_kind::order_cancelled, event_kind::request_done}));
@@ -209,9 +209,10 @@ io::task<void> quote_both(node::segmented_exchange*, asker* a) {
     std::vector<command> quotes;
     for (const std::uint32_t i : {2U, 1U, 2U, 1U}) {
         command q = of(command_kind::enter_quote, i, 7);
-        q.price = domain::price_ticks{900};
-        q.ask_price = domain::price_ticks{1'100};
-        q.quantity = q.ask_quantity = domain::quantity_lots{static_cast<std::uint32_t>(quotes.size() + 1)};
+        q.enter_quote().bid_price = domain::price_ticks{900};
+        q.enter_quote().ask_price = domain::price_ticks{1'100};
+        q.enter_quote().bid_quantity = q.enter_quote().ask_quantity =
+            domain::quantity_lots{static_cast<std::uint32_t>(quotes.size() + 1)};
         quotes.push_back(q);
     }
     const std::uint32_t request = a->session->send_mass_quote(quotes);
@@ -409,7 +410,7 @@ io::task<void> come_back(io::context* context, node::segmented_exchange* exchang
     EXPECT_EQ(domain::request_of(said->event), 3U);
     asker a{session->get(), said->sequence};
     command query = of(command_kind::query_order, 0, 0);
-    query.flags = domain::query_flag::all_of_session;
+    query.query_order().flags = domain::query_flag::all_of_session;
     const auto open = co_await asker::ask(&a, query);
     EXPECT_EQ(kinds(open), (kind_list{event_kind::order_status, event_kind::request_done}));
     static_cast<void>(co_await (*session)->log_out());

@@ -195,10 +195,10 @@ io::task<void> occupy(tcp_replay* venue, std::string* said_of_unknown, std::stri
     CORRO_ASSERT(trader.has_value());
     domain::command c;
     c.instrument = domain::instrument_id{1};
-    c.price = domain::price_ticks{5};
-    c.quantity = domain::quantity_lots{5};
+    c.enter_order().price = domain::price_ticks{5};
+    c.enter_order().quantity = domain::quantity_lots{5};
     c.client_order = domain::client_order_id{1};
-    c.time_in_force = domain::time_in_force::gtc;
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
     static_cast<void>((*trader)->send(c));
     static_cast<void>(co_await (*trader)->next());
     auto feed = co_await client::feed_session::join(venue->addresses.feed, venue->addresses.snapshots);

@@ -60,8 +60,8 @@ domain::command order(std::uint64_t number) {
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{1};
     c.client_order = domain::client_order_id{number};
-    c.price = domain::price_ticks{100};
-    c.quantity = domain::quantity_lots{5};
+    c.enter_order().price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{5};
     return c;
 }
 

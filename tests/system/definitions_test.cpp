@@ -70,7 +70,7 @@ domain::command opening(domain::instrument_id id) {
     domain::command c;
     c.kind = domain::command_kind::change_phase;
     c.instrument = id;
-    c.phase = domain::trading_phase::continuous;
+    c.change_phase().phase = domain::trading_phase::continuous;
     return c;
 }
 
@@ -78,10 +78,10 @@ domain::command order(domain::instrument_id id, domain::side side, std::int64_t 
     domain::command c;
     c.kind = domain::command_kind::enter_order;
     c.instrument = id;
-    c.side = side;
-    c.time_in_force = domain::time_in_force::gtc;
-    c.price = domain::price_ticks{price};
-    c.quantity = domain::quantity_lots{5};
+    c.order_terms().side = side;
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{price};
+    c.enter_order().quantity = domain::quantity_lots{5};
     c.client_order = domain::client_order_id{name};
     return c;
 }

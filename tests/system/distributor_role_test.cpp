@@ -115,7 +115,7 @@ class definition_messages final : private facility::event_consumer {
         domain::command command = domain::command_of(d);
         command.sequence = domain::sequence_number{1};
         command.account = domain::account_id{1};
-        command.is_operator = 1;
+        command.set_operator(true);
         maker.apply(command);
     }
     [[nodiscard]] const std::vector<domain::event>& all() const noexcept { return all_; }

@@ -76,11 +76,11 @@ class told_by_sequence final : public facility::event_consumer {
     for (std::size_t i = 0; i < journal.size(); ++i) {
         const domain::command& c = journal[i];
         if (c.sequence.value != i + 1) return "the sequence has a gap";
-        if (c.request == 0) continue;  // the venue's own, at the end of a session
-        if (!place.emplace(std::pair(c.session.value, c.request), i).second)
-            return name(c.session.value, c.request) + " was executed twice";
-        if (c.request <= std::exchange(last[c.session.value], c.request))
-            return name(c.session.value, c.request) + " was executed after a later one";
+        if (c.request() == 0) continue;  // the venue's own, at the end of a session
+        if (!place.emplace(std::pair(c.session.value, c.request()), i).second)
+            return name(c.session.value, c.request()) + " was executed twice";
+        if (c.request() <= std::exchange(last[c.session.value], c.request()))
+            return name(c.session.value, c.request()) + " was executed after a later one";
     }
     // Real time: nobody who is later in the sequence was answered before this one left.
     std::vector<const operation*> in_sequence(journal.size());

@@ -40,8 +40,8 @@ io::task<reject_reason> refusal_of_the_third(io::endpoint where) {
         c.kind = domain::command_kind::enter_order;
         c.instrument = domain::instrument_id{1};
         c.client_order = domain::client_order_id{name};
-        c.price = domain::price_ticks{100};
-        c.quantity = domain::quantity_lots{1};
+        c.enter_order().price = domain::price_ticks{100};
+        c.enter_order().quantity = domain::quantity_lots{1};
         EXPECT_NE((*session)->send(c), 0U);
         const auto answer = co_await (*session)->next();
         EXPECT_TRUE(answer && !answer->reject);

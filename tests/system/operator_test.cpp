@@ -123,8 +123,8 @@ domain::command order(std::uint32_t instrument, std::uint64_t client_order) {
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{instrument};
     c.client_order = domain::client_order_id{client_order};
-    c.price = domain::price_ticks{100};
-    c.quantity = domain::quantity_lots{5};
+    c.enter_order().price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{5};
     return c;
 }
 
@@ -132,7 +132,7 @@ domain::command halt(std::uint32_t instrument) {
     domain::command c;
     c.kind = domain::command_kind::change_phase;
     c.instrument = domain::instrument_id{instrument};
-    c.phase = domain::trading_phase::halted;
+    c.change_phase().phase = domain::trading_phase::halted;
     return c;
 }
 

@@ -36,8 +36,8 @@ domain::command passive_order(std::uint64_t client_order) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{1};
-    c.price = domain::price_ticks{100};
-    c.quantity = domain::quantity_lots{1};
+    c.enter_order().price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{1};
     c.client_order = domain::client_order_id{client_order};
     return c;
 }

@@ -108,9 +108,9 @@ domain::command order(std::uint64_t name, std::uint32_t instrument) {
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{instrument};
     c.client_order = domain::client_order_id{name};
-    c.time_in_force = domain::time_in_force::gtc;
-    c.price = domain::price_ticks{100};
-    c.quantity = domain::quantity_lots{1};
+    c.order_terms().time_in_force = domain::time_in_force::gtc;
+    c.enter_order().price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{1};
     return c;
 }
 
@@ -118,7 +118,7 @@ domain::command cancel_request(std::uint32_t number, std::uint32_t instrument) {
     domain::command c;
     c.kind = domain::command_kind::cancel_order;
     c.instrument = domain::instrument_id{instrument};
-    c.target_request = number;
+    c.cancel_order().target_request = number;
     return c;
 }
 
@@ -256,7 +256,7 @@ io::task<void> come_back_on_the_same_day(io::endpoint at, memory* known) {
     EXPECT_EQ(said.kind, next == 3 ? domain::event_kind::order_cancelled : domain::event_kind::order_rejected);
     domain::command query;
     query.kind = domain::command_kind::query_order;
-    query.flags = domain::query_flag::all_of_session;
+    query.query_order().flags = domain::query_flag::all_of_session;
     std::vector<std::uint64_t> open;
     said = co_await ask(s.get(), query);
     while (said.kind == domain::event_kind::order_status) {

@@ -31,8 +31,8 @@ io::task<void> send_orders(io::context* context, node::exchange* exchange, std::
         c.kind = domain::command_kind::enter_order;
         c.instrument = domain::instrument_id{1};
         c.client_order = domain::client_order_id{first + static_cast<std::uint64_t>(i)};
-        c.price = domain::price_ticks{100};
-        c.quantity = domain::quantity_lots{1};
+        c.enter_order().price = domain::price_ticks{100};
+        c.enter_order().quantity = domain::quantity_lots{1};
         CORRO_REQUIRE((*session)->send(c) != 0);
         const auto answer = co_await (*session)->next();
         CORRO_REQUIRE(answer && !answer->reject);

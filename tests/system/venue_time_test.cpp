@@ -42,8 +42,8 @@ domain::command order(std::uint64_t name, std::uint32_t instrument = 1) {
     c.kind = domain::command_kind::enter_order;
     c.instrument = domain::instrument_id{instrument};
     c.client_order = domain::client_order_id{name};
-    c.price = domain::price_ticks{100};
-    c.quantity = domain::quantity_lots{1};
+    c.enter_order().price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{1};
     return c;
 }
 
@@ -172,9 +172,9 @@ TEST_P(venue_clock, C4_refuses_a_start_beyond_the_configured_bound) {
 /// An order that is good for half an hour survives a clock that is set an hour forwards and back again.
 constexpr auto move_the_clock = [](client::order_session* session, auto* venue) -> io::task<void> {
     domain::command c = order(1);
-    c.time_in_force = domain::time_in_force::gtd;
+    c.order_terms().time_in_force = domain::time_in_force::gtd;
     const auto expiry = std::chrono::system_clock::now().time_since_epoch() + 30min;
-    c.expire_time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(expiry).count()};
+    c.enter_order().expire_time = domain::time_ns{std::chrono::duration_cast<std::chrono::nanoseconds>(expiry).count()};
     const domain::event entered = co_await enter(session, c);
     EXPECT_EQ(entered.reason, domain::reject_reason::none);
     for (const auto step : {1h, -1h, 0h}) {

@@ -99,30 +99,30 @@ class reader {
 /// Adds one option to an order; false when the word is none, a sentence when its value is wrong.
 [[nodiscard]] std::expected<bool, std::string> read_option(const domain::instrument& i, reader& words, command& c) {
     if (words.take("day")) {
-        c.time_in_force = time_in_force::day;
+        c.order_terms().time_in_force = time_in_force::day;
     } else if (words.take("gtc")) {
-        c.time_in_force = time_in_force::gtc;
+        c.order_terms().time_in_force = time_in_force::gtc;
     } else if (words.take("ioc")) {
-        c.time_in_force = time_in_force::ioc;
+        c.order_terms().time_in_force = time_in_force::ioc;
     } else if (words.take("fok")) {
-        c.time_in_force = time_in_force::fok;
+        c.order_terms().time_in_force = time_in_force::fok;
     } else if (words.take("post")) {
-        c.flags |= domain::order_flag::post_only;
+        c.enter_order().flags |= domain::order_flag::post_only;
     } else if (words.take("stay")) {
-        c.flags |= domain::order_flag::stays;
+        c.enter_order().flags |= domain::order_flag::stays;
     } else if (words.take("show")) {
         const auto lots = read_lots(i, words.take(), "show");
         if (!lots) return problem(lots.error());
-        c.display_quantity = *lots;
+        c.enter_order().display_quantity = *lots;
     } else if (words.take("min")) {
         const auto lots = read_lots(i, words.take(), "min");
         if (!lots) return problem(lots.error());
-        c.minimum_quantity = *lots;
+        c.enter_order().minimum_quantity = *lots;
     } else if (words.take("stop")) {
         const auto price = read_price(i, words.take(), "stop");
         if (!price) return problem(price.error());
-        c.trigger_price = *price;
-        c.type = c.type == order_type::market ? order_type::stop : order_type::stop_limit;
+        c.enter_order().trigger_price = *price;
+        c.order_terms().type = c.order_terms().type == order_type::market ? order_type::stop : order_type::stop_limit;
     } else {
         return false;
     }
@@ -149,18 +149,18 @@ class reader {
     command c;
     c.kind = domain::command_kind::enter_order;
     c.instrument = i->id;
-    c.side = side;
+    c.order_terms().side = side;
     const auto lots = read_lots(*i, quantity, "quantity");
     if (!lots) return problem(lots.error());
-    c.quantity = *lots;
+    c.enter_order().quantity = *lots;
     if (words.take("market")) {
-        c.type = order_type::market;
-        c.time_in_force = time_in_force::ioc;
+        c.order_terms().type = order_type::market;
+        c.order_terms().time_in_force = time_in_force::ioc;
     } else {
         if (words.ended()) return problem("at which price? A decimal, or: market");
         const auto price = read_price(*i, words.take(), "price");
         if (!price) return problem(price.error());
-        c.price = *price;
+        c.enter_order().price = *price;
     }
     while (!words.ended()) {
         const std::string_view word = words.peek();
@@ -169,7 +169,7 @@ class reader {
         if (!*known) return problem(fmt::format("\"{}\" is no part of an order; see: help buy", word));
     }
     // A stop order waits, and what waits must last.
-    if (c.type == order_type::stop) c.time_in_force = time_in_force::day;
+    if (c.order_terms().type == order_type::stop) c.order_terms().time_in_force = time_in_force::day;
     return order_ticket{c};
 }
 
@@ -307,7 +307,7 @@ class reader {
     if (known == phase_words.end()) return problem(fmt::format("\"{}\" is no phase; press TAB for the names", word));
     command c;
     c.kind = domain::command_kind::change_phase;
-    c.phase = static_cast<domain::trading_phase>(known - phase_words.begin());
+    c.change_phase().phase = static_cast<domain::trading_phase>(known - phase_words.begin());
     if (words.ended()) return order_ticket{c};
     const domain::instrument* const i = find(instruments, words.peek());
     if (i == nullptr) return problem(fmt::format("no instrument \"{}\"; press TAB for the names", words.peek()));

@@ -42,20 +42,20 @@ TEST(desk_command, reads_a_limit_order_for_the_instrument_that_is_shown) {
     const domain::command c = order("buy 10 5998.75");
     EXPECT_EQ(c.kind, domain::command_kind::enter_order);
     EXPECT_EQ(c.instrument, domain::instrument_id{1});
-    EXPECT_EQ(c.side, domain::side::buy);
-    EXPECT_EQ(c.type, domain::order_type::limit);
-    EXPECT_EQ(c.time_in_force, domain::time_in_force::day);
-    EXPECT_EQ(c.quantity, domain::quantity_lots{10});
-    EXPECT_EQ(c.price, domain::price_ticks{23'995});
+    EXPECT_EQ(c.order_terms().side, domain::side::buy);
+    EXPECT_EQ(c.order_terms().type, domain::order_type::limit);
+    EXPECT_EQ(c.order_terms().time_in_force, domain::time_in_force::day);
+    EXPECT_EQ(c.enter_order().quantity, domain::quantity_lots{10});
+    EXPECT_EQ(c.enter_order().price, domain::price_ticks{23'995});
 }
 
 TEST(desk_command, reads_a_symbol_in_any_case_and_converts_to_its_lots_and_ticks) {
     const domain::command c = order("  SELL 300\tclf7 -1.25 gtc");
     EXPECT_EQ(c.instrument, domain::instrument_id{7});
-    EXPECT_EQ(c.side, domain::side::sell);
-    EXPECT_EQ(c.quantity, domain::quantity_lots{3});
-    EXPECT_EQ(c.price, domain::price_ticks{-125});
-    EXPECT_EQ(c.time_in_force, domain::time_in_force::gtc);
+    EXPECT_EQ(c.order_terms().side, domain::side::sell);
+    EXPECT_EQ(c.enter_order().quantity, domain::quantity_lots{3});
+    EXPECT_EQ(c.enter_order().price, domain::price_ticks{-125});
+    EXPECT_EQ(c.order_terms().time_in_force, domain::time_in_force::gtc);
 }
 
 TEST(desk_command, reads_a_definition_with_its_differences) {
@@ -93,28 +93,28 @@ TEST(desk_command, reads_a_phase_for_one_instrument_or_for_all) {
     const domain::command one = order("phase continuous ESH7");
     EXPECT_EQ(one.kind, domain::command_kind::change_phase);
     EXPECT_EQ(one.instrument.value, 2U);
-    EXPECT_EQ(one.phase, domain::trading_phase::continuous);
-    EXPECT_EQ(order("phase closed").phase, domain::trading_phase::closed);
+    EXPECT_EQ(one.change_phase().phase, domain::trading_phase::continuous);
+    EXPECT_EQ(order("phase closed").change_phase().phase, domain::trading_phase::closed);
     EXPECT_EQ(order("phase closed").instrument.value, 0U);
     EXPECT_EQ(problem_of("phase soon"), "\"soon\" is no phase; press TAB for the names");
 }
 
 TEST(desk_command, reads_every_instruction_of_an_order) {
     const domain::command iceberg = order("buy 100 ESH7 6000 show 10 min 5 post");
-    EXPECT_EQ(iceberg.display_quantity, domain::quantity_lots{10});
-    EXPECT_EQ(iceberg.minimum_quantity, domain::quantity_lots{5});
-    EXPECT_EQ(iceberg.flags, domain::order_flag::post_only);
+    EXPECT_EQ(iceberg.enter_order().display_quantity, domain::quantity_lots{10});
+    EXPECT_EQ(iceberg.enter_order().minimum_quantity, domain::quantity_lots{5});
+    EXPECT_EQ(iceberg.enter_order().flags, domain::order_flag::post_only);
     const domain::command market = order("sell 5 market");
-    EXPECT_EQ(market.type, domain::order_type::market);
-    EXPECT_EQ(market.time_in_force, domain::time_in_force::ioc);
+    EXPECT_EQ(market.order_terms().type, domain::order_type::market);
+    EXPECT_EQ(market.order_terms().time_in_force, domain::time_in_force::ioc);
     const domain::command stop = order("sell 5 market stop 5990");
-    EXPECT_EQ(stop.type, domain::order_type::stop);
-    EXPECT_EQ(stop.time_in_force, domain::time_in_force::day);
-    EXPECT_EQ(stop.trigger_price, domain::price_ticks{23'960});
+    EXPECT_EQ(stop.order_terms().type, domain::order_type::stop);
+    EXPECT_EQ(stop.order_terms().time_in_force, domain::time_in_force::day);
+    EXPECT_EQ(stop.enter_order().trigger_price, domain::price_ticks{23'960});
     const domain::command stop_limit = order("buy 5 6001 stop 6000 gtc");
-    EXPECT_EQ(stop_limit.type, domain::order_type::stop_limit);
-    EXPECT_EQ(stop_limit.time_in_force, domain::time_in_force::gtc);
-    EXPECT_EQ(order("buy 5 6001 fok").time_in_force, domain::time_in_force::fok);
+    EXPECT_EQ(stop_limit.order_terms().type, domain::order_type::stop_limit);
+    EXPECT_EQ(stop_limit.order_terms().time_in_force, domain::time_in_force::gtc);
+    EXPECT_EQ(order("buy 5 6001 fok").order_terms().time_in_force, domain::time_in_force::fok);
 }
 
 TEST(desk_command, reads_changes_and_cancels) {
@@ -157,7 +157,7 @@ TEST(desk_command, says_what_was_expected) {
 TEST(desk_command, reads_orders_that_stay) {
     const auto read_order = read("buy 10 ESZ6 6000 gtc post stay");
     ASSERT_TRUE(read_order);
-    EXPECT_EQ(std::get<order_ticket>(*read_order).command.flags,
+    EXPECT_EQ(std::get<order_ticket>(*read_order).command.enter_order().flags,
               domain::order_flag::post_only | domain::order_flag::stays);
 }
 

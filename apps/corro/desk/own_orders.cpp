@@ -16,10 +16,11 @@ void own_orders::on_sent(const domain::command& entered) {
     own_order& o = orders_[entered.client_order];
     o.number = entered.client_order;
     o.instrument = entered.instrument;
-    o.side = entered.side;
-    o.price = entered.type == domain::order_type::market || entered.type == domain::order_type::stop ? domain::no_price
-                                                                                                     : entered.price;
-    o.quantity = entered.quantity.value;
+    const domain::order_terms& terms = entered.order_terms();
+    const bool is_market = terms.type == domain::order_type::market || terms.type == domain::order_type::stop;
+    o.side = terms.side;
+    o.price = is_market ? domain::no_price : entered.enter_order().price;
+    o.quantity = entered.enter_order().quantity.value;
 }
 
 void own_orders::on_event(const domain::event& event) {

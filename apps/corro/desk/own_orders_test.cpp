@@ -37,8 +37,8 @@ TEST(own_orders, follows_an_order_from_its_sending_to_its_last_fill) {
     own_orders mine;
     domain::command c;
     c.client_order = domain::client_order_id{5};
-    c.quantity = domain::quantity_lots{10};
-    c.price = domain::price_ticks{100};
+    c.enter_order().quantity = domain::quantity_lots{10};
+    c.enter_order().price = domain::price_ticks{100};
     mine.on_sent(c);
     EXPECT_EQ(mine.find(domain::client_order_id{5})->state, order_state::sent);
     EXPECT_EQ(mine.open_count(), 1U);
@@ -100,16 +100,16 @@ TEST(own_orders, agrees_with_the_venue_on_every_open_order) {
         c.session = domain::session_id{who};
         c.account = domain::account_id{who};
         c.instrument = i.id;
-        c.request = static_cast<std::uint32_t>(step);
+        c.set_request(static_cast<std::uint32_t>(step));
         const std::uint64_t draw = random.below(10);
         c.client_order = domain::client_order_id{draw < 6 ? next_number++ : 1 + random.below(next_number)};
-        c.price = domain::price_ticks{random.between(95, 105)};
-        c.quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random.below(9))};
+        c.enter_order().price = domain::price_ticks{random.between(95, 105)};
+        c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random.below(9))};
         c.kind = draw < 6   ? domain::command_kind::enter_order
                  : draw < 8 ? domain::command_kind::amend_order
                             : domain::command_kind::cancel_order;
-        c.side = random.below(2) == 0 ? domain::side::buy : domain::side::sell;
-        if (draw == 0) c.time_in_force = domain::time_in_force::ioc;
+        c.order_terms().side = random.below(2) == 0 ? domain::side::buy : domain::side::sell;
+        if (draw == 0) c.order_terms().time_in_force = domain::time_in_force::ioc;
         if (who == 1 && c.kind == domain::command_kind::enter_order) heard.mine.on_sent(c);
         venue.apply(c);
 

@@ -58,21 +58,14 @@ class facility_venue final : facility::event_consumer {
     [[nodiscard]] facility::facility& exchange() noexcept { return facility_; }
 
     void apply(const request& r) {
-        domain::command c;
+        domain::command c = command_of(r);
         c.sequence = domain::sequence_number{++commands_count_};
         c.time = domain::time_ns{static_cast<std::int64_t>(commands_count_)};
         c.session = domain::session_id{1};
         c.account = domain::account_id{1};
         c.instrument = instrument_.id;
-        c.kind = r.kind;
-        c.side = r.side;
-        c.time_in_force = r.time_in_force;
-        c.client_order = r.client_order;
-        c.price = r.price;
-        c.quantity = r.quantity;
-        if (r.kind == domain::command_kind::change_phase) c.phase = r.phase;
-        c.is_operator = is_operator ? 1 : 0;
-        c.request = static_cast<std::uint32_t>(commands_count_);
+        c.set_operator(is_operator);
+        c.set_request(static_cast<std::uint32_t>(commands_count_));
         facility_.apply(c);
         public_.push_back({});  // marks the end of the command's events
         public_.back().command = c.sequence;

@@ -27,26 +27,28 @@ class collecting_venue final : public facility::event_consumer {
 
     void change_phase(domain::trading_phase phase) {
         command c = made(command_kind::change_phase);
-        c.phase = phase;
-        c.is_operator = 1;
+        c.change_phase().phase = phase;
+        c.set_operator(true);
         venue_.apply(c);
     }
     void enter(std::uint64_t name, domain::side side, domain::price_ticks price, std::uint32_t size) {
         command c = made(command_kind::enter_order);
         c.client_order = domain::client_order_id{name};
-        c.side = side;
-        c.price = price;
-        c.quantity = domain::quantity_lots{size};
-        c.time_in_force = domain::time_in_force::gtc;
+        c.order_terms().side = side;
+        c.enter_order().price = price;
+        c.enter_order().quantity = domain::quantity_lots{size};
+        c.order_terms().time_in_force = domain::time_in_force::gtc;
         venue_.apply(c);
         open[name] = size;
     }
     void amend(std::uint64_t name, domain::price_ticks price, std::uint32_t size) {
         command c = made(size == 0 ? command_kind::cancel_order : command_kind::amend_order);
         c.client_order = domain::client_order_id{name};
-        c.price = price;
-        c.quantity = domain::quantity_lots{size};
-        c.flags = size == 0 ? std::uint8_t{0} : domain::amend_flag::open_quantity;
+        if (size != 0) {
+            c.amend_order().price = price;
+            c.amend_order().quantity = domain::quantity_lots{size};
+            c.amend_order().flags = domain::amend_flag::open_quantity;
+        }
         venue_.apply(c);
         open[name] = size;
         if (size == 0) open.erase(name);

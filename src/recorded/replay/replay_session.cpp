@@ -68,15 +68,9 @@ const domain::instrument& replay_session::instrument(std::string_view name) cons
 }
 
 domain::command replay_session::command_of(const request& r, domain::instrument_id instrument) const noexcept {
-    domain::command c;
-    c.kind = r.kind;
+    domain::command c = replay::command_of(r);
     c.instrument = instrument;
-    c.side = r.side;
-    c.time_in_force = r.time_in_force;
     c.client_order = domain::client_order_id{client_order_base + r.client_order.value};
-    c.price = r.price;
-    c.quantity = r.quantity;
-    if (r.kind == domain::command_kind::change_phase) c.phase = r.phase;
     return c;
 }
 
@@ -127,7 +121,7 @@ io::task<void> replay_session::send(driving* d) {
             number = orders_->send(c);
         }
         if (noted_ && out->time != domain::time_ns{}) noted_(number, out->time);
-        if (c.kind == domain::command_kind::change_phase) phase_ = c.phase;
+        if (c.kind == domain::command_kind::change_phase) phase_ = c.change_phase().phase;
         if (++d->queued_count == requests_per_write) {
             const bool is_flushed = co_await flush(d);
             if (!is_flushed) co_return;
@@ -230,13 +224,13 @@ io::task<void> replay_session::leave(domain::instrument_id instrument) {
     domain::command all;
     all.kind = domain::command_kind::cancel_orders;
     all.instrument = instrument;
-    all.scope = domain::cancel_scope::session;
+    all.cancel_orders().scope = domain::cancel_scope::session;
     static_cast<void>(orders_->send(all));
     if (phase_ != domain::trading_phase::continuous) {
         domain::command open;
         open.kind = domain::command_kind::change_phase;
         open.instrument = instrument;
-        open.phase = domain::trading_phase::continuous;
+        open.change_phase().phase = domain::trading_phase::continuous;
         static_cast<void>(orders_->send(open));
     }
     static_cast<void>(co_await orders_->log_out());  // a venue that has ended has no orders of this session

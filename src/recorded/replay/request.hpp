@@ -25,6 +25,28 @@ struct request {
     friend bool operator==(const request&, const request&) = default;
 };
 
+/// The command that it asks for, without its sender, instrument and numbers.
+[[nodiscard]] inline domain::command command_of(const request& r) noexcept {
+    domain::command c;
+    c.kind = r.kind;
+    c.client_order = r.client_order;
+    switch (r.kind) {
+        case domain::command_kind::enter_order:
+            c.order_terms().side = r.side;
+            c.order_terms().time_in_force = r.time_in_force;
+            c.enter_order().price = r.price;
+            c.enter_order().quantity = r.quantity;
+            break;
+        case domain::command_kind::amend_order:
+            c.amend_order().price = r.price;
+            c.amend_order().quantity = r.quantity;
+            break;
+        case domain::command_kind::change_phase: c.change_phase().phase = r.phase; break;
+        default: break;
+    }
+    return c;
+}
+
 /// One fill of a resting order, as the venue reported it.
 struct fill {
     domain::client_order_id resting{};  ///< 0 where the resting order is not one of the replay's
