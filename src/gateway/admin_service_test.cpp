@@ -19,12 +19,12 @@ using client_pointer = std::unique_ptr<raw_client>;
 
 /// Notes what is asked and leaves the answers to the test.
 struct silent_desk final : admin_service {
-    wire::session_reject_reason ask(const admin_request& question) override {
-        if (refusal == wire::session_reject_reason::none) asked.push_back(question);
+    request_refusal ask(const admin_request& question) override {
+        if (refusal == request_refusal::none) asked.push_back(question);
         return refusal;
     }
     std::vector<admin_request> asked;
-    wire::session_reject_reason refusal = wire::session_reject_reason::none;
+    request_refusal refusal = wire::session_reject_reason::none;
 };
 
 struct venue_with_desk {
@@ -98,7 +98,7 @@ TEST_F(order_entry_desk, tells_an_operator_how_every_segment_is) {
         answer.venue.durable_command = 43;
         answer.venue.snapshot_command = 40;
         answer.venue.feed_sequence = 45;
-        answer.venue.journal = wire::journal_state::takes_cancels;
+        answer.venue.journal = journal_state::takes_cancels;
         answer.venue.instrument = answer.to.instrument;
         answer.venue.phase = domain::trading_phase::halted;
         answer.venue.segments_count = 2;
@@ -159,7 +159,7 @@ TEST_F(order_entry_desk, says_what_came_of_the_wish_for_a_snapshot) {
         answer.to = under_test->desk.asked.front();
         EXPECT_EQ(answer.to.wish, admin_request_kind::snapshot);
         answer.venue.durable_command = 17;
-        answer.outcome = wire::snapshot_outcome::under_way;
+        answer.outcome = snapshot_reply::under_way;
         v->gateway.deliver_admin_reply(answer);
         const auto said = co_await control->expect<wire::snapshot_answer>();
         CORRO_REQUIRE(said.has_value());
@@ -194,12 +194,12 @@ TEST_F(order_entry_desk, refuses_with_a_reason_and_the_session_goes_on) {
     all_.venue.run([](test_venue* v) -> io::task<> {
         client_pointer control = co_await v->log_on(logon(operator_account));
         CORRO_REQUIRE(control != nullptr);
-        under_test->desk.refusal = wire::session_reject_reason::overloaded;
+        under_test->desk.refusal = request_refusal::overloaded;
         const auto status = co_await refusal_of(control.get(), status_request(1));
         EXPECT_EQ(status, wire::session_reject_reason::overloaded);
         const auto snapshot = co_await refusal_of(control.get(), snapshot_request(1));
         EXPECT_EQ(snapshot, wire::session_reject_reason::overloaded);
-        under_test->desk.refusal = wire::session_reject_reason::none;
+        under_test->desk.refusal = request_refusal::none;
         CORRO_REQUIRE(co_await asks(control.get(), status_request(2)));
         CORRO_REQUIRE(co_await is_asked(1));
     });

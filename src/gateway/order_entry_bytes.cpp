@@ -21,7 +21,7 @@ io::task<void> order_entry_gateway::write_pending(connection* c) {
         }
         if (written.error) {
             c->peer_gone = true;
-            end(*c, wire::logout_reason::requested);
+            end(*c, end_reason::connection_lost);
             co_return;
         }
     }
@@ -63,7 +63,7 @@ void order_entry_gateway::buffer_kept(connection& c) {
             c.overflowed = true;
             ++statistics_.slow_cut;
             c.resending = false;
-            return end(c, wire::logout_reason::resend_unavailable);
+            return end(c, end_reason::resend_unavailable);
         }
         const auto room = c.output.reserve(wire::message_bytes_max);
         if (room.empty()) return;
@@ -90,7 +90,7 @@ io::task<bool> order_entry_gateway::drain(connection* c) {
         if (!written.error) continue;
         if (written.error != io::condition::canceled) {
             c->peer_gone = true;
-            end(*c, wire::logout_reason::requested);
+            end(*c, end_reason::connection_lost);
         }
         co_return false;
     }

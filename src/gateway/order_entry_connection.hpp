@@ -14,6 +14,7 @@
 
 #include "base/assert.hpp"
 #include "base/byte_queue.hpp"
+#include "gateway/binary/wire_reasons.hpp"
 #include "gateway/order_entry_gateway.hpp"
 #include "gateway/transport.hpp"
 #include "io/sync/event.hpp"
@@ -110,7 +111,7 @@ struct order_entry_gateway::connection {
     answer_log::cursor resent;       ///< where the one before it was found
     std::uint16_t protocol_version = 0;
     std::chrono::milliseconds heartbeat{};
-    std::optional<wire::logout_reason> ended;  ///< why; empty while the connection lives
+    std::optional<end_reason> ended;  ///< why; empty while the connection lives
     bool resending = false;                    ///< answers are sent out of the log, new ones too, until all are sent
     bool cancel_on_disconnect = false;
     bool is_operator = false;

@@ -68,7 +68,7 @@ io::task<void> order_entry_gateway::end_days() {
         for (connection* c : connections_) {
             if (c->session == nullptr || c->ended || !answers_.is_of_before(c->session_id, moment)) continue;
             ++statistics_.days_ended;
-            end(*c, wire::logout_reason::session_day_ended);
+            end(*c, end_reason::session_day_ended);
         }
         const bool goes_on = co_await begin_days();
         if (!goes_on) co_return;

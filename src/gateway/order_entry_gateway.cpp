@@ -81,17 +81,17 @@ void order_entry_gateway::close() noexcept {
     for (listener& each : listeners_) each.close();
     for (io::task_scope* greeting : greetings_) greeting->request_stop();
     for (http::server* pages : pages_) pages->drain();
-    for (connection* c : connections_) end(*c, wire::logout_reason::shutting_down);
+    for (connection* c : connections_) end(*c, end_reason::shutting_down);
 }
 
 void order_entry_gateway::end_withdrawn() noexcept {
     for (connection* c : connections_) {
         if (c->session == nullptr || has_key(*accounts_.find(c->account), c->key_id)) continue;
-        end(*c, wire::logout_reason::authentication_failed);
+        end(*c, end_reason::authentication_failed);
     }
 }
 
-void order_entry_gateway::end(connection& c, wire::logout_reason reason) noexcept {
+void order_entry_gateway::end(connection& c, end_reason reason) noexcept {
     if (c.ended) return;
     c.ended = reason;
     if (c.scope != nullptr) c.scope->request_stop();
@@ -106,11 +106,11 @@ void order_entry_gateway::evict(connection& c, unauthenticated_connection& who) 
         if (c.plain != nullptr) return c.plain->close();
         return c.stream.layered().close();
     }
-    end(c, wire::logout_reason::capacity);
+    end(c, end_reason::capacity);
     if (c.plain == nullptr && who.reserve_refusal()) return;
     if (c.plain != nullptr && c.output.empty()) {
         wire::logout logout;
-        logout.logout_reason = *c.ended;
+        logout.logout_reason = wire_reason(*c.ended);
         put(c, logout);
         static_cast<void>(c.plain->try_write(c.output.readable()));
     }
@@ -122,8 +122,8 @@ void order_entry_gateway::overflow(connection& c) noexcept {
     if (!c.overflowed) ++statistics_.slow_cut;
     c.overflowed = true;
     // What it misses of a day that ends it cannot fetch any more.
-    if (c.ended == wire::logout_reason::session_day_ended) c.ended = wire::logout_reason::slow_consumer;
-    end(c, wire::logout_reason::slow_consumer);
+    if (c.ended == end_reason::session_day_ended) c.ended = end_reason::slow_consumer;
+    end(c, end_reason::slow_consumer);
 }
 
 void order_entry_gateway::mark_pending(connection& c) {
@@ -150,7 +150,7 @@ void order_entry_gateway::deliver(const domain::event& event) noexcept {
         connection* const c = sessions_[id.value].active;
         if (c == nullptr || c->ended) return;
         ++statistics_.throttled_cut;
-        end(*c, wire::logout_reason::throttled);
+        end(*c, end_reason::throttled);
     }
 }
 
@@ -209,9 +209,8 @@ void order_entry_gateway::reject_overloaded(const domain::command& command) noex
     ++statistics_.turned_away;
     wire::reject reject;
     reject.refused_sequence = domain::sequence_number{command.request()};
-    reject.session_reject_reason = no_logons_ == wire::logout_reason::journal_failed
-                                       ? wire::session_reject_reason::journal_failed
-                                       : wire::session_reject_reason::overloaded;
+    reject.session_reject_reason = wire_reason(
+        no_logons_ == end_reason::journal_failed ? request_refusal::journal_failed : request_refusal::overloaded);
     put(*c, reject);
 }
 

@@ -38,6 +38,7 @@
 #include "gateway/handshake_budget.hpp"
 #include "gateway/limits.hpp"
 #include "gateway/listener.hpp"
+#include "gateway/session/end_reason.hpp"
 #include "gateway/wrong_proofs.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/tick_clock.hpp"
@@ -95,8 +96,8 @@ struct gateway_statistics {
     std::uint64_t logons_refused = 0;
     std::uint64_t refusals_held_back = 0;                 ///< of these: for a while, because of wrong proofs before
     std::uint64_t logons_throttled = 0;                   ///< of these: the session had logged on too often
-    std::array<std::uint64_t, 32> logons_refused_by{};    ///< by wire::logout_reason, of those that said hello
-    std::array<std::uint64_t, 256> session_rejects_by{};  ///< by wire::session_reject_reason
+    std::array<std::uint64_t, 32> logons_refused_by{};    ///< by end_reason, of those that said hello
+    std::array<std::uint64_t, 256> session_rejects_by{};  ///< by the protocol's own reason
     std::array<std::uint64_t, 256> refusals_by{};         ///< of the facility, by domain::reject_reason
     std::uint64_t requests = 0;                           ///< passed on to the facility
     std::uint64_t answers = 0;                            ///< private messages put into a session's buffer
@@ -147,7 +148,7 @@ class order_entry_gateway {
     void end_withdrawn() noexcept;
 
     /// From now on every logon is refused, for this reason.
-    void refuse_logons(wire::logout_reason why) noexcept { no_logons_ = why; }
+    void refuse_logons(end_reason why) noexcept { no_logons_ = why; }
 
     /// Begins to leave: no new connections, a logout to every session.
     void close() noexcept;
@@ -226,7 +227,7 @@ class order_entry_gateway {
     [[nodiscard]] std::unique_ptr<std::byte[]> take_buffers();
     [[nodiscard]] bool may_log_on(const session_state& session) const noexcept;
     void count_logon(session_state& session) const noexcept;
-    [[nodiscard]] std::optional<wire::logout_reason> refusal_of(const wire::hello& hello,
+    [[nodiscard]] std::optional<end_reason> refusal_of(const wire::hello& hello,
                                                                 const account& a) const noexcept;
     void open(connection& c, const wire::hello& hello, const account& a);
     void buffer_kept(connection& c);
@@ -244,7 +245,7 @@ class order_entry_gateway {
     void send_definition(const domain::instrument& i) noexcept;
     void send_definition(connection& c, const domain::instrument& i) noexcept;
     void overflow(connection& c) noexcept;
-    void end(connection& c, wire::logout_reason reason) noexcept;
+    void end(connection& c, end_reason reason) noexcept;
     io::task<void> journal_cancel_on_disconnect(connection* c);
     io::task<void> cancel_absent_sessions();
     // The daily reset of numbers: order_entry_day.cpp.
@@ -287,7 +288,7 @@ class order_entry_gateway {
     io::manual_event session_freed_;      ///< a connection has given a session up
     domain::command late_;                ///< what found no room, until `submit` has its copy
     std::chrono::milliseconds grace_{0};  ///< for `set_absent_sessions`
-    std::optional<wire::logout_reason> no_logons_;
+    std::optional<end_reason> no_logons_;
     io::mutex resend_turn_;  ///< of the session whose turn it is to be sent its past
     std::uint32_t sample_countdown_ = 0;
     std::uint32_t connections_peak_ = 0;    ///< since a crowd has left

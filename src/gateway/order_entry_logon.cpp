@@ -31,13 +31,13 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
     };
     const auto arrived = co_await io::with_timeout(options_.logon_timeout, hello_arrives(this, c));
     if (!arrived) {
-        if (!c->peer_gone) end(*c, wire::logout_reason::logon_timeout);
+        if (!c->peer_gone) end(*c, end_reason::logon_timeout);
         co_return;
     }
     if (!*arrived) {
         if (!c->peer_gone && !c->ended) {
             ++statistics_.protocol_errors;
-            end(*c, wire::logout_reason::protocol_error);
+            end(*c, end_reason::protocol_error);
         }
         co_return;
     }
@@ -50,7 +50,7 @@ io::task<void> order_entry_gateway::log_on(connection* c) {
     if (proven != nullptr && !c->ended) open(*c, hello, *accounts_.find(hello.account));
     if (c->session != nullptr) co_return;
     ++statistics_.logons_refused;
-    if (c->ended) ++statistics_.logons_refused_by[static_cast<std::size_t>(*c->ended) % 32];
+    if (c->ended) ++statistics_.logons_refused_by[number_of(*c->ended)];
 }
 
 // Checks a hello. The account whose key the client has, or nullptr: the connection has ended with the reason. A wrong
@@ -61,13 +61,13 @@ io::task<const account*> order_entry_gateway::verify(connection* c, wire::frame 
                                           : wire::refusal{wire::session_reject_reason::unexpected_message, 0}) {
         ++statistics_.protocol_errors;
         refuse(*c, frame, refusal);
-        end(*c, wire::logout_reason::protocol_error);
+        end(*c, end_reason::protocol_error);
         co_return nullptr;
     }
     *into = wire::hello_view(frame).value();
     c->account = into->account;
     if (into->protocol_version < wire::protocol_version_min || into->protocol_version > wire::protocol_version) {
-        end(*c, wire::logout_reason::unsupported_version);
+        end(*c, end_reason::unsupported_version);
         co_return nullptr;
     }
     const account* const found = accounts_.find(into->account);
@@ -81,7 +81,7 @@ io::task<const account*> order_entry_gateway::verify(connection* c, wire::frame 
     const std::chrono::milliseconds wait = wait_after_wrong_proof(*c);
     std::error_code stopped;
     if (wait.count() != 0) stopped = co_await io::sleep_for(wait);
-    if (!stopped) end(*c, wire::logout_reason::authentication_failed);
+    if (!stopped) end(*c, end_reason::authentication_failed);
     co_return nullptr;
 }
 
@@ -102,7 +102,7 @@ io::task<void> order_entry_gateway::free_session(const account* a, const wire::h
     if (old == nullptr || (hello->hello_flags & wire::hello_flag::take_over) == 0) co_return;
     if (refusal_of(*hello, *a)) co_return;  // `open` gives the reason, and the old connection goes on
     ++statistics_.taken_over;
-    end(*old, wire::logout_reason::taken_over);
+    end(*old, end_reason::taken_over);
     static_cast<void>(co_await io::with_timeout(options_.logon_timeout, wait_until_given_up(id, old)));
 }
 
@@ -149,15 +149,15 @@ void order_entry_gateway::count_logon(session_state& session) const noexcept {
 }
 
 // Why a client that has proved its key cannot log on, even when nobody has the session.
-std::optional<wire::logout_reason> order_entry_gateway::refusal_of(const wire::hello& hello,
+std::optional<end_reason> order_entry_gateway::refusal_of(const wire::hello& hello,
                                                                    const account& a) const noexcept {
     const domain::session_id id{a.first_session.value + hello.session_number - 1};
     if (no_logons_) return no_logons_;
-    if (!may_log_on(sessions_[id.value])) return wire::logout_reason::throttled;
-    if (is_of_later(hello, id)) return wire::logout_reason::sequence_unknown;
+    if (!may_log_on(sessions_[id.value])) return end_reason::throttled;
+    if (is_of_later(hello, id)) return end_reason::sequence_unknown;
     // A reset drops the numbers of before.
     if (is_of_before(id) || asks_for_all(hello, id)) return std::nullopt;
-    if (hello.next_sequence.value > answers_.next_answer(id)) return wire::logout_reason::sequence_unknown;
+    if (hello.next_sequence.value > answers_.next_answer(id)) return end_reason::sequence_unknown;
     return std::nullopt;
 }
 
@@ -165,14 +165,14 @@ std::optional<wire::logout_reason> order_entry_gateway::refusal_of(const wire::h
 void order_entry_gateway::open(connection& c, const wire::hello& hello, const account& a) {
     const domain::session_id id{a.first_session.value + hello.session_number - 1};
     session_state& session = sessions_[id.value];
-    const std::optional<wire::logout_reason> refusal = refusal_of(hello, a);
-    if (refusal == wire::logout_reason::throttled) ++statistics_.logons_throttled;
+    const std::optional<end_reason> refusal = refusal_of(hello, a);
+    if (refusal == end_reason::throttled) ++statistics_.logons_throttled;
     if (refusal) return end(c, *refusal);
-    if (!has_key(a, c.key_id)) return end(c, wire::logout_reason::authentication_failed);  // withdrawn meanwhile
-    if (session.active != nullptr) return end(c, wire::logout_reason::already_logged_on);
+    if (!has_key(a, c.key_id)) return end(c, end_reason::authentication_failed);  // withdrawn meanwhile
+    if (session.active != nullptr) return end(c, end_reason::already_logged_on);
     // One that has waited for a reset in vain has cost a command.
     count_logon(session);
-    if (is_of_before(id) || is_beginning_day(id)) return end(c, wire::logout_reason::session_day_ended);
+    if (is_of_before(id) || is_beginning_day(id)) return end(c, end_reason::session_day_ended);
     const std::uint64_t next = answers_.next_answer(id);
     c.asked_answer = asks_for_all(hello, id) ? 1 : hello.next_sequence.value;
     c.first_answer = c.asked_answer == 0 ? next : std::max(c.asked_answer, answers_.first_kept(id));

@@ -17,9 +17,9 @@ void order_entry_gateway::submit_admin_request(connection& c, const wire::frame&
         question.question = wire::status_request_view(frame).question();
         question.instrument = wire::status_request_view(frame).instrument();
     }
-    const wire::session_reject_reason reason =
-        options_.desk == nullptr ? wire::session_reject_reason::not_known_here : options_.desk->ask(question);
-    if (reason != wire::session_reject_reason::none) refuse(c, frame, {reason});
+    const request_refusal refusal =
+        options_.desk == nullptr ? request_refusal::not_known_here : options_.desk->ask(question);
+    if (refusal != request_refusal::none) refuse(c, frame, {wire_reason(refusal)});
 }
 
 void order_entry_gateway::deliver_admin_reply(const admin_reply& answer) {
@@ -31,7 +31,7 @@ void order_entry_gateway::deliver_admin_reply(const admin_reply& answer) {
         wire::snapshot_answer said;
         said.question = answer.to.question;
         said.durable_command = domain::sequence_number{venue.durable_command};
-        said.snapshot_outcome = answer.outcome;
+        said.snapshot_outcome = wire_outcome(answer.outcome);
         return put(*session.active, said);
     }
     wire::venue_status status;
@@ -44,7 +44,7 @@ void order_entry_gateway::deliver_admin_reply(const admin_reply& answer) {
     status.feed_sequence = domain::sequence_number{venue.feed_sequence};
     status.sessions_count = statistics_.sessions_now;
     status.sessions_max = accounts_.sessions_count();
-    status.journal_state = venue.journal;
+    status.journal_state = wire_state(venue.journal);
     status.trading_phase = venue.phase;
     status.segment = venue.segment;
     status.segments_count = venue.segments_count;

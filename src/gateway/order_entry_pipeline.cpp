@@ -11,7 +11,7 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
         const auto next = wire::next_frame(c->received());
         if (!next) {
             ++statistics_.protocol_errors;
-            end(*c, wire::logout_reason::protocol_error);
+            end(*c, end_reason::protocol_error);
         } else if (*next) {
             const wire::frame frame = **next;
             const bool is_last_at_hand = c->input_begin + frame.size() == c->input_end;
@@ -44,7 +44,7 @@ io::task<void> order_entry_gateway::read_requests(connection* c) {
             } else {
                 read = co_await c->stream.layered().read_some(room);
             }
-            if (!take_in(*c, read)) end(*c, wire::logout_reason::requested);
+            if (!take_in(*c, read)) end(*c, end_reason::connection_lost);
         }
     }
 }
@@ -163,7 +163,7 @@ bool order_entry_gateway::take_number(connection& c, const wire::frame& frame) {
         const bool repeated = frame.sequence < session.next_request;
         refuse(c, frame,
                {repeated ? wire::session_reject_reason::sequence_repeated : wire::session_reject_reason::sequence_gap});
-        if (!repeated) end(c, wire::logout_reason::sequence_gap);
+        if (!repeated) end(c, end_reason::sequence_gap);
         return false;
     }
     if (frame.sequence > request_number_max) {
@@ -194,7 +194,7 @@ bool order_entry_gateway::handle_session_message(connection& c, const wire::fram
             return false;
         case wire::template_id::logout:
             c.peer_logged_out = true;
-            end(c, wire::logout_reason::requested);
+            end(c, end_reason::logged_out);
             return false;
         case wire::template_id::logout_ack: return false;
         case wire::template_id::status_request:

@@ -67,7 +67,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, unau
     who->conversation = c.get();
     c->from = who->from;
     if (closing_) {
-        end(*c, wire::logout_reason::shutting_down);  // accepted just before
+        end(*c, end_reason::shutting_down);  // accepted just before
     } else if (who->evicted) {
         evict(*c, *who);  // accepted just before, with many others
     } else {
@@ -106,7 +106,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, unau
             co_await journal_cancel_on_disconnect(c.get());
         }
         // Who takes the session over finds in the log what the old connection has not been sent.
-        const bool is_taken_over = c->ended == wire::logout_reason::taken_over;
+        const bool is_taken_over = c->ended == end_reason::taken_over;
         if (opened && !c->peer_gone && !c->overflowed && !is_taken_over) {
             const auto settled = co_await io::with_timeout(farewell_timeout, settle(c.get()));
             if (!settled) c->peer_gone = true;
@@ -120,7 +120,7 @@ io::task<void> order_entry_gateway::converse(std::unique_ptr<connection> c, unau
     }
     if (!c->peer_gone) static_cast<void>(co_await io::with_timeout(farewell_timeout, leave(c.get())));
     log(*c, opened ? telemetry::log_record_kind::left : telemetry::log_record_kind::logon_refused,
-        static_cast<std::int64_t>(c->ended.value_or(wire::logout_reason::requested)));
+        number_of(c->ended.value_or(end_reason::connection_lost)));
     // Answers may have come since the last flush; they are in the log.
     if (c->pending) std::erase(pending_, c.get());
     connections_.erase(std::find(connections_.begin(), connections_.end(), c.get()));
@@ -153,7 +153,7 @@ io::task<void> order_entry_gateway::keep_alive(connection* c) {
         // The silence began up to one look before it was first seen, so that it has lasted for at least so many looks.
         if (silent_looks >= silent_intervals_max * looks_per_interval) {
             ++statistics_.idle_cut;
-            end(*c, wire::logout_reason::idle_timeout);
+            end(*c, end_reason::idle_timeout);
             co_return;
         }
         if (mute_looks >= looks_per_interval - 1) {
@@ -182,7 +182,7 @@ io::task<void> order_entry_gateway::leave(connection* c) {
         put(*c, wire::logout_ack{});
     } else if (c->ended) {
         wire::logout logout;
-        logout.logout_reason = *c->ended;
+        logout.logout_reason = wire_reason(*c->ended);
         put(*c, logout);
     }
     if (!co_await drain(c)) co_return;

@@ -191,7 +191,7 @@ void exchange::look_at_journal() {
     if (failure_is_known_ || failure() == nullptr) return;
     failure_is_known_ = true;
     say(telemetry::log_record_kind::journal_failed, journal_->writer().durable_sequence());
-    orders_.refuse_logons(wire::logout_reason::journal_failed);
+    orders_.refuse_logons(gateway::end_reason::journal_failed);
     if (ends_with_journal_) close();
 }
 
@@ -215,10 +215,10 @@ io::task<void> exchange::pump_split() {
     }
 }
 
-wire::session_reject_reason exchange::ask(const gateway::admin_request& question) {
+gateway::request_refusal exchange::ask(const gateway::admin_request& question) {
     orders_.deliver_admin_reply(
         answer_of(question, asked_of(host_, thread_.get(), journal_.get(), feed_, snapshots_.get())));
-    return wire::session_reject_reason::none;
+    return gateway::request_refusal::none;
 }
 
 void exchange::say(telemetry::log_record_kind what, std::uint64_t number) const {

@@ -126,7 +126,7 @@ class exchange final : private gateway::command_consumer, private gateway::admin
     void publish_progress() noexcept;
     void look_at_journal();
     [[nodiscard]] std::string hindrance() const;
-    [[nodiscard]] wire::session_reject_reason ask(const gateway::admin_request& question) override;
+    [[nodiscard]] gateway::request_refusal ask(const gateway::admin_request& question) override;
     void collect(telemetry::metrics_page& page) const;
     void say(telemetry::log_record_kind what, std::uint64_t number) const;
 

@@ -173,7 +173,7 @@ bool facility_thread::drain(edges& into, order_entry_side& orders) noexcept {
     domain::command refused;
     while (refused_.try_pop(refused)) {
         if (journal_ != nullptr && journal_->failure() != nullptr) {
-            orders.refuse_logons(wire::logout_reason::journal_failed);
+            orders.refuse_logons(gateway::end_reason::journal_failed);
         }
         orders.reject_overloaded(refused);
         ++count;

@@ -134,7 +134,7 @@ std::exception_ptr gateway_role::open_orders(std::span<const std::byte> answers)
     try {
         orders_ = std::make_unique<order_entry_side>(context_, configuration_, clock_, events_log_, desk);
         orders_->set_absent_sessions(absent_sessions_, std::nullopt);
-        if (journal_has_failed_) orders_->refuse_logons(wire::logout_reason::journal_failed);
+        if (journal_has_failed_) orders_->refuse_logons(gateway::end_reason::journal_failed);
         orders_->open(context_, configuration_);
     } catch (const std::exception&) {
         orders_.reset();
@@ -278,11 +278,11 @@ io::task<void> gateway_role::serve_sessions(link_channel* channel) {
 }
 
 // Sends the request to the facility. Its answers come back by `take`.
-wire::session_reject_reason gateway_role::ask(const gateway::admin_request& question) {
-    if (channel_ == nullptr || broken_ || channel_->is_full()) return wire::session_reject_reason::overloaded;
+gateway::request_refusal gateway_role::ask(const gateway::admin_request& question) {
+    if (channel_ == nullptr || broken_ || channel_->is_full()) return gateway::request_refusal::overloaded;
     channel_->put_record(link_message::question, question);
     channel_->flush();
-    return wire::session_reject_reason::none;
+    return gateway::request_refusal::none;
 }
 
 // Sends the commands of the queue over the link.
@@ -363,7 +363,7 @@ bool gateway_role::take(const link_frame& frame) {
                 orders_->deliver_admin_reply(answer);
             }
             return true;
-        case link_message::journal_failed: orders_->refuse_logons(wire::logout_reason::journal_failed); return true;
+        case link_message::journal_failed: orders_->refuse_logons(gateway::end_reason::journal_failed); return true;
         case link_message::turned_away:
             for (std::size_t i = 0; i < frame.count<domain::command>(); ++i) {
                 orders_->reject_overloaded(frame.record<domain::command>(i));

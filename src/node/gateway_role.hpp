@@ -64,7 +64,7 @@ class gateway_role final : private gateway::admin_service {
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
  private:
-    [[nodiscard]] wire::session_reject_reason ask(const gateway::admin_request& question) override;
+    [[nodiscard]] gateway::request_refusal ask(const gateway::admin_request& question) override;
 
     io::task<void> find_facility();
     io::task<void> serve_link(gateway::transport_stream stream);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "wire/generated/corro_binary.hpp"
+
 namespace corro::node {
 namespace {
 

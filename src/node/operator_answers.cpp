@@ -3,22 +3,22 @@
 namespace corro::node {
 namespace {
 
-wire::journal_state state_of(journal::journal_room room) noexcept {
+gateway::journal_state state_of(journal::journal_room room) noexcept {
     switch (room) {
-        case journal::journal_room::everything: return wire::journal_state::takes_everything;
-        case journal::journal_room::cancels_only: return wire::journal_state::takes_cancels;
-        case journal::journal_room::operators_only: return wire::journal_state::takes_cancels;
+        case journal::journal_room::everything: return gateway::journal_state::takes_everything;
+        case journal::journal_room::cancels_only: return gateway::journal_state::takes_cancels;
+        case journal::journal_room::operators_only: return gateway::journal_state::takes_cancels;
         case journal::journal_room::none: break;
     }
-    return wire::journal_state::takes_nothing;
+    return gateway::journal_state::takes_nothing;
 }
 
-wire::snapshot_outcome begin_snapshot(const asked_facility& facility) noexcept {
-    if (facility.journal == nullptr) return wire::snapshot_outcome::no_journal;
-    if (facility.snapshots->is_under_way()) return wire::snapshot_outcome::under_way;
-    if (facility.snapshots->has_everything()) return wire::snapshot_outcome::nothing_new;
+gateway::snapshot_reply begin_snapshot(const asked_facility& facility) noexcept {
+    if (facility.journal == nullptr) return gateway::snapshot_reply::no_journal;
+    if (facility.snapshots->is_under_way()) return gateway::snapshot_reply::under_way;
+    if (facility.snapshots->has_everything()) return gateway::snapshot_reply::nothing_new;
     facility.snapshots->ask();
-    return wire::snapshot_outcome::begun;
+    return gateway::snapshot_reply::begun;
 }
 
 }  // namespace

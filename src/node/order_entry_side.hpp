@@ -52,7 +52,7 @@ class order_entry_side final : public answer_outlet {
     [[nodiscard]] io::task<void> run();
 
     /// Refuses every logon from now on, with this reason.
-    void refuse_logons(wire::logout_reason why) noexcept { gateway_.refuse_logons(why); }
+    void refuse_logons(gateway::end_reason why) noexcept { gateway_.refuse_logons(why); }
 
     /// Starts to shut down.
     void close() noexcept { gateway_.close(); }

@@ -355,7 +355,7 @@ void segmented_exchange::flush() noexcept {
 
 // Every partition replies with its status. A snapshot concerns the whole venue, and the first partition replies for
 // all.
-wire::session_reject_reason segmented_exchange::ask(const gateway::admin_request& question) {
+gateway::request_refusal segmented_exchange::ask(const gateway::admin_request& question) {
     for (const auto& s : segments_) {
         gateway::admin_reply answer =
             answer_of(question, asked_of(s->host, s->thread.get(), s->journal.get(), s->feed, snapshots_.get()));
@@ -364,7 +364,7 @@ wire::session_reject_reason segmented_exchange::ask(const gateway::admin_request
         orders_.deliver_admin_reply(answer);
         if (question.wish == gateway::admin_request_kind::snapshot) break;
     }
-    return wire::session_reject_reason::none;
+    return gateway::request_refusal::none;
 }
 
 void segmented_exchange::say(telemetry::log_record_kind what) const {

@@ -108,7 +108,7 @@ class segmented_exchange final : private gateway::admin_service {
     void end_by_failure(const segment& s) noexcept;
     void forget_commands() noexcept;
     void flush() noexcept;
-    [[nodiscard]] wire::session_reject_reason ask(const gateway::admin_request& question) override;
+    [[nodiscard]] gateway::request_refusal ask(const gateway::admin_request& question) override;
     io::task<void> save_last_snapshot();
     void collect(telemetry::metrics_page& page) const;
     [[nodiscard]] std::string hindrance() const {
