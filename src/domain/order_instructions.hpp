@@ -1,5 +1,5 @@
-// What a command can ask of an order: its type, how long it lasts, and the instructions and choices that are bits or small
-// numbers in a command.
+// What a command can ask of an order: its type, how long it lasts, and the instructions and choices that are bits or
+// small numbers in a command.
 #pragma once
 
 #include <cstdint>

@@ -307,8 +307,8 @@ void facility_reference::tell_owner_and_asker(event_kind kind, const order& o, d
     if (o.session == command_.session) return;
     say(kind, id_of(o.instrument), o.side, reject_reason::none,
         answers ? domain::event_flag::last_of_request : std::uint8_t{0})
-        .order = {o.id,      o.client_order,   price,           domain::quantity_lots{quantity},
-                  o.account, command_.session, command_.request()};
+        .order = {
+        o.id, o.client_order, price, domain::quantity_lots{quantity}, o.account, command_.session, command_.request()};
 }
 
 void facility_reference::say_public(event_kind kind, const order& o, std::uint32_t open, std::uint32_t change) {

@@ -43,7 +43,7 @@ std::vector<std::string> account_directory::problems_of(std::span<const account>
         problems.push_back(fmt::format("account {} {}", a.id.value, what));
     };
     std::size_t known = accounts_.size();
-    // Those that only the journal has stay away, all or the last of them, or come back in their order.
+    // Accounts that only the journal has are all absent, or the last of them are, or they come back in their order.
     while (known > changed.size() && accounts_[known - 1].is_of_journal) --known;
     for (std::size_t i = changed.size(); i < known; ++i) say(accounts_[i], "is missing");
     std::uint64_t sessions = sessions_count_;

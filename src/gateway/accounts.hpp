@@ -25,23 +25,22 @@ struct account {
     domain::account_id id{};
     std::string name;
     wire::api_key key{};
-    std::vector<wire::api_key> more_keys;  ///< that are as good, so that a client can change to another one
+    std::vector<wire::api_key> more_keys;  ///< equally valid, so that a client can change its key
     std::uint32_t sessions_count = 1;      ///< connections that the account may have at once
     domain::session_id first_session{};    ///< given by the directory
-    /// Not empty: sessions of this account enter nothing, they are told what is told to these accounts (drop copy).
+    /// Not empty: a drop copy. Its sessions enter nothing and receive the answers of these accounts.
     std::vector<domain::account_id> copies_of;
-    bool is_operator = false;  ///< may halt, set limits and throw anybody's kill switch
-    std::string gateway;       ///< the process that serves its sessions, where there are several
-    bool is_other_gateway =
-        false;  ///< another process serves it, or its keys are not known; nobody can log on to it here
-    /// It was added while the venue ran, and the configuration that was read last does not have it.
+    bool is_operator = false;       ///< may halt, set limits and use every kill switch
+    std::string gateway;            ///< the process that serves its sessions, where there are several
+    bool is_other_gateway = false;  ///< another process serves it, or its keys are not known; no logon here
+    /// It was added while the venue ran, and the last configuration does not contain it.
     bool is_of_journal = false;
-    /// What the configuration says of its limits; nothing: what operators say holds.
+    /// Its limits in the configuration; nothing: those that operators set.
     std::optional<domain::account_limits> limits;
 };
 
-/// The id of the account's key that a proof was made with; nothing if it was made with none of them, or with another
-/// one than the named. Takes as long for every account and for none.
+/// The id of the account's key that made a proof; nothing if no key of the account did, or another one than the
+/// named. Takes the same time for every account, and without one.
 /// @param a  nullptr: nothing is proven. @param key_id  0: any key will do.
 [[nodiscard]] std::optional<std::uint64_t> proven_key(const account* a, std::uint64_t key_id,
                                                       std::span<const std::byte> input,
@@ -55,27 +54,27 @@ class account_directory {
     static constexpr std::size_t accounts_max = 65'536;
     static constexpr std::uint32_t sessions_max = 1U << 20U;
 
-    /// Adds an account and gives it its sessions. Returns what is wrong with it as a sentence; empty when it is added.
+    /// Adds an account and gives it its sessions. Returns a sentence with the problem; empty when it is added.
     [[nodiscard]] std::string add(account a);
 
-    /// Keeps room for accounts that come while the venue runs: so many sessions in all, and as many accounts at most.
-    /// Without room for their sessions later accounts are refused. Returns what is wrong as a sentence, or nothing.
+    /// Keeps room for accounts that are added while the venue runs: `sessions` in all, and as many accounts at most.
+    /// Later accounts without room for their sessions are refused. Returns a sentence with the problem, or nothing.
     [[nodiscard]] std::string reserve(std::uint32_t sessions);
 
-    /// What keeps `changed` from being taken while the venue runs, a sentence each. It must list the same accounts in
+    /// Why `changed` cannot be taken while the venue runs, one sentence per problem. It must list the same accounts in
     /// the same order, with the same rights and sessions. New accounts may follow if they are no drop copies and there
     /// is room for their sessions.
     [[nodiscard]] std::vector<std::string> problems_of(std::span<const account> changed) const;
 
-    /// Takes keys and limits from `changed`, and the accounts that it has more.
+    /// Takes keys, limits and new accounts from `changed`.
     /// @pre problems_of(changed) finds nothing (asserted).
     void take(std::span<const account> changed);
 
-    /// Takes keys alone. Returns what differs as a sentence, a new account too, and nothing is changed then.
+    /// Takes keys only. If anything else differs it returns a sentence about that and changes nothing.
     [[nodiscard]] std::string change_keys(std::span<const account> changed);
 
     [[nodiscard]] const account* find(domain::account_id id) const noexcept;
-    /// Whose session it is. @pre 1 to sessions_count().
+    /// The owner of a session. @pre 1 to sessions_count().
     [[nodiscard]] const account* owner_of(domain::session_id id) const noexcept {
         return &accounts_[owners_[id.value]];
     }
@@ -87,7 +86,7 @@ class account_directory {
     [[nodiscard]] std::uint32_t sessions_capacity() const noexcept {
         return has_room_for_ == no_bound ? sessions_count_ : has_room_for_;
     }
-    /// Gives an account other limits to compare with.
+    /// Replaces the limits that later configurations are compared with.
     void set_limits(domain::account_id id, const domain::account_limits& limits) noexcept;
 
  private:

@@ -24,7 +24,7 @@ struct silent_desk final : admin_service {
         return refusal;
     }
     std::vector<admin_request> asked;
-    request_refusal refusal = wire::session_reject_reason::none;
+    request_refusal refusal = request_refusal::none;
 };
 
 struct venue_with_desk {

@@ -141,7 +141,7 @@ void answer_log::begin_again(session& s, const domain::numbers_reset& reset) noe
     s.day_begin = reset.day_begin;
 }
 
-// A block that nobody has used, or else the oldest one of a session that has more than it is entitled to.
+// An unused block, or else the oldest one of a session that has more than its share.
 std::uint32_t answer_log::free_block_for(session& wanting) noexcept {
     if (wanting.blocks_count >= session_blocks_max_) return drop_oldest_answers(wanting);
     if (free_block_ != no_block) return std::exchange(free_block_, next_block_[free_block_]);
@@ -169,7 +169,7 @@ std::uint32_t answer_log::drop_oldest_answers(session& s) noexcept {
     return block;
 }
 
-// From the nearer end: a client that asks for n answers makes the venue walk over no more blocks than they are in.
+// From the nearer end: a client that asks for n answers costs a walk over no more blocks than they are in.
 std::uint32_t answer_log::block_of(const session& s, std::uint64_t number) const noexcept {
     const std::uint64_t wanted = (number - 1) / answers_per_block;
     const std::uint64_t from_first = wanted - (s.first_kept - 1) / answers_per_block;
@@ -189,15 +189,26 @@ const domain::event* answer_log::find(domain::session_id id, std::uint64_t numbe
     const session& s = at(id);
     if (number < s.first_kept || number >= s.next_answer) return nullptr;
     // While the answer that it found is kept, so is its block.
-    const bool is_near = near.number_ >= s.first_kept && (number == near.number_ || number == near.number_ + 1);
-    if (!is_near) {
+    const bool is_kept = near.number_ >= s.first_kept;
+    const bool is_same_block = is_kept && (number - 1) / answers_per_block == (near.number_ - 1) / answers_per_block;
+    if (!is_same_block && !(is_kept && number == near.number_ + 1)) {
         near.block_ = block_of(s, number);
-    } else if ((number - 1) / answers_per_block != (near.number_ - 1) / answers_per_block) {
+    } else if (!is_same_block) {
         near.block_ = next_block_[near.block_];
         ++blocks_walked_count_;
     }
     near.number_ = number;
     return slot(near.block_, number);
+}
+
+std::span<const domain::event> answer_log::find_run(domain::session_id id, std::uint64_t number,
+                                                    cursor& near) const noexcept {
+    const domain::event* const first = find(id, number, near);
+    if (first == nullptr) return {};
+    const std::uint64_t end_of_block = number + answers_per_block - (number - 1) % answers_per_block;
+    const std::uint64_t end = std::min(end_of_block, at(id).next_answer);
+    near.number_ = end - 1;
+    return {first, static_cast<std::size_t>(end - number)};
 }
 
 void answer_log::clear() noexcept {
@@ -272,7 +283,7 @@ std::string answer_log::load(std::span<const std::byte> saved) {
             return "the numbers of a session contradict each other";
         }
         answers += static_cast<std::size_t>(s.next_answer - s.first_kept);
-        // Room for sessions that nobody has had need not be there again.
+        // Room for sessions that were never used need not be there again.
         if (i >= sessions_count() && (s.next_request != 1 || s.next_answer != 1)) {
             return "they are of more sessions than the venue has now";
         }

@@ -1,13 +1,13 @@
-// What the venue has said to each session, so that a client that comes back is told what it missed.
+// The answers of every session, so that a client that comes back can be sent what it missed.
 //
 // Every private event gets the next answer number of its session when it is appended. The numbers are a function of the
-// event stream: who replays the same commands from the beginning, or from a state that was saved, gives the same
-// numbers to the same events. Beside them stands the number of each session's next request, so that a client that comes
-// back learns which of its requests were taken.
+// event stream: replaying the same commands, from the beginning or from a saved state, gives the same numbers to the
+// same events. The log also keeps the number of each session's next request, so that a client that comes back learns
+// which of its requests were taken.
 //
-// The newest answers are kept, up to a bound for each session and one for all. When all of the memory is in use, who
-// has more than an equal share gives up its oldest first: a session that says much cannot make the venue forget what it
-// said to one that says little.
+// The newest answers are kept, up to a bound for each session and one for all. When all of the memory is in use, a
+// session with more than an equal share gives up its oldest answers first: a busy session cannot push out the answers
+// of a quiet one.
 //
 // A session_numbers_reset starts the numbers of its session at 1 again; the answers kept of it are dropped. The log
 // keeps the time of answer 1 and the scheduled time of the last reset, so that one scheduled time causes one reset.
@@ -16,9 +16,10 @@
 // Limits: answer_log_options. Threads: one.
 // Cost:   `append` copies 64 bytes and allocates nothing; memory is reserved when the log is made and touched then or,
 //         unless asked for, as it fills. `find` walks the session's blocks from the nearer end, one step for each
-//         answers_per_block; who reads one answer after the other keeps a cursor and walks once.
+//         answers_per_block; a reader of several answers keeps a cursor and walks once.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -50,12 +51,12 @@ class answer_log {
     /// @param sessions_count  Session ids are 1 to this number.
     explicit answer_log(std::uint32_t sessions_count, const answer_log_options& options = answer_log_options());
 
-    /// Takes note of a command that was sequenced, live or from the journal: its session's next request is the one
-    /// after it. Commands that no client sent have request 0 and count for nothing.
+    /// Notes a command that was sequenced, live or from the journal: its session's next request is the one after it.
+    /// Commands that no client sent have request 0 and are not counted.
     void note(const domain::command& command) noexcept;
 
-    /// From now on everything that is told to `account` is told to `to` as well, under numbers of that session's own.
-    /// For set-up: before the first answer, and the same whenever the venue starts.
+    /// From now on `to` also gets the answers of `account`, under its own numbers. For set-up: before the first answer,
+    /// and the same at every start of the venue.
     void copy(domain::account_id account, domain::session_id to);
 
     /// The sessions that get a copy.
@@ -86,8 +87,9 @@ class answer_log {
     /// The oldest answer that is kept; `next_answer` when there is none.
     [[nodiscard]] std::uint64_t first_kept(domain::session_id id) const noexcept { return at(id).first_kept; }
 
-    /// Where an answer of one session was found, so that the one behind it is found without a walk. Whatever is
-    /// appended or given up meanwhile, a cursor never leads to a wrong answer; `load` makes it useless.
+    /// Where an answer of one session was found, so that the others of its block and the one behind it are found
+    /// without a walk. Whatever is appended or given up meanwhile, a cursor never leads to a wrong answer; `load` makes
+    /// it useless.
     class cursor {
         friend class answer_log;
         std::uint64_t number_ = 0;  ///< of the answer that was found; 0: none yet
@@ -99,10 +101,20 @@ class answer_log {
         cursor once;
         return find(id, number, once);
     }
-    /// The same for who reads several. @param near  Used for this session only, and moved to the answer.
+    /// The same for readers of several answers. @param near  Used for this session only, and moved to the answer.
     [[nodiscard]] const domain::event* find(domain::session_id id, std::uint64_t number, cursor& near) const noexcept;
 
-    /// Blocks that all `find` together have walked over: what they cost beside a constant each.
+    /// The same, with those behind it that lie in one piece. Empty when the answer is not kept, or not given yet.
+    [[nodiscard]] std::span<const domain::event> find_run(domain::session_id id, std::uint64_t number,
+                                                          cursor& near) const noexcept;
+
+    /// So many of a session's newest answers are kept whatever the others do.
+    [[nodiscard]] std::uint64_t newest_kept_count() const noexcept {
+        const std::uint32_t blocks = std::min(session_blocks_max_, equal_share_);
+        return blocks == 0 ? 0 : std::uint64_t{blocks - 1} * answers_per_block + 1;
+    }
+
+    /// Blocks that all `find` together have walked over: their cost beside a constant each.
     [[nodiscard]] std::uint64_t blocks_walked_count() const noexcept { return blocks_walked_count_; }
 
     [[nodiscard]] std::uint32_t sessions_count() const noexcept {
@@ -111,12 +123,12 @@ class answer_log {
 
     /// Appends the whole log to `into`, with a checksum.
     void save(std::vector<std::byte>& into) const { save(into, {}); }
-    /// The same of some sessions only; the others stand there as if nothing had ever been said to them.
+    /// The same for some sessions only; the others are saved as if they had no answers.
     /// @param chosen  By session id, from 0; empty: all.
     void save(std::vector<std::byte>& into, const std::vector<bool>& chosen) const;
 
-    /// Replaces what the log holds by what was saved. Sessions that were not saved start anew.
-    /// @return  What is wrong with the bytes, as a sentence, and then the log is as it was; empty when they are loaded.
+    /// Replaces the contents of the log by a saved one. Sessions that were not saved begin at 1.
+    /// @return  A sentence with the problem, and then the log is unchanged; empty when the bytes are loaded.
     [[nodiscard]] std::string load(std::span<const std::byte> saved);
 
  private:

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -51,6 +52,53 @@ TEST(answer_log, counts_each_sessions_answers_from_one_and_finds_them) {
     EXPECT_EQ(log.find(domain::session_id{1}, 0), nullptr);
     EXPECT_EQ(log.find(domain::session_id{1}, 3), nullptr) << "not given yet";
     EXPECT_EQ(log.find(domain::session_id{2}, 2), nullptr);
+}
+
+TEST(answer_log, finds_the_answers_of_a_block_in_one_piece) {
+    answer_log log(2);
+    for (std::uint64_t i = 1; i <= 2 * block + 3; ++i) {
+        log.append(said_to(1, i));
+        log.append(said_to(2, 1'000 + i));
+    }
+    const domain::session_id id{1};
+    answer_log::cursor near;
+    std::uint64_t number = 5;
+    std::vector<std::size_t> sizes;
+    while (number != log.next_answer(id)) {
+        const auto run = log.find_run(id, number, near);
+        ASSERT_FALSE(run.empty());
+        sizes.push_back(run.size());
+        for (const domain::event& e : run) EXPECT_EQ(e.order.client_order.value, number++);
+    }
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{block - 4, block, 3}));
+    const std::uint64_t walked = log.blocks_walked_count();
+    EXPECT_TRUE(log.find_run(id, number, near).empty()) << "not given yet";
+    log.append(said_to(1, 77));
+    const auto next = log.find_run(id, number, near);
+    ASSERT_EQ(next.size(), 1U);
+    EXPECT_EQ(next[0].order.client_order.value, 77U);
+    EXPECT_EQ(log.blocks_walked_count(), walked) << "the cursor stands before it";
+}
+
+TEST(answer_log, keeps_the_newest_answers_that_it_promises_whatever_other_sessions_do) {
+    const std::uint64_t seed = base::test_seed();
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    base::prng random(seed);
+    for (const auto& [all, one] : std::vector<std::pair<std::size_t, std::size_t>>{
+             {4 * block, 4 * block}, {8 * block, 2 * block}, {12 * block, 12 * block}, {2 * block, 2 * block}}) {
+        answer_log log(4, kept(all, one));
+        const std::uint64_t promised = log.newest_kept_count();
+        for (int i = 0; i < 5'000; ++i) {
+            // One session after the other has much to say.
+            const auto busy = static_cast<std::uint32_t>(1 + i / 500 % 4);
+            log.append(said_to(random.below(4) == 0 ? 1 + static_cast<std::uint32_t>(random.below(4)) : busy, 1));
+            for (std::uint32_t id = 1; id <= 4; ++id) {
+                const std::uint64_t next = log.next_answer(domain::session_id{id});
+                ASSERT_LE(log.first_kept(domain::session_id{id}), next - std::min(promised, next - 1))
+                    << "of session " << id << " after " << i;
+            }
+        }
+    }
 }
 
 TEST(answer_log, knows_the_session_of_every_private_kind) {

@@ -1,8 +1,8 @@
 // The way from the gateways to the facility: a bounded ring of commands, with an awaitable consumer and awaitable room.
 //
-// Gateways never call the engine. They put a command here, and the node takes it out, on the same thread or on another.
-// Beside the commands travel the time stamps of those requests that are sampled for the latency tables; they
-// stay on the gateways' side.
+// Gateways do not know the engine. They put a command here, and the node takes it out, on the same thread or another.
+// With a direct consumer (`set_direct_consumer`) a push into the empty queue calls it, and returns when the command has
+// been executed. Time stamps of sampled requests stay on the gateways' side, for the latency tables.
 //
 // Threads: one for the gateways' side, one for the consumer's (`try_pop`, `empty`); the same one unless a bell is
 // given. Limits: the capacity given at construction, a power of two. Cost: a copy of 128 bytes in, one out; no
@@ -32,8 +32,8 @@ struct request_timing {
 
 /// Takes commands on the gateways' own thread, as soon as they come.
 struct command_consumer {
-    /// @return  False: not now; the command waits in the queue. Otherwise all that it causes is delivered, or has been
-    ///          given to whoever will deliver it.
+    /// @return  False: not now; the command waits in the queue. Otherwise everything that it causes is delivered, or
+    ///          waits for the journal and is delivered later.
     virtual bool take(const domain::command& command) noexcept = 0;
     /// These commands are likely to come next.
     virtual void expect(std::span<domain::prefetch_hint> coming) noexcept = 0;
@@ -50,7 +50,7 @@ class command_queue {
 
     /// Appends a command; false when the queue is full, which is normal under overload: wait for room and try again.
     [[nodiscard]] bool try_push(const domain::command& command) noexcept {
-        // Never past those that wait.
+        // Never before commands that wait.
         if (taker_ != nullptr && commands_.empty()) {
             ++pushed_;
             if (!taker_->take(command)) static_cast<void>(commands_.try_push(command));
@@ -67,7 +67,7 @@ class command_queue {
         return true;
     }
 
-    /// Whether it is of use to say what comes: a command that is pushed now is executed at once.
+    /// Whether hints are of use: a command that is pushed now is executed at once.
     [[nodiscard]] bool calls_consumer() noexcept { return taker_ != nullptr && commands_.empty(); }
     /// These commands are likely to be pushed next. @pre calls_consumer().
     void expect(std::span<domain::prefetch_hint> coming) noexcept { taker_->expect(coming); }
@@ -96,19 +96,19 @@ class command_queue {
     /// Commands that were ever appended, and how many of them are answered: their private events have been delivered.
     [[nodiscard]] std::uint64_t pushed_count() const noexcept { return pushed_; }
     [[nodiscard]] std::uint64_t answered_count() const noexcept { return answered_; }
-    /// Said by whoever delivers the answers; who waits for it is woken by `room().set()`.
+    /// Set by the deliverer of the answers, who then wakes waiting sessions with `room().set()`.
     void set_answered(std::uint64_t count) noexcept { answered_ = count; }
 
-    /// Set after commands were taken or answered; awaited by producers that found the queue full, and by those who wait
-    /// for answers.
+    /// Set after commands were taken or answered; awaited by producers that found the queue full, and by sessions that
+    /// wait for answers.
     [[nodiscard]] io::manual_event& room() noexcept { return room_; }
 
-    /// From now on a push rings `bell` instead of setting `filled`: for a consumer on another context. nullptr: again
-    /// as before.
+    /// From now on a push rings `bell` instead of setting `filled`: for a consumer on another context. nullptr: sets
+    /// `filled` again.
     void set_bell(io::remote_event* bell) noexcept { bell_ = bell; }
 
-    /// From now on a command that finds the queue empty goes to `taker`, which outlives the queue's last push, without
-    /// a stay in the queue; `filled` is set all the same. For a consumer on the gateways' thread. nullptr: to nobody.
+    /// From now on a command that finds the queue empty goes directly to `taker`, which outlives the queue's last push;
+    /// `filled` is set all the same. For a consumer on the gateways' thread. nullptr disables this.
     void set_direct_consumer(command_consumer* taker) noexcept { taker_ = taker; }
 
     // --- The consumer's side ----------------------------------------------------------------------------------------

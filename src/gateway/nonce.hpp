@@ -8,7 +8,7 @@
 
 namespace corro::gateway {
 
-/// Thirty-two bytes that nobody can predict. Aborts when the generator fails: without it no logon is safe.
+/// Thirty-two unpredictable bytes. Aborts when the generator fails: without it no logon is safe.
 [[nodiscard]] std::array<std::byte, 32> make_nonce(io::platform& from) noexcept;
 
 }  // namespace corro::gateway

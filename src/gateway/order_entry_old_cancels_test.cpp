@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "domain/command.hpp"
-#include "gateway/disconnect_cancel.hpp"
+#include "gateway/session/disconnect_cancel.hpp"
 #include "gateway/test_answers.hpp"
 #include "gateway/test_venue.hpp"
 

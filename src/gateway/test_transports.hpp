@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/listener.hpp"
-#include "gateway/websocket_stream.hpp"
+#include "gateway/transport/listener.hpp"
+#include "gateway/transport/websocket_stream.hpp"
 #include "io/errors.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/stream.hpp"

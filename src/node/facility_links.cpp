@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "gateway/disconnect_cancel.hpp"
+#include "gateway/session/disconnect_cancel.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/with_timeout.hpp"

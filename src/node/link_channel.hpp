@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "gateway/transport.hpp"
+#include "gateway/transport/transport.hpp"
 #include "io/file/file.hpp"
 #include "io/loop/context.hpp"
 #include "io/sync/event.hpp"

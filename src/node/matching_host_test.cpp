@@ -5,7 +5,7 @@
 #include <chrono>
 #include <vector>
 
-#include "gateway/disconnect_cancel.hpp"
+#include "gateway/session/disconnect_cancel.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/tick_clock.hpp"
 #include "io/loop/yield.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gateway/listener.hpp"
+#include "gateway/transport/listener.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"

@@ -17,7 +17,7 @@ static_assert(wire_reason(end_reason::shutting_down) == wire::logout_reason::shu
 static_assert(wire_reason(end_reason::authentication_failed) == wire::logout_reason::authentication_failed);
 static_assert(wire_reason(end_reason::unsupported_version) == wire::logout_reason::unsupported_version);
 static_assert(wire_reason(end_reason::already_logged_on) == wire::logout_reason::already_logged_on);
-static_assert(wire_reason(end_reason::logon_timeout) == wire::logout_reason::logon_timeout);
+static_assert(wire_reason(end_reason::logon_timed_out) == wire::logout_reason::logon_timeout);
 static_assert(wire_reason(end_reason::idle_timeout) == wire::logout_reason::idle_timeout);
 static_assert(wire_reason(end_reason::slow_consumer) == wire::logout_reason::slow_consumer);
 static_assert(wire_reason(end_reason::protocol_error) == wire::logout_reason::protocol_error);

@@ -1,13 +1,13 @@
-// The part of a thread's time that strangers' TLS handshakes get.
+// The part of a thread's time for TLS handshakes of unauthenticated connections.
 //
 // A step of a handshake is a public-key operation, a thousand times as expensive as an order, and every client that can
-// connect can ask for one. So there is a limit of them in a window of time, and between any two the loop serves
-// everybody else for a while: a session waits for one step at most.
+// connect can ask for one. So a window of time has a limit of steps, and between any two the loop serves all
+// other connections for a while: a session waits for one step at most.
 //
 // Handshakes wait in three lines (`handshake_rank`). Where all three wait, clients whose address has proven a key get
-// every second step, and the other two lines every fourth, so that none of them can keep the others out. Newcomers are
-// served the newest first: when more come than there are steps for, an old one would be turned out or time out before
-// it is done, and each step for it would be lost.
+// every second step, and the other two lines every fourth, so that no line can keep the others out. Newcomers are
+// served the newest first: when there are more of them than steps, an old one would be evicted or time out before it
+// is done, and each step for it would be lost.
 //
 // Threads: one context. Limits: handshake_budget_options. Cost: nothing for sessions that have shaken hands.
 #pragma once
@@ -38,7 +38,7 @@ struct handshake_budget_options {
 enum class handshake_rank : std::uint8_t {
     proven,    ///< its address has proven a key before
     begun,     ///< it has had a step already
-    newcomer,  ///< everybody else
+    newcomer,  ///< all others
 };
 inline constexpr std::size_t handshake_ranks_count = 3;
 
@@ -52,7 +52,7 @@ class handshake_budget {
 
     /// Waits for the turn to compute one step.
     /// @error   operation_canceled on stop.
-    /// @suspend Until `run` says so.
+    /// @suspend Until `run` grants the turn.
     [[nodiscard]] io::task<std::error_code> wait_for_turn(handshake_rank rank);
 
     /// Turns that were handed out.
@@ -62,7 +62,7 @@ class handshake_budget {
     }
 
  private:
-    /// The turns of those that wait; a handshake that is stopped leaves its line itself.
+    /// The turns that are awaited; a handshake that is stopped leaves its line itself.
     using line = std::deque<io::auto_event*>;
 
     [[nodiscard]] io::auto_event* take_next() noexcept;

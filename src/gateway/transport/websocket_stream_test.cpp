@@ -1,4 +1,4 @@
-#include "gateway/websocket_stream.hpp"
+#include "gateway/transport/websocket_stream.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gateway/wrong_proofs.hpp"
+#include "gateway/session/wrong_proofs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// The commands about a session whose orders are to be cancelled when its connection is lost: one that says so in the
-// journal, one that cancels.
+// The commands for cancel on disconnect: one journals the request of a session, one cancels its orders.
 //
 // Threads: any. Cost: constant.
 #pragma once
@@ -8,7 +7,7 @@
 
 namespace corro::gateway {
 
-/// Cancels everything of a session but for the orders that stay.
+/// Cancels everything of a session except orders that survive a disconnect.
 [[nodiscard]] inline domain::command cancel_of_session(domain::session_id session,
                                                        domain::account_id account) noexcept {
     domain::command cancel;
@@ -20,7 +19,7 @@ namespace corro::gateway {
     return cancel;
 }
 
-/// Whether that is wanted from now on.
+/// Whether the session wants that from now on.
 [[nodiscard]] inline domain::command cancel_on_disconnect_command(domain::session_id session,
                                                                   domain::account_id account,
                                                                   domain::switch_state wanted) noexcept {

@@ -1,4 +1,4 @@
-#include "gateway/listener.hpp"
+#include "gateway/transport/listener.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "gateway/handshake_budget.hpp"
+#include "gateway/transport/handshake_budget.hpp"
 
 #include <algorithm>
 #include <utility>

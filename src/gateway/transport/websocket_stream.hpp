@@ -1,7 +1,7 @@
 // A WebSocket as a stream of bytes: the contents of its binary messages, one behind the other.
 //
-// Where a message ends means nothing; what this side writes in one call leaves as one message. A text message is
-// refused. Satisfies io::stream.
+// The boundaries of messages have no meaning. One write sends one message. A text message is refused. Satisfies
+// io::stream.
 //
 // Threads: one context. Cost: a copy of what is received; see websocket/connection.hpp.
 #pragma once

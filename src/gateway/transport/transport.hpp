@@ -1,7 +1,7 @@
-// Transports: what the bytes of an order-entry session travel over.
+// Transports: the stream under an order-entry session.
 //
-// Sessions see one type. Streams of the kernel's own, TCP and Unix sockets, are read and written directly, without a
-// frame and without a virtual call; whatever is layered over them (TLS, WebSocket, a test's memory) goes through
+// Sessions see one type. The kernel's own streams, TCP and Unix sockets, are read and written directly, without a
+// coroutine frame and without a virtual call. Streams over them (TLS, WebSocket, a test's memory) go through
 // io::any_stream.
 //
 // Threads: one context, the stream's.
@@ -28,7 +28,7 @@ class transport_stream {
  public:
     explicit transport_stream(io::tcp_stream s) noexcept : held_(std::move(s)) {}
     explicit transport_stream(io::unix_stream s) noexcept : held_(std::move(s)) {}
-    // Deduced, so that nobody asks whether this type would make an any_stream, which depends on this constructor.
+    // Deduced, so that overload resolution does not ask whether this type makes an any_stream, which depends on this.
     template <std::same_as<io::any_stream> Layered>
     explicit transport_stream(Layered s) noexcept : held_(std::move(s)) {}
 

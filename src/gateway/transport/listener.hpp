@@ -1,7 +1,7 @@
-// Networking: where connections for order entry come in.
+// Where connections for order entry are accepted.
 //
-// A listener accepts and does nothing else: what a transport does before a session can begin, such as shaking hands, is
-// done in the connection's own task, so that nobody waits for an unauthenticated connection that is slow.
+// A listener only accepts. TLS handshakes and WebSocket upgrades run in a task per connection (transport/acceptor.hpp),
+// so that no client waits for a slow connection of another one.
 //
 // Threads: one context.
 #pragma once
@@ -12,7 +12,7 @@
 #include <system_error>
 #include <variant>
 
-#include "gateway/transport.hpp"
+#include "gateway/transport/transport.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"

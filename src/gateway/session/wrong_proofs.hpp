@@ -1,11 +1,10 @@
-// How long a refusal waits after wrong proofs: longer with each one of late from the same address or for the same
+// How long a refusal waits after wrong proofs: longer with each recent one from the same address or for the same
 // account.
 //
-// Only refusals wait. A right proof is never looked up here, so that nobody can lock an account's owner out by
-// guessing, from wherever. A guesser has one answer for each connection and wait, and connections of strangers are
-// bounded.
+// Only refusals wait. A right proof is never looked up here, so that guessing cannot lock an account's owner out. A
+// guesser gets one answer per connection and wait, and unauthenticated connections are bounded.
 //
-// Threads: one. Limits: wrong_proofs_places; who shares a place with somebody else shares the wait.
+// Threads: one. Limits: wrong_proofs_places; addresses that share a place share the wait.
 // Cost: two array accesses per refused logon; no allocation after construction.
 #pragma once
 
@@ -24,8 +23,8 @@ class wrong_proofs {
  public:
     using clock = std::chrono::steady_clock;
 
-    /// Counts a wrong proof. @param address  A number for where it came from. @return How long its refusal is to wait,
-    ///          without a bound.
+    /// Counts a wrong proof. @param address  A number for its origin. @return  How long its refusal has to wait; the
+    ///          caller bounds it.
     [[nodiscard]] std::chrono::milliseconds count(std::uint64_t address, domain::account_id account,
                                                   clock::time_point now) noexcept {
         const std::uint32_t most = std::max(count(addresses_, base::hasher().add(address).value(), now),
