@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What ./run builds: the program, without Boost, the lab and the tests. Configures the preset `run`; compiles nothing.
+"""What ./run builds: the program, without Boost, the lab and the tests. Configures the preset `run` and compiles its
+precompiled headers, nothing else.
 
 usage: run_build_test.py BUILD_FOLDER COMPILER
 """
@@ -32,6 +33,9 @@ class RunBuild(unittest.TestCase):
         output_of("cmake", "--preset", "run", "--fresh", "-B", cls.folder, f"-DCMAKE_CXX_COMPILER={COMPILER}",
                   *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ABSENT))
         cls.commands = output_of("ninja", "-C", cls.folder, "-t", "commands", "corro").splitlines()
+
+    def test_compiles_its_precompiled_headers(self):
+        output_of("ninja", "-C", self.folder, "corro_precompiled_core", "corro_precompiled_edge")
 
     def test_compiles_neither_the_lab_nor_tests(self):
         sources = [match.group(1) for match in (re.search(r" -c (\S+)$", each) for each in self.commands) if match]

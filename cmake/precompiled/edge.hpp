@@ -33,7 +33,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/tsc_clock.hpp"
 #include "domain/command.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
