@@ -155,8 +155,8 @@ class hashed_index {
     /// One bit for each tag that equals `tag`.
     [[nodiscard]] static std::uint32_t matches(const tag_array& in, std::uint32_t tag) noexcept {
 #if defined(__AVX2__)
-        // The compilers' own vectors: the headers of the intrinsics take a third of a second to read. Both compilers make
-        // of this what they make of the intrinsics (compare, move mask).
+        // The compilers' own vectors: the headers of the intrinsics take a third of a second to read. Both compilers
+        // make of this what they make of the intrinsics (compare, move mask).
         using eight_tags [[gnu::vector_size(32)]] = std::uint32_t;
         using eight_floats [[gnu::vector_size(32)]] = float;
         eight_tags all;

@@ -104,7 +104,7 @@ TEST(world, timers_of_all_contexts_fire_in_the_order_of_time) {
     std::vector<int> order;
     io::task_scope there(second);
     there.spawn(tick(&order, 2, 20ms));
-    io::block_on(first, tick(&order, 1, 30ms));
+    io::block_on(first, tick(&order, 1, 35ms));
     io::block_on(second, there.join());
     EXPECT_EQ(order, (std::vector{2, 1, 2, 2, 1, 1}));
 }

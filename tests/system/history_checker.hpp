@@ -95,8 +95,8 @@ class told_by_sequence final : public facility::event_consumer {
     std::uint64_t answered_first = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t i = journal.size(); i-- > 0;) {
         const operation* const o = in_sequence[i];
-        if (o == nullptr && journal[i].request != 0)
-            return name(journal[i].session.value, journal[i].request) + " was executed and never sent";
+        if (o == nullptr && journal[i].request() != 0)
+            return name(journal[i].session.value, journal[i].request()) + " was executed and never sent";
         if (o == nullptr) continue;
         if (answered_first < o->left)
             return name(o->session, o->request) + " is in the sequence before one that was answered before it left";

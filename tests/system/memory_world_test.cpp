@@ -72,22 +72,33 @@ io::task<void> trade(client::order_session* session, std::uint64_t seed, std::ui
     into->answered = trader.statistics().answered;
 }
 
-/// Logs on, trades, is silent for ten minutes in which only heartbeats pass, and is still on.
+/// Trades, is silent for ten minutes in which only heartbeats pass, and is still on.
+io::task<void> stay_on(client::order_session* session, std::uint64_t seed, seen* into) {
+    co_await trade(session, seed, 1, into);
+    io::context& here = co_await io::this_context();
+    const io::steady_time end = here.now() + quiet_time;
+    while (here.now() < end) {
+        // A fill may come for an order that rests; anything else would be the end of the session.
+        const auto late = co_await io::with_timeout(end - here.now(), session->next());
+        if (late.has_value() && !late->has_value()) {
+            ADD_FAILURE() << "the session has ended: " << late->error().message();
+            co_return;
+        }
+        if (late.has_value()) into->add((*late)->event);
+    }
+    into->stayed_on = true;
+}
+
 io::task<void> take_part(io::endpoint venue, std::uint32_t account, std::uint64_t seed, seen* into) {
     client::credentials who = testing::who(account, 1);
     who.heartbeat = heartbeat;
     auto session = co_await client::order_session::log_on(venue, who);
     if (!session) co_return;
-    co_await trade(session->get(), seed, 1, into);
-    io::context& here = co_await io::this_context();
-    const io::steady_time end = here.now() + quiet_time;
-    while (here.now() < end) {
-        // An answer may come for what rests; anything else would be the session's end.
-        const auto late = co_await io::with_timeout(end - here.now(), (*session)->next());
-        if (late.has_value() && !late->has_value()) co_return;
-        if (late.has_value()) into->add((*late)->event);
-    }
-    into->stayed_on = true;
+    io::task_scope beside(co_await io::this_context());
+    beside.spawn((*session)->keep_alive());
+    co_await stay_on(session->get(), seed, into);
+    beside.request_stop();
+    co_await beside.join();
     static_cast<void>(co_await (*session)->log_out());
 }
 
