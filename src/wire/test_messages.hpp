@@ -109,8 +109,8 @@ class message_maker {
                 [[fallthrough]];
             case domain::command_kind::cancel_order:
                 c.client_order.value = number<std::uint64_t>();
-                c.cancel_order().order.value = number<std::uint64_t>();
-                c.cancel_order().target_request = number<std::uint32_t>();
+                c.named_order().value = number<std::uint64_t>();
+                c.named_request() = number<std::uint32_t>();
                 break;
             case domain::command_kind::cancel_orders:
                 c.cancel_orders().scope = static_cast<domain::cancel_scope>(from(0, 1));

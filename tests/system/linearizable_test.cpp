@@ -181,9 +181,9 @@ TEST_P(linearizable, C3_the_journal_explains_everything_that_clients_saw) {
     }
     {
         recorded_run changed = run;
-        const std::uint32_t first = changed.journal[10].request();
+        const std::uint32_t other = changed.journal[10].request();
         changed.journal[10].set_request(changed.journal[500].request());
-        changed.journal[500].set_request(first);
+        changed.journal[500].set_request(other);
         EXPECT_NE(changed.problem(), "") << "two requests under each other's number";
     }
 }
