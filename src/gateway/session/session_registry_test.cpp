@@ -457,7 +457,9 @@ TEST_F(session_registry_alone, a_lost_connection_is_cancelled_for_and_one_that_l
         io::block_on(context, registry.end_requests(&s, logs_out));
         noted = pushed();
         ASSERT_EQ(noted.size(), logs_out ? 1U : 2U);
-        if (!logs_out) EXPECT_EQ(noted[0].kind, domain::command_kind::cancel_orders);
+        if (!logs_out) {
+            EXPECT_EQ(noted[0].kind, domain::command_kind::cancel_orders);
+        }
         EXPECT_EQ(noted.back().kind, domain::command_kind::cancel_on_disconnect);
         EXPECT_EQ(noted.back().session, session_id{1});
         registry.release(s);
