@@ -21,10 +21,6 @@
 
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 namespace corro::io {
 
 /// What a `tick_clock` reads.
@@ -66,7 +62,7 @@ class tick_clock {
     [[nodiscard]] std::uint64_t now_ticks() const noexcept {
 #if defined(__x86_64__)
         if (calibration_.source == clock_source::tsc) [[likely]]
-            return __rdtsc();
+            return __builtin_ia32_rdtsc();
 #endif
         return system_ns();
     }
@@ -77,9 +73,9 @@ class tick_clock {
     [[nodiscard]] std::uint64_t now_ticks_ordered() const noexcept {
 #if defined(__x86_64__)
         if (calibration_.source == clock_source::tsc) [[likely]] {
-            _mm_lfence();
-            const std::uint64_t ticks = __rdtsc();
-            _mm_lfence();
+            __builtin_ia32_lfence();
+            const std::uint64_t ticks = __builtin_ia32_rdtsc();
+            __builtin_ia32_lfence();
             return ticks;
         }
 #endif
