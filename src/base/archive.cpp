@@ -58,7 +58,7 @@ void archive::read_block() noexcept {
         status_ = state::ended;
         return;
     }
-    // A block that ends the archive where more was expected is as wrong as one that is too long.
+    // Both are errors: a block that is too long, and the block of size 0 that ends an archive before all is read.
     if (header.size == 0 || header.size > block_bytes) {
         fail();
         return;

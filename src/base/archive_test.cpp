@@ -9,7 +9,7 @@
 namespace corro::base {
 namespace {
 
-/// Something with a bit of everything; every tenth number is not 0.
+/// A state with members of every kind. Every tenth number is not 0.
 struct state {
     std::uint64_t number = 0;
     bool flag = false;

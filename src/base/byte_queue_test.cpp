@@ -31,7 +31,7 @@ TEST(byte_queue, keeps_bytes_in_order_over_random_reservations_and_reads) {
     unsigned char next = 0;
     std::size_t refused_count = 0;
     for (int step = 0; step < 300'000; ++step) {
-        if (random() % 100 < 55) {  // a little more in than out, so that the buffer is full at times
+        if (random() % 100 < 55) {  // more writes than reads, so that the buffer is sometimes full
             const std::size_t size = 1 + random() % 120;
             const auto room = buffer.reserve(size);
             if (room.empty()) {

@@ -20,7 +20,7 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 0) {
     return hash_bytes(std::as_bytes(std::span{text.data(), text.size()}), seed);
 }
 
-// The numbers were computed by a second implementation, in Python's unbounded integers, from the definition.
+// A second implementation, in Python's unbounded integers, computed the numbers from the definition.
 TEST(hash, bytes_have_the_same_hash_everywhere_and_always) {
     EXPECT_EQ(hash_text(""), 0x8133'94F6'6389'78C9U);
     EXPECT_EQ(hash_text("a"), 0x62F1'D581'6FAC'5378U);

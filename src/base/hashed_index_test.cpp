@@ -25,7 +25,7 @@ TEST(hashed_index, finds_what_was_inserted_and_forgets_what_was_erased) {
 }
 
 TEST(hashed_index, ends_a_search_when_displaced_entries_lie_all_round) {
-    // Eight buckets. Entries of home 0 fill half of them, then all leave but the last; the same from home 4.
+    // Eight buckets. Entries with home 0 fill half of them, then all but the last leave. The same with home 4.
     hashed_index index(28);
     for (std::uint32_t slot = 0; slot < 28; ++slot) index.insert(0, slot);
     for (std::uint32_t slot = 0; slot < 27; ++slot) ASSERT_TRUE(index.erase(0, slot));

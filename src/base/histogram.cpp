@@ -35,8 +35,8 @@ double latency_histogram::mean() const noexcept {
 
 std::uint64_t latency_histogram::value_at_percentile(double percentile) const noexcept {
     if (count_ == 0) return 0;
-    // In integers, because 99.99 / 100 x 10,000 is a little more than 9,999 in floating point and its ceiling is wrong.
-    // The comparison is written so that a NaN becomes 0.
+    // Computed in integers: in floating point 99.99 / 100 x 10,000 is a little more than 9,999, and its ceiling is
+    // wrong. The comparison makes a NaN 0.
     constexpr std::uint64_t whole = 1'000'000;
     const double clamped = percentile > 0 ? std::min(percentile, 100.0) : 0.0;
     const auto parts = static_cast<std::uint64_t>(std::llround(clamped * 10'000));

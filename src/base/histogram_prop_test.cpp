@@ -1,4 +1,4 @@
-// The histogram against a sorted vector of everything that was recorded.
+// Compares the histogram with a sorted vector of all recorded values.
 
 #include <gtest/gtest.h>
 

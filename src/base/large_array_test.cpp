@@ -16,7 +16,7 @@ struct sample {
 TEST(large_array, starts_with_zeros_whether_its_pages_are_touched_or_not) {
     for (const page_touch touch : {page_touch::no, page_touch::yes}) {
         for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, (std::size_t{1} << 20) + 3}) {
-            // The second one may be given what the first one wrote to and gave back.
+            // The second array may get the memory that the first one wrote to and released.
             for (int turn = 0; turn < 2; ++turn) {
                 large_array<sample> array(size, touch);
                 ASSERT_EQ(array.size(), size);

@@ -8,7 +8,7 @@ namespace corro::base {
 
 void advise_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));  // advice: without it everything works, only slower
+    static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));  // advice only; without huge pages the program is slower
 #endif
 }
 

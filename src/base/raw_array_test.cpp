@@ -12,7 +12,8 @@ template <class T>
 void expect_border(std::size_t count, std::size_t border) {
     const raw_array<T> memory = make_raw_array<T>(count);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % border, 0U) << count << " elements";
-    std::memset(static_cast<void*>(memory.get()), 1, count * sizeof(T));  // all of it is ours; asan looks on
+    std::memset(static_cast<void*>(memory.get()), 1,
+                count * sizeof(T));  // the address sanitizer checks that all of it is ours
 }
 
 struct alignas(512) wide {

@@ -1,8 +1,8 @@
-// Two threads on one ring. Forbidden outcomes: an element lost, doubled, reordered or torn; under the thread sanitizer
-// also any unsynchronised access.
+// Two threads use one ring. An element must not be lost, doubled, reordered or torn. The thread sanitizer also finds
+// unsynchronised accesses.
 //
-// Millions of elements on an idle machine. On a busy one each hand-over costs a turn of the scheduler, so the producer
-// also stops after a while; what it pushed until then must arrive.
+// Pushes millions of elements on an idle machine. On a busy machine each hand-over costs a time slice, so the producer
+// also stops after a while. All elements pushed until then must arrive.
 
 #include <gtest/gtest.h>
 
@@ -28,13 +28,13 @@ constexpr std::uint64_t items_count = 2'000'000;
 constexpr std::uint64_t items_count = 10'000'000;
 #endif
 
-/// Two words that must stay together; a torn element shows.
+/// Two words that must stay together, so that the test sees a torn element.
 struct item {
     std::uint64_t number;
     std::uint64_t complement;
 };
 
-/// Counts what violates the order instead of asserting on each of the millions.
+/// Counts violations of the order, instead of an assertion for each of millions of elements.
 class order_check {
  public:
     void see(const item& value) {
@@ -51,7 +51,7 @@ class order_check {
 
 constexpr std::chrono::seconds producing_max{4};
 
-/// Waits for the other side: it answers at once if it runs on another core, and needs this one if it does not.
+/// Waits for the other side. It answers at once if it runs on another core, and otherwise needs this core.
 class patience {
  public:
     void wait() {
@@ -62,7 +62,7 @@ class patience {
     unsigned misses_ = 0;
 };
 
-/// The producer's side of a race: tells the consumer how many elements there will be once it knows.
+/// The producer's side of a race. Gives the consumer the number of elements as soon as it is known.
 class production {
  public:
     [[nodiscard]] bool time_is_up() const { return std::chrono::steady_clock::now() > end_; }

@@ -83,7 +83,7 @@ TEST(spsc_ring_death, refuses_capacities_that_are_not_powers_of_two_and_releases
 }
 
 TEST(spsc_ring, keeps_the_two_sides_indices_apart) {
-    // Mask and pointer, then two areas of two lines each: anything smaller would mix the sides.
+    // Mask and pointer, then two areas of two cache lines each. In a smaller ring the two sides would share a line.
     EXPECT_GE(sizeof(spsc_ring<int>), 3 * interference_bytes);
     EXPECT_EQ(alignof(spsc_ring<int>), interference_bytes);
 }

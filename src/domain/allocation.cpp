@@ -14,11 +14,11 @@ std::string_view validate(const allocation_policy& p) noexcept {
         case match_algorithm::pro_rata:
         case match_algorithm::threshold:
         case match_algorithm::threshold_makers: break;
-        default: return "the matching algorithm is none of A, C, F, K, O, Q, S, T";
+        default: return "the matching algorithm must be one of A, C, F, K, O, Q, S, T";
     }
     const bool splits = p.algorithm == match_algorithm::split;
     if (!splits && (p.levels || p.fifo_percent != 0)) return "only algorithm K levels and splits";
-    if (p.fifo_percent > 100) return "the percentage that goes first in, first out is above 100";
+    if (p.fifo_percent > 100) return "the FIFO percentage is above 100";
     const bool has_top = has_top_order(p.algorithm);
     if (!has_top && (p.top_minimum != 0 || p.top_maximum != 0)) return "the matching algorithm has no top order";
     if (p.algorithm == match_algorithm::allocation && (p.top_minimum | p.top_maximum | p.pro_rata_minimum) != 0) {
@@ -36,14 +36,14 @@ std::string_view validate(const allocation_policy& p) noexcept {
             is_over = true;
             continue;
         }
-        if (is_over) return "a lead market maker stands behind an empty place";
+        if (is_over) return "a lead market maker follows an empty entry";
         if (!has_makers(p.algorithm)) return "the matching algorithm has no lead market makers";
         if (m.percent > 100 || (percent += m.percent) > 100) {
             return "the percentages of the lead market makers add up to more than 100";
         }
         for (const lead_market_maker& other : p.makers) {
             if (&other == &m) break;
-            if (other.account == m.account) return "an account is a lead market maker twice";
+            if (other.account == m.account) return "an account is listed twice as a lead market maker";
         }
     }
     return {};

@@ -6,7 +6,7 @@
 namespace corro::domain {
 namespace {
 
-/// Names stand in files and on screens between blanks, commas and quotation marks.
+/// Files and screens separate names by blanks, commas and quotation marks.
 [[nodiscard]] bool is_plain(const symbol& name) noexcept {
     const std::size_t size = name.view().size();
     for (std::size_t i = 0; i < name.characters.size(); ++i) {

@@ -172,7 +172,7 @@ TEST(definition, is_put_together_from_its_events) {
     EXPECT_TRUE(reader.take(e));
     EXPECT_EQ(reader.get(), said);
     EXPECT_EQ(define_like(calendar(), reader.get()).value.legs, made.legs);
-    // Of another instrument: what came before is not part of it.
+    // An event of another instrument: the events before it do not belong to it.
     e.instrument = instrument_id{21};
     EXPECT_TRUE(reader.take(e));
     EXPECT_EQ(reader.get().given, definition_field::expiry);

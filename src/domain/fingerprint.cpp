@@ -4,7 +4,7 @@ namespace corro::domain {
 
 void add_to(base::hasher& hasher, const instrument& i) noexcept {
     static_assert(sizeof(instrument) == 328 && sizeof(allocation_policy) == 84,
-                  "all members are in the fingerprint; then correct the sizes here");
+                  "add every new member to the fingerprint, then correct the sizes here");
     hasher.add(i.id).add(i.product).add_bytes(std::as_bytes(std::span{i.name.characters})).add(i.kind);
     hasher.add(i.tick_size).add(i.lot_size).add(i.price_low).add(i.price_high).add(i.order_quantity_max);
     hasher.add(i.dynamic_band).add(i.breaker_move).add(i.breaker_window).add(i.breaker_halt);

@@ -10,7 +10,7 @@ namespace {
     return at == all.end() ? nullptr : &*at;
 }
 
-/// What implied matching asks of a strategy whose legs are sound otherwise.
+/// Checks what implied matching needs of a strategy. Its legs are valid otherwise.
 [[nodiscard]] std::string_view validate_implied(const instrument& i, std::span<const instrument> all) noexcept {
     const std::span<const leg> legs = i.legs_used();
     if (legs.size() != 2 || legs[0].ratio != 1 || legs[1].ratio != 1 || legs[0].side == legs[1].side) {
@@ -67,7 +67,7 @@ std::string_view validate(const instrument& i) noexcept {
     if (!is_option && (i.right != option_right::none || i.strike.value != 0)) {
         return "only an option has a right and a strike";
     }
-    if (i.expiry.value < 0) return "the expiry lies before 1970";
+    if (i.expiry.value < 0) return "the expiry is before 1970";
     if (i.legs_count > legs_max) return "the strategy has more legs than the venue's limit";
     if (i.legs_count != 0 && i.kind != instrument_kind::spread) return "only an instrument of kind spread has legs";
     if (i.implied && i.legs_count == 0) return "only an instrument with legs has implied matching";
@@ -83,19 +83,20 @@ std::string_view validate_legs(const instrument& i, std::span<const instrument> 
     bool has_single = false;
     for (const leg& l : legs) {
         const instrument* other = find(all, l.instrument);
-        if (other == nullptr) return "a leg is no instrument of the venue";
+        if (other == nullptr) return "a leg is not an instrument of the venue";
         if (other->legs_count != 0 || other->kind == instrument_kind::spread) return "a leg must not have legs itself";
         if (std::count_if(legs.begin(), legs.end(), [&](const leg& x) { return x.instrument == l.instrument; }) != 1) {
-            return "an instrument is a leg twice";
+            return "two legs have the same instrument";
         }
         if (l.side != side::buy && l.side != side::sell) return "the side of a leg is neither buy nor sell";
         if (l.ratio == 0 || l.ratio > leg_ratio_max) return "the ratio of a leg is zero or above the venue's limit";
         if (std::uint64_t{l.ratio} * i.order_quantity_max.value > order_quantity_lots_max) {
-            return "the largest order makes more lots of a leg than the venue can hold in one order";
+            return "the largest order needs more lots of a leg than one order of the venue can have";
         }
         const std::int64_t a = i.tick_size.value;
         const std::int64_t b = other->tick_size.value;
-        if (a % b != 0 && b % a != 0) return "the tick sizes of the spread and of a leg are no multiples of each other";
+        if (a % b != 0 && b % a != 0)
+            return "the tick size of the spread is neither a multiple nor a divisor of a leg's tick size";
         const auto uses = std::count_if(all.begin(), all.end(), [&](const instrument& x) {
             return std::any_of(x.legs_used().begin(), x.legs_used().end(),
                                [&](const leg& y) { return y.instrument == l.instrument; });
@@ -103,7 +104,7 @@ std::string_view validate_legs(const instrument& i, std::span<const instrument> 
         if (uses > strategies_per_leg_max) return "an instrument is a leg of more strategies than the venue's limit";
         has_single = has_single || l.ratio == 1;
     }
-    // Its price is whatever the others leave, so that they always add up.
+    // The price of this leg is what the other legs leave, so the prices always add up.
     if (!has_single) return "one leg needs the ratio 1, so that the prices of the legs can add up exactly";
     return i.implied ? validate_implied(i, all) : std::string_view{};
 }

@@ -1,4 +1,4 @@
-// The table of docs/spec/phases.md against the venue, and what an auction may cost.
+// Compares the venue with the table of docs/spec/phases.md, and bounds the cost of an auction.
 
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ class auctions : public ::testing::Test {
 
 // --- The table -------------------------------------------------------------------------------------------------------
 
-using row = std::map<std::string, std::string>;  ///< phase to what happens
+using row = std::map<std::string, std::string>;  ///< phase to outcome
 
 /// The rows of the page's table of orders by phase.
 std::map<std::string, row> read_table() {
@@ -197,7 +197,7 @@ TEST_F(auctions, renew_no_indicative_price_while_too_many_levels_would_trade) {
         apply(c);
         return count(event_kind::auction_indicative) != 0;
     };
-    // Each pair of orders adds a level to trade on either side.
+    // Each pair of orders adds one level that trades to either side.
     for (std::uint32_t i = 0; i < indicative_levels_max / 2; ++i) {
         says(limit(1, side::sell, -std::int64_t{i}, 1));
         EXPECT_TRUE(says(limit(2, side::buy, 1 + std::int64_t{i}, 1))) << i;

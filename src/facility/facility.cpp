@@ -36,7 +36,7 @@ void facility::clear() {
     if (!machine_->was_used()) return;
     const std::span<const domain::instrument> configured = machine_->configured();
     const std::vector<domain::instrument> instruments(configured.begin(), configured.end());
-    machine_.reset();  // its memory goes first
+    machine_.reset();  // frees its memory first
     machine_ = std::make_unique<state_machine>(options_, instruments, *consumer_);
 }
 

@@ -1,4 +1,4 @@
-// A program of its own, because it replaces the global allocation functions.
+// A separate program, because it replaces the global allocation functions.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-// S4: the limits of an account hold whatever is entered, amended, quoted and limited anew, in any order.
+// S4: the limits of an account hold after any sequence of new orders, amendments, quotes and changes of limits.
 //
-// The oracle knows orders and positions from the private messages alone and does not ask which way a request came.
-// After each request it says whether anything that the account may lose has grown beyond its limits.
+// The oracle derives orders and positions from the private messages alone. After each request it checks whether an
+// exposure of the account has grown beyond a limit.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -30,7 +30,7 @@ struct limits {
     std::uint32_t orders_max = 0;
 };
 
-/// What an account could come to, if all of its open orders of one side traded.
+/// The exposure of an account if all its open orders of one side traded.
 struct exposure {
     std::int64_t longest = 0;
     std::int64_t shortest = 0;
@@ -50,7 +50,7 @@ class oracle {
                 const std::int64_t lots = e.execution.quantity.value;
                 positions_.at(e.execution.account.value) += e.side == side::buy ? lots : -lots;
                 const auto at = open_.find(e.execution.order.value);
-                if (at == open_.end()) break;  // the aggressor, which rests later or never
+                if (at == open_.end()) break;  // the aggressor; it rests later or never
                 at->second.lots = e.execution.leaves.value;
                 if (at->second.lots == 0) open_.erase(at);
                 break;
@@ -69,7 +69,7 @@ class oracle {
         return x;
     }
 
-    /// What is wrong after a request of the account; empty when nothing is.
+    /// Describes what is wrong after a request of the account; empty if nothing is.
     [[nodiscard]] std::string judge(const exposure& before, const exposure& after, const limits& l,
                                     std::uint32_t largest_entered) const {
         if (l.order_max != 0 && largest_entered > l.order_max) return "an order is too large";
@@ -146,8 +146,8 @@ domain::command random_request(base::prng& random, std::uint64_t number, std::ui
     return c;
 }
 
-/// The first thing that the oracle finds wrong. `sharpness` divides the limits that it is told of: above 1 it must
-/// find something.
+/// Returns the first violation that the oracle finds. `sharpness` divides the limits that the oracle uses: above 1 it
+/// must find a violation.
 std::string first_violation(std::uint64_t seed, std::uint32_t sharpness) {
     base::prng random(seed);
     recorder events;

@@ -94,11 +94,11 @@ TEST_F(facility_test, finds_the_orders_of_commands_to_come_and_changes_nothing) 
     std::array<domain::prefetch_hint, 4> coming;
     for (domain::prefetch_hint& f : coming) f.account = domain::account_id{1};
     coming[0].client_order = domain::client_order_id{11};
-    coming[1].client_order = domain::client_order_id{99};  // nobody's
+    coming[1].client_order = domain::client_order_id{99};  // no such order
     coming[2].client_order = domain::client_order_id{13};
     coming[2].enters = true;
     coming[3].client_order = domain::client_order_id{11};
-    coming[3].account = domain::account_id{0xffff'ffff};  // whatever stands there
+    coming[3].account = domain::account_id{0xffff'ffff};  // no such account
     venue_->expect(coming);
     EXPECT_EQ(coming[0].order, entered[0].order.order);
     EXPECT_EQ(coming[1].order.value, 0U);
@@ -300,8 +300,8 @@ TEST_F(facility_test, refuses_immediate_orders_that_cannot_execute) {
 }
 
 TEST_F(facility_test, marks_the_end_of_a_command_for_those_who_see_only_the_feed) {
-    // Sweeps of every length around the buffer's size: the events are handed over in several batches, and the private
-    // cancellation of the remainder comes behind the last public event.
+    // Sweeps of every length around the buffer's size. The venue hands over the events in several batches. The private
+    // cancellation of the remainder comes after the last public event.
     for (int fills = 1; fills <= 40; ++fills) {
         for (int i = 0; i < fills; ++i) apply(limit(1, side::sell, 100 + i, 1));
         command c = limit(2, side::buy, 1'000, static_cast<std::uint32_t>(fills) + 1);
@@ -324,10 +324,10 @@ TEST_F(facility_test, tells_the_feed_of_the_end_of_a_command_after_any_number_of
         stop.order_terms().type = domain::order_type::stop;
         stop.enter_order().trigger_price = domain::price_ticks{100};
         for (std::uint32_t i = 0; i < waiting; ++i) {
-            EXPECT_EQ(names(apply(stop)), (strings{"order_entered"})) << "a waiting order is nobody else's business";
+            EXPECT_EQ(names(apply(stop)), (strings{"order_entered"})) << "only its owner sees a waiting order";
         }
         apply(limit(1, side::buy, 100, 1));
-        // The one trade at 100 sets all of them free; nobody is left to trade with.
+        // The one trade at 100 triggers all of them. No order is left to trade with.
         const auto events = apply(limit(2, side::sell, 100, 1));
         const bool owes = 2 * waiting > 64;
         ASSERT_EQ(events.size(), 10U + 2U * waiting + (owes ? 1U : 0U));

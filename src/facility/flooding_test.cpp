@@ -1,4 +1,4 @@
-// What one account can make slow or use up by its choice of names and by the number of its orders.
+// Bounds what one account can slow down or use up by its choice of names and by the number of its orders.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::uint32_t orders_max = 4'096;
 constexpr std::uint64_t key_of_the_venue = 0x0123'4567'89ab'cdef;
 constexpr std::uint64_t key_that_the_client_guesses = 42;
 
-/// Client order ids of account 1 that all have their home in one bucket of a directory whose key the client knows.
+/// Client order ids of account 1 with the same home bucket, in a directory whose key the client knows.
 [[nodiscard]] std::vector<std::uint64_t> colliding_names(std::uint64_t hash_key, std::size_t count) {
     const base::keyed_hash hash(hash_key);
     std::vector<std::uint64_t> names;
@@ -63,7 +63,7 @@ TEST(flooding, names_that_follow_each_other_in_any_step_do_not_collide) {
     }
 }
 
-/// Two venues that differ in their keys alone.
+/// Two venues differ only in their keys.
 TEST(flooding, the_key_changes_no_event_no_state_and_no_snapshot) {
     base::prng seeds{base::test_seed()};
     for (int run = 0; run < 60; ++run) {
@@ -100,7 +100,7 @@ TEST(flooding, the_key_changes_no_event_no_state_and_no_snapshot) {
     }
 }
 
-/// Open orders by account, as their owners are told of them.
+/// The number of open orders of each account.
 class open_orders {
  public:
     void see(const facility& venue) {
@@ -126,8 +126,8 @@ class open_orders {
     return c.kind == domain::command_kind::enter_order && c.order_terms().type >= domain::order_type::stop;
 }
 
-/// A venue that refuses what `opens_beyond` names never holds more orders of an account than that; and what it names
-/// would have been one too many.
+/// A venue that rejects the commands for which `opens_beyond` is true never has more open orders of an account. Each
+/// rejected command would have exceeded the limit.
 TEST(flooding, N6_no_account_gets_beyond_the_limit_that_all_have) {
     base::prng seeds{base::test_seed()};
     std::uint32_t refused = 0;
@@ -139,7 +139,7 @@ TEST(flooding, N6_no_account_gets_beyond_the_limit_that_all_have) {
         open_orders open;
         for (int i = 0; i < 1'000; ++i) {
             domain::command c = generator.next();
-            // Orders that wait are in no book that can be visited, and limits of one's own come first.
+            // `visit_book` does not show waiting orders, and the account's own limits are checked first.
             if (may_wait(c) || c.kind == domain::command_kind::set_limits ||
                 c.kind == domain::command_kind::set_account_limits)
                 continue;

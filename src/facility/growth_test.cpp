@@ -1,4 +1,4 @@
-// How the cost of one command grows with what it could look at: by steps that are counted, never by time.
+// Checks how the cost of one command grows with the size of the book. Counts steps and measures no time.
 
 #include <gtest/gtest.h>
 
@@ -27,13 +27,13 @@ using testing::wide_instrument;
 constexpr std::uint32_t maker = 1;
 constexpr std::uint32_t taker = 2;
 
-/// A venue of some instruments that counts what each command costs.
+/// A venue that counts the cost of each command.
 class counted_venue {
  public:
     counted_venue(std::uint32_t instruments, std::uint32_t orders_max)
         : venue_({.orders_max = orders_max, .accounts_max = 16}, made(instruments), recorder_) {}
 
-    /// Returns the steps that the command took.
+    /// Returns the number of steps of the command.
     std::uint64_t apply(const command& c) { return apply_at(static_cast<std::int64_t>(sequence_ + 1), c); }
     std::uint64_t apply_at(std::int64_t time, command c) {
         c.sequence = domain::sequence_number{++sequence_};
@@ -79,11 +79,11 @@ command elsewhere(command c) {
     return c;
 }
 
-/// What else there is in the venue, and what the order asks for.
+/// The state of the venue, and the conditions of the order.
 struct fill_case {
     const char* name;
     bool has_icebergs = false;       ///< in the book
-    bool had_iceberg = false;        ///< in another
+    bool had_iceberg = false;        ///< in another book
     bool has_own_elsewhere = false;  ///< an open order in another book
     self_match_prevention self_match = self_match_prevention::none;
     bool by_minimum = false;  ///< instead of fill-or-kill
@@ -98,7 +98,7 @@ std::vector<fill_case> fill_cases() {
             {"a minimum quantity", true, true, false, self_match_prevention::none, true}};
 }
 
-/// The steps of one refused order against `orders` resting ones at `levels` prices.
+/// Returns the steps of one rejected order against `orders` resting orders at `levels` prices.
 std::uint64_t steps_of_refusal(const fill_case& f, std::uint32_t orders, std::uint32_t levels) {
     counted_venue venue(2, orders + 16);
     if (f.had_iceberg) venue.apply(elsewhere(iceberg(limit(maker, side::sell, 100, 10), 1)));
@@ -127,7 +127,7 @@ TEST(growth, N6_a_fill_or_kill_order_takes_bounded_steps_however_many_orders_res
     }
 }
 
-/// The most steps of one order that enters an auction in which orders cross on `levels` prices of either side.
+/// Returns the largest number of steps of one order in an auction in which `levels` prices of either side cross.
 std::uint64_t steps_in_auction(std::uint32_t orders, std::uint32_t levels, bool had_iceberg) {
     counted_venue venue(2, 2 * orders + 16);
     if (had_iceberg) venue.apply(elsewhere(iceberg(limit(maker, side::sell, 100, 10), 1)));
@@ -138,7 +138,7 @@ std::uint64_t steps_in_auction(std::uint32_t orders, std::uint32_t levels, bool 
     }
     std::uint64_t most = 0;
     for (std::uint32_t i = 0; i < 32; ++i) {
-        // A storm of orders and cancels all over the prices that would trade.
+        // Many orders and cancels, at all prices that would trade.
         const std::int64_t away = i * 7 % levels;
         most = std::max(most, venue.apply(limit(maker, side::sell, -away, 1 + i % 3, orders + 1 + i)));
         most = std::max(most, venue.apply(limit(taker, side::buy, away, 1 + i % 5, orders + 1 + i)));
@@ -176,7 +176,7 @@ TEST(growth, N6_a_phase_of_one_instrument_takes_the_same_steps_however_many_ther
     }
 }
 
-/// A mass cancel, or the expiry of as many orders, of an account beside `others` orders of somebody else in its books.
+/// A mass cancel or an expiry of the same orders, with `others` orders of another account in the same books.
 struct long_command {
     std::uint64_t steps = 0;
     std::uint64_t events = 0;

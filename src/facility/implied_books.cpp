@@ -8,7 +8,7 @@ using domain::side;
 
 namespace {
 
-/// Whether one price serves who trades against that side better than another.
+/// Whether price `a` of side `s` is better than `b` for an order on the other side.
 [[nodiscard]] bool is_better(side s, domain::price_ticks a, domain::price_ticks b) noexcept {
     return s == side::buy ? a > b : a < b;
 }
@@ -23,7 +23,7 @@ implied_books::implied_books(std::span<const domain::instrument> instruments, co
         if (!instruments[strategy].implied) continue;
         const std::span<const strategy_leg> legs = all.legs(strategy);
         const bool first_is_bought = legs[0].side == side::buy;
-        // A price of the strategy is the bought leg's minus the sold one's.
+        // A price of the strategy is the price of the bought leg minus the price of the sold leg.
         seen_from[legs[0].book].push_back({{{{legs[1].book, true}, {strategy, first_is_bought}}}, strategy});
         seen_from[legs[1].book].push_back({{{{legs[0].book, true}, {strategy, !first_is_bought}}}, strategy});
         seen_from[strategy].push_back(
@@ -131,7 +131,7 @@ const implied_books::combination& implied_books::first_at_best(std::uint32_t boo
 }
 
 void implied_books::sort_changed() noexcept {
-    // One best level's changes come in order.
+    // The changes of one best level are already in order.
     if (!std::is_sorted(changed_.begin(), changed_.end())) std::sort(changed_.begin(), changed_.end());
 }
 

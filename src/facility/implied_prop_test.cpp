@@ -1,5 +1,5 @@
-// The laws of implied matching over random orders of every kind, in every phase: docs/spec/implied.md. What is implied
-// is worked out here from the best levels alone, by looking at every combination.
+// Checks the laws of implied matching (docs/spec/implied.md) over random orders of every kind, in every phase. Computes
+// the implied prices from the best levels alone, by trying every combination.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ using domain::price_ticks;
 using domain::side;
 using domain::trading_phase;
 
-/// Three books: a price of `strategy` is one of `bought` less one of `sold`.
+/// Three books. A price of `strategy` is a price of `bought` minus a price of `sold`.
 struct triangle {
     implied_book strategy;
     implied_book bought;

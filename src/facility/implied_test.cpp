@@ -1,5 +1,5 @@
-// Implied matching by example: docs/spec/implied.md, one rule after the other. The laws over random orders are in
-// implied_prop_test.cpp.
+// Examples of implied matching for each rule of docs/spec/implied.md. implied_prop_test.cpp checks the laws over random
+// orders.
 
 #include <gtest/gtest.h>
 
@@ -87,8 +87,8 @@ TEST_F(implied, adds_up_the_combinations_of_equal_price_and_takes_the_first_stra
 
 TEST_F(implied, makes_nothing_of_what_is_implied_itself) {
     enter(1, side::sell, september, 110, 1);
-    enter(1, side::sell, long_spread, -10, 1);  // offers March at 100
-    enter(1, side::buy, spread, -4, 1);         // and with that June at 104, in the second generation
+    enter(1, side::sell, long_spread, -10, 1);  // implies an offer of March at 100
+    enter(1, side::buy, spread, -4, 1);         // that offer would imply one of June at 104, in the second generation
     EXPECT_EQ(said_of(march), "- | 100 x 1");
     EXPECT_EQ(said_of(june), "nothing");
 }

@@ -1,4 +1,4 @@
-// Messages that few commands cause, and none that is in a hurry.
+// Messages of rare commands, whose speed does not matter.
 
 #include "facility/message_writer.hpp"
 

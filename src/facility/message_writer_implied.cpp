@@ -1,4 +1,4 @@
-// What an implied fill says and changes. See docs/spec/implied.md.
+// The messages and the state changes of an implied fill. See docs/spec/implied.md.
 
 #include "facility/message_writer.hpp"
 
@@ -24,7 +24,7 @@ void message_writer::implied_filled(const implied_fill& f) noexcept {
         implied_.note(p.book);
         if (p.book == f.strategy) in_strategy = &p;
     }
-    // In each leg the order there trades with the owner of the order in the strategy.
+    // In each leg the counterparty is the owner of the order in the strategy.
     const order_record& owner = orders_[in_strategy->slot];
     for (std::size_t i = 0; i < f.parties.size(); ++i) {
         const implied_fill::party& p = f.parties[i];
@@ -92,7 +92,7 @@ void message_writer::emit_implied_top(const implied_fill& f, std::size_t which, 
     buffer_.close(out);
 }
 
-/// The order's records after its part of an implied fill.
+/// Updates the order's records after an implied fill.
 void message_writer::update_after_implied_fill(const implied_fill::party& p, std::uint32_t lots) noexcept {
     const order_record& r = orders_[p.slot];
     if ((r.flags & quote_mark) != 0) quotes_.traded(r, lots, command_->time);

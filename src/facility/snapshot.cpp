@@ -50,22 +50,22 @@ std::error_code snapshot_header::check() const noexcept {
 
 std::uint64_t facility::state_machine::fingerprint() const noexcept {
     static_assert(sizeof(facility_options) == 32,
-                  "all members but `touch` and `hash_key` are in the fingerprint; then correct the size here");
+                  "add every new member except `touch` and `hash_key` to the fingerprint, then correct the size here");
     base::hasher hasher;
     hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
-    // A venue that reserves nothing is the one that it was before there was such an option.
+    // A venue that reserves no instruments keeps the fingerprint it had before the option existed.
     if (options_.instruments_reserved != 0) hasher.add(options_.instruments_reserved);
     for (const domain::instrument& i : std::span(instruments_).first(configured().size())) domain::add_to(hasher, i);
     return hasher.value();
 }
 
-/// What the header says of the last command is not repeated here.
+/// Does not repeat what the header states about the last command.
 void facility::state_machine::transfer(base::archive& a) noexcept {
     static_assert(sizeof(state_machine) == 7 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
                                                sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
                                                sizeof strategies_ + sizeof implied_ + sizeof writer_ + 4 * 8 +
                                                sizeof options_ + sizeof last_query_ + 8,
-                  "what lasts is transferred; then correct the size here");
+                  "transfer every new member that must survive, then correct the size here");
     if (options_.instruments_reserved != 0) transfer_definitions(a);
     if (a.failed()) return;
     positions_.transfer(a);
@@ -104,7 +104,7 @@ bool facility::state_machine::save(base::byte_sink& sink) const noexcept {
     header.crc = header.computed_crc();
     if (!sink.write(std::as_bytes(std::span{&header, 1}))) return false;
     base::archive a(sink);
-    // An archive that saves changes nothing; that is what makes one function for both directions possible.
+    // Saving changes nothing, so one function serves both directions.
     const_cast<state_machine*>(this)->transfer(a);
     if (!accounts_.empty()) const_cast<state_machine*>(this)->transfer_accounts(a);
     return a.finish();

@@ -1,5 +1,4 @@
-// D6 at the facility: whatever has happened, a facility that was saved and loaded goes on exactly as the one that was
-// saved.
+// D6 for the facility: after any commands, a facility that was saved and loaded continues exactly as the saved one.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +27,7 @@ bool same(const std::vector<domain::event>& a, const std::vector<domain::event>&
            (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(domain::event)) == 0);
 }
 
-/// A facility and its commands, up to a cut.
+/// A facility and its commands up to the save.
 struct run {
     explicit run(std::uint64_t seed)
         : generator(seed), live(generator.profile().options, generator.profile().instruments, seen) {}

@@ -153,7 +153,7 @@ TEST_F(snapshots, of_another_format_or_version_are_refused_by_name) {
 }
 
 TEST_F(snapshots, with_checksums_that_are_right_and_links_that_are_not_are_refused) {
-    // What nobody saves: the archive of a facility with one number changed and every checksum made anew.
+    // A forged snapshot: one number is changed and every checksum is computed again.
     fill_book();
     const std::vector<std::byte> bytes = saved(venue);
     const std::size_t front = sizeof(snapshot_header) + 8;
@@ -173,7 +173,7 @@ TEST_F(snapshots, with_checksums_that_are_right_and_links_that_are_not_are_refus
             for (std::byte& b : changed) a.value(b);
             ASSERT_TRUE(a.finish());
             if (load(forged)) ++refused;
-            // Whether it was taken or not: no memory but its own was touched, as the sanitizers know.
+            // Loaded or refused, the sanitizers check that it used only its own memory.
         }
     }
     EXPECT_GT(refused, static_cast<int>(content.size()));

@@ -1,4 +1,4 @@
-// One command after the other; the rules are docs/spec/matching.md.
+// Executes commands one after the other by the rules of docs/spec/matching.md.
 
 #include "facility/state_machine.hpp"
 
@@ -39,7 +39,7 @@ void facility::state_machine::apply(const command& c) noexcept {
             case command_kind::settle_instrument: settle_instrument(c); break;
             case command_kind::query_order: query_order(c); break;
             case command_kind::define_instrument: define_instrument(c); break;
-            case command_kind::cancel_on_disconnect: break;  // for the edge, after a restart
+            case command_kind::cancel_on_disconnect: break;  // only the gateway uses it, after a restart
             case command_kind::new_trading_day: begin_day(c); break;
             case command_kind::define_account: define_account(c); break;
             case command_kind::set_account_limits: set_account_limits(c); break;
@@ -99,7 +99,7 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
         refuse(c, reject_reason::invalid_combination);
         return;
     }
-    // An operator may name anybody's account.
+    // An operator may name any account.
     const domain::account_id account = wanted.other_account.value != 0 ? wanted.other_account : c.account;
     if (wanted.other_account.value != 0 && (!c.is_operator() || account.value >= engine_.accounts_count())) {
         refuse(c, reject_reason::not_authorised);
@@ -120,7 +120,7 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
     };
     const std::uint32_t last = engine_.newest_order_of(account.value, is_covered);
     if (last == none) {
-        // Nobody is refused what nobody asked for: the venue's own cancel of a lost connection has no request.
+        // Without a request there is nothing to refuse: the venue itself cancels after a lost connection.
         if (c.request() == 0) return writer_.request_done({}, account);
         refuse(c, reject_reason::nothing_to_cancel);
         return;
@@ -129,7 +129,7 @@ void facility::state_machine::cancel_orders(const command& c) noexcept {
     engine_.cancel_account(account.value, is_covered, writer_);
 }
 
-// What the session has open goes on. A request of the new day has a number that an order may have been entered under.
+// The session's open orders stay. They forget their request numbers, which the new day uses again.
 void facility::state_machine::reset_session_numbers(const command& c) noexcept {
     engine_.for_orders_behind(c.account.value, matching::engine::from_the_oldest, [&](std::uint32_t slot, bool) {
         if (orders_[slot].session == c.session) orders_.forget_request(slot);

@@ -1,7 +1,7 @@
-// Accounts and limits that the configuration gives while the venue runs. See docs/spec/journal.md.
+// Accounts and limits that the configuration sets while the venue runs. See docs/spec/journal.md.
 //
-// These commands are the venue's own. No client waits for an answer, so they cause no event. An invalid one has no
-// effect.
+// The venue itself issues these commands. No client waits for an answer, so they cause no event. An invalid one
+// has no effect.
 
 #include "base/archive.hpp"
 #include "facility/state_machine.hpp"
@@ -18,7 +18,7 @@ void facility::state_machine::define_account(const command& c) noexcept {
     static_cast<void>(define({wanted.other_account, wanted.first_session, wanted.sessions_count}));
 }
 
-/// False: it is no account that can be defined behind the others.
+/// Appends the account. False if it cannot be defined after the others.
 bool facility::state_machine::define(const defined_account& a) noexcept {
     if (a.account.value == 0 || a.account.value >= engine_.accounts_count()) return false;
     if (a.sessions_count == 0 || a.sessions_count > account_sessions_max) return false;

@@ -1,4 +1,4 @@
-// Amendments: of resting orders, of those that wait for their trigger, and of whom an order belongs to; the rules are
+// Amends resting orders, orders that wait for their trigger, and the account of an order, by the rules of
 // docs/spec/matching.md.
 
 #include "facility/state_machine.hpp"
@@ -114,7 +114,7 @@ reject_reason facility::state_machine::check_amend(const command& c, std::uint32
     }
     if ((rules_.account_flags(a.account) & account_flag::limited) == 0) [[likely]]
         return reject_reason::none;
-    // What only takes away is never refused for a limit.
+    // A limit never refuses a change that only reduces the order.
     const std::uint32_t open = order.total();
     const domain::price_ticks price = has_limit ? a.limit : a.trigger;
     const domain::price_ticks price_before = !level.is_waiting ? level.price

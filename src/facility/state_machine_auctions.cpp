@@ -1,4 +1,4 @@
-// Phases in which orders collect, their uncross, and the end of an instrument. See docs/spec/phases.md.
+// Phases that collect orders, the uncross, and the end of an instrument. See docs/spec/phases.md.
 
 #include <algorithm>
 #include <limits>
@@ -74,7 +74,7 @@ void facility::state_machine::uncross(std::uint32_t book) noexcept {
         engine_.find_equilibrium(book, last, std::numeric_limits<std::uint32_t>::max(), whole);
     writer_.auction(domain::event_kind::auction_ended, book, found);
     writer_.announce_entry(false);
-    // Waiting orders see the price, and those that came meanwhile the last one before it.
+    // Waiting orders see the auction's price. Orders that came during the auction also see the last price before it.
     for (const domain::price_ticks seen : {last, found.price}) {
         if (seen == domain::no_price) continue;
         b.pending_low = std::min(b.pending_low, seen);

@@ -1,4 +1,4 @@
-// Instruments that are defined while the venue runs. See docs/spec/definitions.md.
+// Defines instruments while the venue runs. See docs/spec/definitions.md.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ reject_reason facility::state_machine::define(const domain::definition& d) noexc
     const std::uint32_t like = book_of(d.like);
     if (like == none) return reject_reason::unknown_instrument;
     if (rules_.book(like).is_settled) return reject_reason::instrument_settled;
-    // What books imply in one another is laid out at construction.
+    // The constructor fixes which books imply prices in which others.
     if (definitions_[like].implied) return reject_reason::implied_definition;
     const auto [made, reason] = domain::define_like(definitions_[like], d);
     if (reason != reject_reason::none) return reason;
@@ -63,7 +63,7 @@ reject_reason facility::state_machine::check_legs(const domain::instrument& made
     return reject_reason::none;
 }
 
-// Settled or not, an instrument that was defined is defined again; what it is by now is in the rest of the snapshot.
+// Defines each defined instrument again, also a settled one. The rest of the snapshot holds its present state.
 void facility::state_machine::transfer_definitions(base::archive& a) noexcept {
     const std::uint32_t count = a.count(likes_.size(), options_.instruments_reserved);
     for (std::uint32_t i = 0; i < count && !a.failed(); ++i) {

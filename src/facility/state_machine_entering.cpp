@@ -1,5 +1,4 @@
-// Orders that enter: what is checked, where they go, and those that their trigger sets free; the rules are
-// docs/spec/matching.md.
+// Checks and enters new orders and triggered orders, by the rules of docs/spec/matching.md.
 
 #include <algorithm>
 
@@ -20,7 +19,7 @@ namespace {
     return s == side::buy || s == side::sell;
 }
 
-/// Orders of this type wait out of the book for their trigger price.
+/// Whether orders of this type wait outside the book for their trigger price.
 [[nodiscard]] bool is_waiting(order_type type) noexcept {
     return type >= order_type::stop;
 }
@@ -81,7 +80,7 @@ reject_reason facility::state_machine::check_entry(const command& c) const noexc
     if (o.quantity.value == 0 || o.quantity > instrument.order_quantity_max || o.minimum_quantity > o.quantity) {
         return reject_reason::invalid_quantity;
     }
-    // A part shown is a fill; what one aggressor can set in motion stays bounded.
+    // Each displayed part causes a fill of its own; the limit bounds the work of one aggressor.
     if (o.display_quantity.value != 0 && o.quantity.value / o.display_quantity.value > display_parts_max) {
         return reject_reason::invalid_quantity;
     }
@@ -181,7 +180,7 @@ void facility::state_machine::enter_order(const command& c) noexcept {
             domain::price_ticks within = limit;
             refusal = apply_band(book, t.side, t.type, within);
             if (within != limit) {
-                // A market order has the band's edge for its limit, and says none.
+                // A market order takes the bound of the band as its limit. Its messages state no limit.
                 if (is_market)
                     is_market = false;
                 else
@@ -241,7 +240,7 @@ void facility::state_machine::enter_order(const command& c) noexcept {
     if (writer_.trades_count() != trades_before) enter_triggered(book);
 }
 
-/// Lets a limit order rest where an auction collects, or begins with it.
+/// Adds a limit order to the auction of its book. Starts a volatility auction if none collects.
 void facility::state_machine::collect(const command& c, std::uint32_t book, std::uint32_t slot,
                                       std::uint64_t group) noexcept {
     const domain::enter_order& o = c.enter_order();
@@ -275,7 +274,7 @@ void facility::state_machine::park_stop(const command& c, std::uint32_t book, st
         exposures_.add_order(record.account, record.position, record.side, record.total);
     }
     writer_.waits(book, slot, orders_.waiting(slot).limit, o.quantity.value);
-    if (rules_.is_collecting(book)) return;  // the uncross sets free whatever its price does
+    if (rules_.is_collecting(book)) return;  // the uncross triggers the orders that its price reaches
     writer_.compare_with_last_trade(book);
     enter_triggered(book);
 }
@@ -285,8 +284,7 @@ void facility::state_machine::enter_triggered_in(std::uint32_t book) noexcept {
     for (;;) {
         if (!quotes_.trips().empty()) [[unlikely]]
             withdraw_tripped();
-        // By every trade of the command, not by the last alone: a price that traded in the middle of a sweep has
-        // traded.
+        // Every trade of the command triggers, not only the last: a price in the middle of a sweep has traded too.
         if (writer_.traded_low() > writer_.traded_high()) return;
         if ((rules_.book_flags(book) & book_flag::circuit_breaker) != 0 && breaks_circuit(book)) [[unlikely]]
             return;

@@ -1,4 +1,4 @@
-// The state as one number.
+// Computes the hash of the state.
 
 #include "base/hash.hpp"
 #include "domain/fingerprint.hpp"
@@ -62,7 +62,7 @@ std::uint64_t facility::state_machine::state_hash() const {
             });
         }
     }
-    // Oldest first, as a mass cancel takes them.
+    // Oldest first, the order in which a mass cancel takes them.
     for (std::uint32_t account = 0; account < engine_.accounts_count(); ++account) {
         engine_.for_each_order_of(account, [&](std::uint32_t slot) { hasher.add(engine_.id_of(slot).value); });
     }
@@ -73,7 +73,8 @@ std::uint64_t facility::state_machine::state_hash() const {
         hasher.add(p.began.value);
         hasher.add(std::uint64_t{p.is_tripped});
     }
-    // In the order in which the pairs first had an order, which is part of the state: their number is limited.
+    // In the order in which the pairs got their first order. That order is part of the state, because the number of
+    // pairs is limited.
     for (std::uint32_t slot = 0; slot < positions_.count(); ++slot) {
         const risk::position& p = positions_[slot];
         hasher.add((std::uint64_t{p.account} << 32) | p.instrument);

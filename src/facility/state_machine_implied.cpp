@@ -1,4 +1,4 @@
-// Implied matching: what an order does in a book in which others imply prices. See docs/spec/implied.md.
+// Matches orders in books in which other books imply prices. See docs/spec/implied.md.
 
 #include <algorithm>
 #include <array>
@@ -18,12 +18,12 @@ using matching::entry_result;
 
 namespace {
 
-/// Whether `a` serves who trades against the side at least as well as `b`.
+/// Whether price `a` of side `s` is at least as good as `b` for an order on the other side.
 [[nodiscard]] bool is_as_good(side s, price_ticks a, price_ticks b) noexcept {
     return s == side::buy ? a >= b : a <= b;
 }
 
-/// Whether an order reaches a price of the other side; no_price it does not.
+/// Whether an order reaches a price of the other side. False for `no_price`.
 [[nodiscard]] bool reaches(const entry& e, price_ticks price) noexcept {
     return price != no_price && (e.is_market || is_as_good(domain::opposite(e.side), price, e.price));
 }
@@ -50,11 +50,11 @@ bool facility::state_machine::would_trade(std::uint32_t book, side s, price_tick
 entry_result facility::state_machine::enter_implied(const entry& e) noexcept {
     implied_.refresh(engine_);
     const price_ticks implied = implied_.best(e.book, domain::opposite(e.side)).price;
-    // Nothing that happens in its own book can bring an implied price into its reach.
+    // No trade in its own book can bring an implied price into its reach.
     if (!reaches(e, implied) || e.rest == matching::remainder::never_arises) return engine_.enter(e, writer_);
     if (e.post_only) return {.reason = reject_reason::would_take_liquidity};
     if (e.minimum == 0) return match_implied(engine_.launch(e), e);
-    // The minimum is a matter of the order's own book, and so that counts what was counted, that trades first.
+    // Only the order's own book counts for its minimum. That book trades first, so that what was counted trades.
     if (const reject_reason reason = engine_.check_fill(e, e.minimum); reason != reject_reason::none) {
         return {.reason = reason};
     }

@@ -1,4 +1,4 @@
-// What time does to a market, phases, and the circuit breaker. See docs/spec/matching.md.
+// Effects of time on the market, phases, and the circuit breaker. See docs/spec/matching.md.
 
 #include <algorithm>
 #include <limits>
@@ -27,7 +27,7 @@ void facility::state_machine::process_due_times(domain::time_ns now) noexcept {
             break;
         }
     }
-    implied_.refresh(engine_);  // the command is checked against what is implied now
+    implied_.refresh(engine_);  // the command's checks use the present implied prices
 }
 
 void facility::state_machine::resume_halted() noexcept {
@@ -55,10 +55,10 @@ void facility::state_machine::enter_pending(std::uint32_t book) noexcept {
     book_rules& b = rules_.book(book);
     if (!b.resumes_now) return;
     b.resumes_now = false;
-    // One of the books that go on together may have halted them all again: what has traded meanwhile is looked at
+    // Another book that resumed at the same moment may have halted them all again. The trades until then are looked at
     // later.
     if (b.phase != trading_phase::continuous) return;
-    // Waiting orders see what kept them waiting together with what has traded here since the book goes on.
+    // Waiting orders see the pending prices and the trades since the book resumed.
     implied_.take_traded_range([&](const implied_books::traded_range& t) {
         if (t.book != book) return false;
         defer_stops(t);
@@ -129,7 +129,7 @@ void facility::state_machine::change_phase(const command& c) noexcept {
     go_on();
 }
 
-// The last price stays: bands, circuit breakers and auctions go on from it.
+// Keeps the last price: bands, circuit breakers and auctions use it.
 void facility::state_machine::begin_day(const command& c) noexcept {
     if (!c.is_operator()) return refuse(c, reject_reason::not_authorised);
     bool is_any = false;
@@ -138,7 +138,7 @@ void facility::state_machine::begin_day(const command& c) noexcept {
         book_rules& b = rules_.book(book);
         (b.is_settled ? is_any_settled : is_any) = true;
         if (b.is_settled) return;
-        // What the circuit breaker has not seen yet stays unseen: both counts fall by the same.
+        // Both counts fall by the same amount, so the circuit breaker still sees the trades that it has not seen.
         b.volume_seen -= writer_.tape(book).volume;
         writer_.begin_day(book);
     });
@@ -181,7 +181,7 @@ void facility::state_machine::halt_product(std::uint32_t book) noexcept {
     const auto halt = [&](std::uint32_t other) {
         ++steps_;
         const book_rules& before = rules_.book(other);
-        // What collects or is closed does not trade anyway.
+        // A book that collects orders or is closed does not trade.
         if (domain::collects(before.phase) || before.phase == trading_phase::closed) return;
         if (before.phase == trading_phase::halted &&
             (before.resume_time == 0 || (resume != 0 && resume <= before.resume_time))) {

@@ -1,10 +1,10 @@
-// What the commands to come will need, fetched ahead: nothing here changes what any of them does.
+// Prefetches what the coming commands need. Nothing here changes their effects.
 #include "facility/state_machine.hpp"
 
 namespace corro::facility {
 
-// Three rounds, each of which reads what the one before has fetched for all: the indices, the orders, what is linked
-// to the orders.
+// Three rounds: the indices, the orders, what is linked to the orders. Each round reads what the round before has
+// fetched.
 void facility::state_machine::expect(std::span<domain::prefetch_hint> coming) const noexcept {
     for (const domain::prefetch_hint& f : coming) orders_.prefetch(f);
     for (const domain::prefetch_hint& f : coming) {

@@ -90,7 +90,8 @@ void facility::state_machine::enter_quote(const command& c) noexcept {
     for (const side s : {side::buy, side::sell}) {
         if (is_new[static_cast<std::size_t>(s)]) make_side(c, position, s);
     }
-    // Both sides leave before either enters: a quote that moves by more than its width must not meet its old self.
+    // Both sides leave before either enters: a quote that moves by more than its width must not trade with its old
+    // side.
     const std::uint32_t bid = prepare_side(c, book, position, side::buy, is_new[0]);
     const std::uint32_t ask = prepare_side(c, book, position, side::sell, is_new[1]);
     const std::uint64_t trades_before = writer_.trades_count();

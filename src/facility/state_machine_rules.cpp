@@ -1,4 +1,4 @@
-// The rules that few commands meet: bands, limits, kill switches. See docs/spec/matching.md.
+// Rules that concern few commands: bands, limits, kill switches. See docs/spec/matching.md.
 
 #include <algorithm>
 
@@ -56,7 +56,7 @@ reject_reason facility::state_machine::check_limits(domain::account_id account, 
     if (limits.order_quantity_max != 0 && total > limits.order_quantity_max) return reject_reason::order_size_limit;
     if (limits.notional_max != 0 && price != domain::no_price) {
         const domain::instrument& i = instruments_[book];
-        // Both factors are below 2^63, for a sound instrument's prices fit billionths.
+        // Both factors are below 2^63, because the prices of a valid instrument fit in billionths.
         const base::int128 nano =
             static_cast<base::int128>(price.value < 0 ? -price.value : price.value) * i.tick_size.value;
         const base::int128 units = static_cast<base::int128>(total) * i.lot_size;
@@ -97,7 +97,7 @@ bool facility::state_machine::opens_beyond(const command& c, std::uint32_t order
     return opened != 0 && before + opened > orders_max && rules_.limits(account).open_orders_max == 0;
 }
 
-/// How many sides a quote would open that do not stand yet.
+/// The number of new sides that a quote would open.
 std::uint32_t facility::state_machine::quotes_opened(const command& c) const noexcept {
     const domain::enter_quote& q = c.enter_quote();
     const std::uint32_t book = book_of(c.instrument);
@@ -174,7 +174,7 @@ reject_reason facility::state_machine::take_limits(const command& c) noexcept {
     return reject_reason::none;
 }
 
-/// From here on the exposures of the account are known.
+/// Counts the account's open orders. From now on its exposures are kept.
 void facility::state_machine::count_orders_of(domain::account_id account) noexcept {
     for (std::uint32_t slot = 0; slot < positions_.count(); ++slot) {
         if (positions_[slot].account == account.value) exposures_.clear(slot);
@@ -187,7 +187,7 @@ void facility::state_machine::count_orders_of(domain::account_id account) noexce
     });
 }
 
-/// What halts, kill switches, bands and limits say of a quote. A side that only shrinks is never refused.
+/// Checks a quote against halts, kill switches, bands and limits. A side that only shrinks is never refused.
 reject_reason facility::state_machine::check_quote_rules(const command& c, std::uint32_t book, std::uint32_t position,
                                                          std::uint32_t opened) noexcept {
     const domain::enter_quote& q = c.enter_quote();
@@ -267,7 +267,7 @@ void facility::state_machine::kill_switch(const command& c) noexcept {
 
 // --- The rest --------------------------------------------------------------------------------------------------------
 
-/// A group's number means something within its firm only; an account without a firm is alone in its groups.
+/// Group numbers are per firm. An account without a firm shares its groups with no other account.
 std::uint64_t facility::state_machine::group_key(domain::account_id account, std::uint32_t group) const noexcept {
     if (group == 0) return 0;
     const std::uint32_t firm = rules_.limits(account).firm;

@@ -1,4 +1,4 @@
-// How a state machine is made.
+// The constructor of the state machine.
 
 #include <algorithm>
 
@@ -13,14 +13,14 @@ constexpr std::uint32_t no_book = 0xffffffffU;
 
 [[nodiscard]] std::vector<std::uint32_t> index_by_id(std::span<const domain::instrument> instruments,
                                                      std::uint32_t reserved) {
-    // Who reserves room for more does not know which ids they will have.
+    // The ids of instruments that will be defined later are not known.
     std::uint32_t id_max = reserved == 0 ? 0 : domain::instruments_max;
     for (const domain::instrument& i : instruments) id_max = std::max(id_max, i.id.value);
-    CORRO_ASSERT(id_max <= domain::instruments_max, "definitions are validated before they get here");
+    CORRO_ASSERT(id_max <= domain::instruments_max, "the caller must validate the definitions");
     std::vector<std::uint32_t> books(std::size_t{id_max} + 1, no_book);
     for (std::uint32_t book = 0; book < instruments.size(); ++book) {
         std::uint32_t& entry = books[instruments[book].id.value];
-        CORRO_ASSERT(instruments[book].id.value != 0 && entry == no_book, "ids are distinct and not 0");
+        CORRO_ASSERT(instruments[book].id.value != 0 && entry == no_book, "ids must be distinct and not 0");
         entry = book;
     }
     return books;
@@ -39,7 +39,7 @@ constexpr std::uint32_t no_book = 0xffffffffU;
     return static_cast<std::uint32_t>(instruments.size()) + options.instruments_reserved;
 }
 
-/// In books that imply prices in one another the sum of two prices has to be one.
+/// Narrows the price range of books that imply prices, so that the sum of two prices is a valid price.
 [[nodiscard]] std::vector<domain::instrument> narrowed(std::span<const domain::instrument> instruments,
                                                        std::uint32_t reserved) {
     std::vector<domain::instrument> made = with_room(instruments, reserved);

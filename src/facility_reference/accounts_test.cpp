@@ -1,4 +1,4 @@
-// Accounts and limits that a configuration gives while the venue runs: docs/spec/journal.md.
+// Accounts and limits that a configuration sets while the venue runs: docs/spec/journal.md.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -20,7 +20,7 @@ struct configured_accounts : ::testing::Test {
     twin both{options, instruments};
     std::uint64_t sequence = 0;
 
-    /// Executes on both; the number of events.
+    /// Executes on both and returns the number of events.
     std::size_t apply(domain::command c) {
         c.sequence = domain::sequence_number{++sequence};
         EXPECT_EQ(both.apply(c), "");
@@ -62,7 +62,7 @@ struct configured_accounts : ::testing::Test {
 TEST_F(configured_accounts, are_defined_once_and_behind_the_others_without_an_event) {
     EXPECT_EQ(apply(definition(5, 3, 2)), 0U);
     EXPECT_EQ(accounts(), (std::vector{defined(5, 3, 2)}));
-    // The same again, another one on its sessions, and what is no account.
+    // The same account again, another account with its sessions, and invalid accounts.
     for (const domain::command& wrong :
          {definition(5, 3, 2), definition(5, 9, 1), definition(6, 4, 1), definition(6, 2, 1), definition(0, 9, 1),
           definition(8, 9, 1), definition(6, 9, 0), definition(6, 0, 1), definition(6, 9, 2'000'000)}) {
@@ -92,7 +92,7 @@ TEST_F(configured_accounts, have_their_limits_at_once) {
     EXPECT_TRUE(both.venue().was_given_limits(domain::account_id{2}));
     apply(limit(2, domain::side::buy, 10, 6, 4));
     EXPECT_EQ(both.venue().open_orders_count(), 2U);
-    // Nonsense changes nothing.
+    // Invalid limits change nothing.
     domain::command negative = limits(2, 1, 1);
     negative.set_limits().notional_max = -1;
     domain::command of_no_firm = limits(2, 1, 1);

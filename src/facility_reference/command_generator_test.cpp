@@ -11,7 +11,7 @@
 namespace corro::facility::testing {
 namespace {
 
-// The model test is worth as much as the places that its commands reach.
+// The model test is only as good as the coverage of its commands.
 TEST(command_generator, reaches_every_kind_of_event_and_every_reason_often) {
     base::prng seeds{base::test_seed()};
     std::map<domain::event_kind, std::uint64_t> kinds;

@@ -38,7 +38,7 @@ using domain::side;
     return i;
 }
 
-/// Two months of a future with an implied spread, and an option on it whose strategies are not.
+/// Two months of a future with an implied spread, and an option on it whose strategies imply no prices.
 [[nodiscard]] std::vector<domain::instrument> market() {
     domain::instrument call = named(4, "CALL");
     call.kind = domain::instrument_kind::option;
@@ -58,7 +58,7 @@ struct definitions : ::testing::Test {
     twin both{options, configured};
     std::uint64_t sequence = 0;
 
-    /// Both venues agree on everything that it causes.
+    /// Checks that the facility and the reference agree on all effects of the command.
     void apply(domain::command c) {
         c.sequence = domain::sequence_number{++sequence};
         c.time = domain::time_ns{static_cast<std::int64_t>(sequence)};
@@ -91,7 +91,7 @@ struct definitions : ::testing::Test {
         c.instrument = domain::instrument_id{id};
         apply(c);
     }
-    /// The reason of the only event, which is a refusal.
+    /// The reason of the only event, a refusal.
     [[nodiscard]] reject_reason refusal() const {
         if (both.events().size() != 1 || both.events()[0].kind != domain::event_kind::order_rejected) {
             return reject_reason::none;
@@ -244,7 +244,7 @@ TEST_F(definitions, are_in_a_snapshot_with_their_orders_and_trades) {
     ASSERT_TRUE(both.venue().save(sink));
     recorder heard;
     facility loaded(options, configured, heard);
-    for (int i = 0; i < 2; ++i) {  // as newly made, and used
+    for (int i = 0; i < 2; ++i) {  // into a new facility, then into a used one
         base::memory_source source(bytes);
         ASSERT_EQ(loaded.load(source), std::error_code{});
         EXPECT_EQ(loaded.state_hash(), both.venue().state_hash());

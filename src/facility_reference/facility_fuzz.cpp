@@ -1,5 +1,5 @@
-// Bytes become commands; the reference is the oracle. Each command takes 32 bytes: most inputs are then near the rules,
-// and one kind of record copies its bytes over the whole command so that no field is out of reach.
+// Turns bytes into commands; the reference is the oracle. Each command takes 32 bytes, so that most inputs are nearly
+// valid. One kind of record copies its bytes over the whole command, so that the fuzzer reaches every field.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace {
 using corro::domain::command;
 using namespace corro;
 
-/// An instrument like one of the first few, with a name that is soon taken.
+/// An instrument like one of the first few, with a name that another one soon has.
 [[nodiscard]] command definition_from(const std::uint8_t* bytes) {
     domain::definition d;
     d.id = domain::instrument_id{bytes[3] % 8U};
@@ -42,7 +42,7 @@ using namespace corro;
         for (std::size_t i = 0; i < 31; ++i) whole[(bytes[1 + i] * 7 + i) % sizeof(command)] = bytes[31 - i];
         return c;
     }
-    // There is no kind 7.
+    // Kind 7 does not exist.
     if (bytes[0] % 15 == 7) return definition_from(bytes);
     c.kind = static_cast<domain::command_kind>(bytes[0] % 15);
     c.set_operator((bytes[12] & 1) != 0);

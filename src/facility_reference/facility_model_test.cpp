@@ -44,9 +44,8 @@ TEST(facility_model, agrees_with_the_reference_on_every_event_and_state_of_a_mil
     return all;
 }
 
-/// The end of an order that takes more steps at implied prices than one may: it enters, is amended into reach, is one
-/// side of a quote, or was waiting for the fill before it. 1,280 single lots of June are offered, one after the other,
-/// and as many spreads as one likes.
+/// An order ends because it takes too many steps at implied prices. It is entered, amended into reach, one side of a
+/// quote, or triggered. 1,280 single lots of June are offered, one after the other, and more than enough spreads.
 void take_too_many_steps(domain::command_kind kind, bool waits) {
     const std::vector<domain::instrument> instruments = triangle();
     twin both({.orders_max = 16, .accounts_max = 4, .positions_max = 32, .window_bits = 6}, instruments);
@@ -95,7 +94,8 @@ TEST(facility_model, agrees_with_the_reference_on_an_order_that_takes_too_many_s
     take_too_many_steps(domain::command_kind::enter_order, true);
 }
 
-/// Fill-or-kill orders and least quantities against a book in which as much as may be looked at stands, and one more.
+/// Fill-or-kill orders and minimum quantities against a book with the largest number of orders that a check may count,
+/// and one more.
 TEST(facility_model, agrees_with_the_reference_on_orders_that_want_more_than_may_be_counted) {
     constexpr std::uint32_t most = matching::fill_count_max;
     using domain::self_match_prevention;
@@ -127,7 +127,7 @@ TEST(facility_model, agrees_with_the_reference_on_orders_that_want_more_than_may
                                         self_match_prevention::cancel_resting}) {
                     for (const std::uint32_t wanted : {2 * most + 2, 2 * most + 1, 2 * most}) {
                         if (wanted == 2 * most && (account == 0 || mode != self_match_prevention::cancel_resting)) {
-                            continue;  // it would trade: once is enough
+                            continue;  // it would trade; one case is enough
                         }
                         for (const std::int64_t price : {5'000, 4'999}) {
                             command c = limit(account, side::buy, price, wanted);
@@ -148,9 +148,9 @@ TEST(facility_model, agrees_with_the_reference_on_orders_that_want_more_than_may
     EXPECT_GE(filled, 4U * most) << "what just may be counted trades";
 }
 
-/// A storm of orders, cancels and amends in an auction, icebergs among them, in which from none to more levels cross
-/// than the indicative price looks at. The venue keeps its place between commands; the reference begins at the best
-/// prices.
+/// Many orders, icebergs among them, cancels and amendments in an auction. Between none and more levels cross than
+/// the indicative price looks at. The venue keeps its place in the book between commands; the reference starts at
+/// the best prices each time.
 TEST(facility_model, agrees_with_the_reference_on_indicative_prices_in_a_storm) {
     base::prng random{base::test_seed()};
     for (const std::uint64_t reach : {3U, 40U, 700U}) {
@@ -173,7 +173,7 @@ TEST(facility_model, agrees_with_the_reference_on_indicative_prices_in_a_storm) 
         const std::uint64_t commands = reach == 700 ? 2'600 : 1'000;
         for (std::uint64_t i = 1; i <= commands && !::testing::Test::HasFatalFailure(); ++i) {
             const bool buys = random.below(2) == 0;
-            // Often at the ends of what crosses, now and then with lots for many levels.
+            // Often at the ends of the crossed range, sometimes with lots for many levels.
             const auto away =
                 static_cast<std::int64_t>(random.below(reach + reach / 4 + 1)) - static_cast<std::int64_t>(reach / 4);
             const auto lots =
@@ -200,8 +200,8 @@ TEST(facility_model, agrees_with_the_reference_on_indicative_prices_in_a_storm) 
     }
 }
 
-/// Two months go on together with a bid and an offer that the spread has come to tie. What trades breaks the circuit of
-/// both: the first halts them all, and the second, though halted by then, lengthens that.
+/// Two months resume together, with a bid and an offer that the spread links by now. The trades trip the circuit
+/// breakers of both. The first one halts all three books; the second one, though halted already, makes the halt longer.
 TEST(facility_model, agrees_with_the_reference_on_books_that_go_on_and_break_their_circuits_one_after_the_other) {
     std::vector<domain::instrument> instruments = triangle();
     for (std::size_t i = 0; i < 2; ++i) {
@@ -244,8 +244,8 @@ TEST(facility_model, agrees_with_the_reference_on_books_that_go_on_and_break_the
     EXPECT_EQ(halted_longer, 3U);
 }
 
-/// What is asked for, page after page as long as an answer says that there is more; the orders in the order in which
-/// they were told. The largest answer goes into `answer_max`.
+/// Queries orders page by page as long as an answer announces more. Returns the orders in the order of the answers.
+/// Stores the size of the largest answer in `answer_max`.
 std::vector<domain::order_id> ask_for_all(twin& both, command query, std::uint64_t& sequence, std::size_t& answer_max) {
     std::vector<domain::order_id> told;
     for (bool more = true; more;) {
@@ -255,7 +255,7 @@ std::vector<domain::order_id> ask_for_all(twin& both, command query, std::uint64
         more = false;
         for (const domain::event& e : both.events()) {
             if (e.kind != domain::event_kind::order_status) continue;
-            EXPECT_FALSE(more) << "a page ends where it says so";
+            EXPECT_FALSE(more) << "only the last status of a page announces more";
             if ((e.flags & domain::event_flag::only_a_place) == 0) told.push_back(e.order.order);
             more = (e.flags & domain::event_flag::more_behind) != 0;
             query.query_order().order = e.order.order;
@@ -266,7 +266,7 @@ std::vector<domain::order_id> ask_for_all(twin& both, command query, std::uint64
     return told;
 }
 
-/// Enters so many orders of account 1, each second one by another session.
+/// Enters `orders` orders of account 1, every second one through another session.
 void fill_account(twin& both, std::uint32_t orders, std::uint64_t& sequence) {
     for (std::uint32_t i = 0; i < orders; ++i) {
         command c = limit(1, side::buy, 90 + i % 7, 1);

@@ -24,7 +24,7 @@ using domain::event;
 using domain::event_kind;
 using domain::side;
 
-/// A market rebuilt from events alone, which checks the laws that hold for every message.
+/// Rebuilds the market from events alone and checks the laws that hold for every message.
 class law_checker {
  public:
     explicit law_checker(std::span<const domain::instrument> instruments) {
@@ -38,7 +38,7 @@ class law_checker {
             count_lots(c, e);
             switch (e.kind) {
                 case event_kind::order_amended:
-                    // From here on orders trade and rest that the command only set free.
+                    // From here on the events are those of triggered orders.
                     if (e.reason == domain::reject_reason::triggered) is_command_itself_ = false;
                     break;
                 case event_kind::order_executed: executed(c, e); break;
@@ -49,7 +49,7 @@ class law_checker {
                 case event_kind::top_of_book: top_of_book(e); break;
                 case event_kind::phase_changed:
                     collected_.erase(e.instrument.value);
-                    // A halt leaves the book as it is, crossed or not.
+                    // A halt does not change the book, even if it is crossed.
                     if (domain::collects(e.phase.phase) || e.phase.phase == domain::trading_phase::halted) {
                         collected_[e.instrument.value] = domain::no_price;
                     }
@@ -66,15 +66,15 @@ class law_checker {
  private:
     using key = std::tuple<std::uint32_t, side, std::int64_t>;  // instrument, side, price
 
-    /// Lots are conserved: per order, what is left is what there was minus what traded, and a cancel takes all of it;
-    /// per trade, both sides and the tape speak of the same quantity.
+    /// Lots are conserved. Of each order, the open quantity falls by the traded quantity, and a cancel takes the rest.
+    /// Of each trade, both sides and the tape state the same quantity.
     void count_lots(const command& c, const event& e) {
         switch (e.kind) {
             case event_kind::order_entered:
             case event_kind::order_amended: left_[e.order.order] = e.order.quantity.value; break;
             case event_kind::order_cancelled: {
                 const auto known = left_.find(e.order.order);
-                if (known == left_.end()) break;  // the second telling of one cancel
+                if (known == left_.end()) break;  // the second message about one cancel
                 EXPECT_EQ(known->second, e.order.quantity.value) << "a cancel takes all that is left";
                 left_.erase(known);
                 break;
@@ -87,12 +87,12 @@ class law_checker {
                 EXPECT_EQ(known->second, e.execution.quantity.value + e.execution.leaves.value);
                 known->second = e.execution.leaves.value;
                 if (known->second == 0) left_.erase(known);
-                if (is_implied(e)) break;  // three books have a trade: the laws of implied matching count those
+                if (is_implied(e)) break;  // it trades in three books; implied_prop_test.cpp checks those
                 traded_now_.push_back(e.execution.quantity.value);
                 break;
             }
             case event_kind::trade_capture:
-                // A settlement is told to those who hold positions, and to no tape.
+                // A settlement goes to the holders of positions only, not to the tape.
                 if (e.reason == domain::reject_reason::instrument_settled) break;
                 if (!is_implied(e)) traded_now_.push_back(e.capture.quantity.value);
                 break;
@@ -111,7 +111,7 @@ class law_checker {
         EXPECT_GT(e.execution.quantity.value, 0U);
         if ((e.flags & domain::event_flag::aggressor) != 0) {
             const bool is_quote = c.kind == domain::command_kind::enter_quote;
-            const bool rests = open_.contains(e.execution.order);  // and trades because other books go on
+            const bool rests = open_.contains(e.execution.order);  // and trades because other books resume
             const bool is_amend = c.kind == domain::command_kind::amend_order;
             const bool is_limit =
                 c.kind == domain::command_kind::enter_order && c.order_terms().type == domain::order_type::limit;
@@ -187,14 +187,14 @@ class law_checker {
         }
     }
 
-    /// Instruments whose books may be crossed, with the price of an auction that ends.
+    /// Instruments whose books may be crossed, with the price of an ending auction.
     std::map<std::uint32_t, domain::price_ticks> collected_;
-    std::set<std::uint32_t> sharing_;  ///< instruments that are not simply first in, first out
+    std::set<std::uint32_t> sharing_;  ///< instruments whose algorithm is not plain FIFO
     std::map<key, std::deque<domain::order_id>> queues_;
     std::map<domain::order_id, std::uint64_t> open_;
-    std::map<domain::order_id, std::uint64_t> left_;  ///< of every order, shown or not
-    std::vector<std::uint64_t> traded_now_;           ///< quantities of the trade that is being told
-    std::set<domain::order_id> leaving_;              ///< every order that ever left its level
+    std::map<domain::order_id, std::uint64_t> left_;  ///< of every order, displayed or hidden
+    std::vector<std::uint64_t> traded_now_;           ///< quantities of the present trade
+    std::set<domain::order_id> leaving_;              ///< all orders that ever left their levels
     bool is_command_itself_ = true;
 };
 
@@ -262,8 +262,8 @@ TEST(facility_prop, gives_the_same_bytes_for_the_same_commands) {
     }
 }
 
-/// Four orders of two accounts at two prices with one or two lots: every book of up to three orders meets every
-/// incoming order in every self-match mode.
+/// Four orders of two accounts at two prices with one or two lots. Every incoming order meets every book of up to three
+/// orders in every self-match mode.
 TEST(facility_prop, agrees_with_the_reference_on_all_small_books_in_every_self_match_mode) {
     const domain::instrument instruments[]{wide_instrument(1)};
     const auto order = [](std::uint32_t number) {
@@ -283,7 +283,7 @@ TEST(facility_prop, agrees_with_the_reference_on_all_small_books_in_every_self_m
     }
 }
 
-/// Three orders of two accounts with up to five lots at one price: every such book meets every incoming order in every
+/// Three orders of two accounts with up to five lots at one price. Every incoming order meets every such book in every
 /// self-match mode, under every algorithm.
 TEST(facility_prop, agrees_with_the_reference_on_all_small_books_that_share) {
     using enum domain::match_algorithm;

@@ -1,4 +1,4 @@
-// The reference: commands, what it says, and the state hash.
+// The reference: commands, messages, and the state hash.
 #include "facility_reference/facility_reference.hpp"
 
 namespace corro::facility::testing {
@@ -62,7 +62,7 @@ const std::vector<domain::event>& facility_reference::apply(const domain::comman
     } else if (c.kind == domain::command_kind::reset_session_numbers) {
         reset_session_numbers();
     } else if (c.kind == domain::command_kind::cancel_on_disconnect) {
-        // Of the rules nothing depends on it.
+        // No rule depends on it.
     } else {
         refuse(domain::reject_reason::unknown_command);
     }

@@ -1,5 +1,4 @@
-// The reference: accounts and limits of the configuration, neither of which causes an event; and sessions whose numbers
-// begin again.
+// The reference: accounts and limits of the configuration, which cause no events; sessions whose numbers are reset.
 #include <algorithm>
 
 #include "facility_reference/facility_reference.hpp"

@@ -1,4 +1,4 @@
-// The reference: orders are found, amended and cancelled by their owners.
+// The reference: owners find, amend and cancel their orders.
 #include "facility_reference/facility_reference.hpp"
 
 #include <algorithm>

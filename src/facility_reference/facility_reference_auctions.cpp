@@ -84,7 +84,7 @@ domain::auction_state facility_reference::find_price(std::uint32_t instrument) c
     } else if (mistake_ == defect::auction_price_ignores_the_side || !std::ranges::all_of(best, is_of_sellers)) {
         const std::int64_t low = best.front().price;
         const std::int64_t high = best.back().price;
-        // What remains has no gaps, so that the middle of it remains too.
+        // The remaining prices have no gaps, so their middle is one of them.
         const std::int64_t middle = low + (high - low) / 2;
         const std::int64_t wanted =
             reference == domain::no_price.value ? middle : std::max(low, std::min(high, reference));
@@ -98,7 +98,7 @@ domain::auction_state facility_reference::find_price(std::uint32_t instrument) c
             {}};
 }
 
-/// How many levels of both sides take part in an uncross of so many lots.
+/// The number of levels of both sides that take part in an uncross of `volume` lots.
 std::size_t facility_reference::levels_trading(std::uint32_t instrument, std::uint64_t volume) const {
     std::size_t levels = 0;
     for (const half* h : {&books_[instrument].buy, &books_[instrument].sell}) {
@@ -220,7 +220,7 @@ void facility_reference::cross(order& buyer, order& seller, domain::price_ticks 
     if (sold.open != 0 && sold.shown == 0) rest(seller, true);
 }
 
-/// What the tape adds up to after a trade of an auction.
+/// Writes the market data after a trade of an auction.
 void facility_reference::tell_trade(std::uint32_t instrument, domain::price_ticks price, std::uint32_t lots) {
     book& b = books_[instrument];
     add_to_tape(b, price, lots);

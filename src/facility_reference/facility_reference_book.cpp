@@ -255,7 +255,7 @@ void facility_reference::trade(order& incoming, order& resting, bool is_entering
     }
     say(event_kind::trade, instrument, incoming.side).trade = {id, price, domain::quantity_lots{lots}, {}};
 
-    const order before = resting;  // its memory goes when it is filled
+    const order before = resting;  // a fill frees the resting order's memory
     if (before.open == 0) {
         forget(resting);
     } else if (before.shown == 0) {

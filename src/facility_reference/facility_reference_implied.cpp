@@ -1,4 +1,4 @@
-// The reference: what the books of calendar spreads and of their legs imply in one another. See docs/spec/implied.md.
+// The reference: the prices that calendar spreads and their legs imply in one another. See docs/spec/implied.md.
 #include "facility_reference/facility_reference.hpp"
 
 namespace corro::facility::testing {
@@ -32,7 +32,7 @@ bool facility_reference::works(const triangle& t) const {
            books_[t.second].phase == domain::trading_phase::continuous;
 }
 
-/// One triangle seen from one of its books and one side, by the table of the page.
+/// What one triangle implies in one of its books on one side, by the table of the page.
 std::optional<facility_reference::combination> facility_reference::seen_from(const triangle& t,
                                                                              std::uint32_t instrument, side implied) {
     const auto best = [&](std::uint32_t of, side s) -> const std::list<order*>* {
@@ -43,7 +43,7 @@ std::optional<facility_reference::combination> facility_reference::seen_from(con
     std::array<const std::list<order*>*, 2> partners{};
     std::int64_t price = 0;
     const auto price_of = [](const std::list<order*>* level) { return level->front()->price.value; };
-    if (instrument == t.bought) {  // both on the side of what is implied
+    if (instrument == t.bought) {  // both on the implied side
         partners = {best(t.sold, implied), best(t.strategy, implied)};
         if (partners[0] == nullptr || partners[1] == nullptr) return {};
         price = price_of(partners[1]) + price_of(partners[0]);
@@ -65,7 +65,7 @@ std::optional<facility_reference::combination> facility_reference::seen_from(con
     return c;
 }
 
-/// All combinations at the best implied price, in the order of their strategies.
+/// Returns all combinations at the best implied price, in the order of their strategies.
 std::vector<facility_reference::combination> facility_reference::best_implied(std::uint32_t instrument, side implied) {
     std::vector<combination> best;
     for (const triangle& t : triangles_) {
@@ -207,7 +207,7 @@ void facility_reference::trade_implied(order& incoming, const combination& c, st
     }
 }
 
-/// In each leg the owner of the order there trades with the owner of the order in the strategy.
+/// In each leg the counterparty is the owner of the order in the strategy.
 void facility_reference::move_positions(const triangle& t, const std::array<order, 3>& orders, std::uint32_t lots) {
     const auto in_strategy = std::ranges::find(orders, t.strategy, &order::instrument);
     for (const order& o : orders) {
@@ -236,7 +236,7 @@ void facility_reference::tell_implied_book(const order& o, domain::trade_id id, 
     say_statistics(o.instrument, takes);
 }
 
-/// Books that come to match again may find that the three cross.
+/// When books resume, their prices may cross those of the triangle. Trades until they do not.
 void facility_reference::go_on(const std::vector<std::uint32_t>& resumed) {
     if (mistake_ == defect::books_go_on_crossed) return;
     for (const std::uint32_t instrument : resumed) {
@@ -256,7 +256,7 @@ void facility_reference::go_on(const std::vector<std::uint32_t>& resumed) {
     }
 }
 
-/// The books in which the running command has traded as a partner have their waiting orders and their breakers too.
+/// Handles waiting orders and circuit breakers of the other books in which the command has traded.
 void facility_reference::settle_elsewhere() {
     for (;;) {
         std::uint32_t instrument = 0;

@@ -1,4 +1,4 @@
-// The reference: what time does, phases and circuit breakers.
+// The reference: effects of time, phases and circuit breakers.
 #include "facility_reference/facility_reference.hpp"
 
 namespace corro::facility::testing {

@@ -1,4 +1,4 @@
-// The reference: what strategies do to their legs.
+// The reference: effects of strategies on their legs.
 #include "facility_reference/facility_reference.hpp"
 
 namespace corro::facility::testing {

@@ -17,7 +17,7 @@ using lots = std::vector<std::uint32_t>;
 
 constexpr std::size_t nobody = ~std::size_t{0};
 
-/// Order i belongs to account i. Returns everybody's share.
+/// Returns the share of each order. Order i belongs to account i.
 lots shares_of(const allocation_policy& p, const lots& open, std::uint32_t wanted, std::size_t top = nobody) {
     std::vector<claim> claims;
     for (const std::uint32_t o : open)
@@ -31,7 +31,7 @@ lots shares_of(const allocation_policy& p, const lots& open, std::uint32_t wante
 
 TEST(allocation, fills_the_top_order_and_then_pro_rata_of_two_lots_or_more) {
     const allocation_policy p{.algorithm = match_algorithm::allocation};
-    // CME's notice 020705-1: 60 lots; the 1.67 of the second order is nothing, and it gets the residual three.
+    // CME's notice 020705-1: 60 lots. The second order's 1.67 lots count as none; it gets the residual three.
     EXPECT_EQ(shares_of(p, {10, 5, 20, 50, 75}, 60, 0), (lots{10, 3, 6, 16, 25}));
     EXPECT_EQ(shares_of(p, {10, 90}, 15), (lots{2, 13})) << "without a top order";
 }
@@ -40,7 +40,8 @@ TEST(allocation, shares_pro_rata_and_gives_the_rest_in_time_order) {
     const allocation_policy p{.algorithm = match_algorithm::pro_rata};
     EXPECT_EQ(shares_of(p, {10, 20, 70}, 30), (lots{3, 6, 21}));
     EXPECT_EQ(shares_of(p, {70, 30}, 15), (lots{11, 4}));
-    // CME's example of the pro-rata step: 50 lots give 0, 0, 7, 0, 3, 37; three are left for the first in time.
+    // CME's example of the pro-rata step: 50 lots are shared as 0, 0, 7, 0, 3, 37. The oldest order gets the remaining
+    // three.
     EXPECT_EQ(shares_of(p, {5, 9, 57, 4, 28, 300}, 50), (lots{3, 0, 7, 0, 3, 37}));
     const allocation_policy single{.algorithm = match_algorithm::pro_rata, .pro_rata_minimum = 1};
     EXPECT_EQ(shares_of(single, {5, 9, 57, 4, 28, 300}, 50), (lots{2, 1, 7, 0, 3, 37}));
@@ -66,7 +67,8 @@ TEST(allocation, splits_and_levels) {
     k.makers[0] = {domain::account_id{1}, 10};
     k.makers[1] = {domain::account_id{2}, 20};
     EXPECT_EQ(shares_of(k, {2, 51, 47, 100, 1, 1, 1, 1}, 202, 0), (lots{2, 51, 47, 98, 1, 1, 1, 1}));
-    // 8 lots: one to the top, 2.8 or three by time, four pro rata give one each to 97 and 80; then the largest first.
+    // 8 lots: one for the top order, 2.8 rounded to three by time. Four pro rata give one each to 97 and 80; then the
+    // largest order is first.
     const allocation_policy one{.algorithm = match_algorithm::split, .levels = true, .fifo_percent = 40};
     EXPECT_EQ(shares_of(one, {1, 100, 30, 80, 30, 60}, 8, 0), (lots{1, 4, 1, 1, 0, 1}));
     const allocation_policy flat{.algorithm = match_algorithm::split, .fifo_percent = 40};

@@ -8,7 +8,7 @@
 namespace corro::matching {
 namespace {
 
-/// A sink of one's own, as an outside program would write it.
+/// A sink as an outside program would write it.
 struct tape {
     std::vector<fill> fills;
     std::vector<order_change> rests, removals, reductions;
@@ -84,7 +84,7 @@ TEST(engine, lets_an_order_that_was_launched_trade_piece_by_piece) {
     aggressor incoming = e.launch(bid);
     e.trade(incoming, bid, domain::price_ticks{11}, seen);
     EXPECT_EQ(incoming.open, 4U) << "up to 11";
-    incoming.open -= 3;  // its owner has traded them elsewhere
+    incoming.open -= 3;  // traded in another book
     e.trade(incoming, bid, domain::no_price, seen);
     EXPECT_EQ(seen.fills.back().level.price.value, 12);
     const entry_result result = e.land(bid, incoming, seen);

@@ -33,7 +33,7 @@ TEST(level_tree_model, agrees_with_a_map_while_it_grows_and_shrinks) {
                 model[key] = index;
                 keys.push_back(key);
             } else if (!keys.empty()) {
-                // Often neighbours, so that nodes empty out one after the other.
+                // Often neighbours, so that nodes become empty one after the other.
                 const std::size_t at = random.below(3) == 0 ? keys.size() - 1 : random.below(keys.size());
                 const std::uint64_t key = keys[at];
                 keys[at] = keys.back();
@@ -58,7 +58,7 @@ TEST(level_tree_model, agrees_with_a_map_while_it_grows_and_shrinks) {
 }
 
 TEST(level_tree_model, never_needs_more_nodes_than_its_pool_was_sized_for) {
-    // The worst that an opponent can do: fill nodes and leave one entry in each, again and again.
+    // The worst case of an attacker: fills nodes and leaves one entry in each, again and again.
     base::prng random{base::test_seed()};
     constexpr std::size_t levels_max = 4'000;
     level_tree_pool pool(levels_max, 1);
@@ -83,7 +83,7 @@ TEST(level_tree_model, never_needs_more_nodes_than_its_pool_was_sized_for) {
     EXPECT_EQ(tree.first(pool).key, model.begin()->first);
 }
 
-/// Compares everything that a ladder says with a map.
+/// Compares all answers of a ladder with a map.
 void expect_same(const price_ladder& ladder, const std::map<std::uint64_t, std::uint32_t>& model) {
     ASSERT_EQ(ladder.empty(), model.empty());
     ASSERT_EQ(ladder.best_key(), model.empty() ? price_ladder::no_key : model.begin()->first);
@@ -113,7 +113,7 @@ TEST(price_ladder_model, agrees_with_a_map_at_every_scale_and_window) {
                     }
                 } else if (!keys.empty()) {
                     std::size_t at = random.below(keys.size());
-                    if (random.below(3) == 0) {  // the best level goes, as in a sweep
+                    if (random.below(3) == 0) {  // removes the best level, as a sweep does
                         at = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), model.begin()->first) -
                                                       keys.begin());
                     }
@@ -171,7 +171,7 @@ TEST(price_ladder_model, needs_no_more_nodes_than_its_pool_was_sized_for_however
     std::map<std::uint64_t, std::uint32_t> model;
     std::uint64_t base = key_bias;
     for (int round = 0; round < 400; ++round) {
-        // Windows of few levels and of many, each of them below the last; then what is left is thinned out.
+        // Windows of few and of many levels, each below the last one. Then removes some of the remaining levels.
         base -= 4'096;
         const std::uint64_t wanted = random.below(3) == 0 ? 1 + random.below(700) : 1 + random.below(20);
         for (std::uint64_t i = 0; i < wanted && model.size() < levels_max; ++i) {

@@ -91,7 +91,7 @@ TEST(recorded_definitions, say_what_they_leave_out) {
     const recorded_instruments made = all.finish();
     EXPECT_TRUE(made.instruments.empty());
     EXPECT_EQ(made.left_out, (strings{"ESM4 C3550: the definition names no tick size",
-                                      "ESM4-ESU4: a leg is no instrument of the venue"}));
+                                      "ESM4-ESU4: a leg is not an instrument of the venue"}));
 }
 
 TEST(recorded_definitions, of_the_recorded_session_become_instruments) {
@@ -120,8 +120,9 @@ TEST(recorded_definitions, of_the_recorded_session_become_instruments) {
     EXPECT_TRUE(has("ESM3", domain::instrument_kind::future));
     EXPECT_TRUE(has("ESM4 C3550", domain::instrument_kind::option));
     // The files define the spread but not its legs.
-    EXPECT_EQ(std::count(made.left_out.begin(), made.left_out.end(), "ESM4-ESU4: a leg is no instrument of the venue"),
-              1);
+    EXPECT_EQ(
+        std::count(made.left_out.begin(), made.left_out.end(), "ESM4-ESU4: a leg is not an instrument of the venue"),
+        1);
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ TEST(recorded_reader, explains_where_a_file_is_wrong) {
     const auto record = reader->next();
     ASSERT_FALSE(record);
     EXPECT_EQ(record.error().code, wire::wire_errc::foreign_format);
-    EXPECT_EQ(reader->explain(record.error()), file.path().string() + ": byte 0: not of this format");
+    EXPECT_EQ(reader->explain(record.error()), file.path().string() + ": byte 0: not in this format");
     EXPECT_EQ(reader->next().error(), record.error());
 }
 

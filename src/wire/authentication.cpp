@@ -35,7 +35,7 @@ proof make_proof(const api_key& key, std::span<const std::byte> input) noexcept 
     const unsigned char* done = HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
                                      reinterpret_cast<const unsigned char*>(input.data()), input.size(),
                                      reinterpret_cast<unsigned char*>(result.data()), &size);
-    CORRO_ASSERT(done != nullptr && size == result.size(), "SHA-256 is available");
+    CORRO_ASSERT(done != nullptr && size == result.size(), "SHA-256 must be available");
     return result;
 }
 

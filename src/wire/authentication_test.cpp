@@ -19,7 +19,8 @@ std::string hexadecimal(const proof& p) {
     return text;
 }
 
-/// RFC 4231, test case 2, has the key "Jefe". HMAC pads a short key with zeros, so ours of 32 bytes gives the same.
+/// RFC 4231, test case 2, has the key "Jefe". HMAC pads a short key with zeros, so our key of 32 bytes gives the same
+/// result.
 TEST(authentication, computes_the_published_test_vector) {
     api_key key{};
     constexpr std::string_view jefe = "Jefe";

@@ -33,7 +33,7 @@ namespace {
 using domain::command_kind;
 using domain::reject_reason;
 
-/// Converts a price; what cannot be converted becomes the verdict, unless there is one.
+/// Converts a price. A failure becomes the verdict, unless the command has one already.
 void take_price(domain::command& command, const domain::instrument& instrument, domain::price_nano price,
                 domain::price_ticks& into) noexcept {
     if (price == domain::no_price_nano) {
@@ -202,7 +202,7 @@ static_assert(definition_field::expiry == domain::definition_field::expiry &&
               definition_field::price_high == domain::definition_field::price_high &&
               definition_field::legs == domain::definition_field::legs);
 
-/// The instruments that it names are looked up by the facility: at the edge the newest may not be known yet.
+/// The facility looks up the named instruments: the gateway may not know the newest ones yet.
 refusal take(const define_instrument_view& view, domain::command& command) noexcept {
     const std::uint32_t request = command.request();
     command = domain::command_of({.id = view.instrument(),
@@ -467,7 +467,7 @@ std::size_t encode(const domain::command& command, const domain::instrument& ins
         case command_kind::define_account:
         case command_kind::set_account_limits:
         case command_kind::reset_session_numbers:
-        case command_kind::cancel_on_disconnect: return 0;  // the venue's own; no client sends it
+        case command_kind::cancel_on_disconnect: return 0;  // internal; no client sends it
         case command_kind::define_instrument: {
             const domain::definition d = domain::definition_of(command);
             const define_instrument message{.instrument = d.id,

@@ -1,9 +1,9 @@
-// How long the codec takes per message: the ten derived messages of one fill, and each request.
+// Measures the codec's time per message: the ten derived messages of one fill, and each request.
 //
 //   corro_wire_bench [MESSAGES]     default 20,000,000
 //
-// Prints nanoseconds per message, the median of nine rounds. A round works through a ring of different messages that
-// fits the first-level cache, so that branches are predicted as well as a real flow permits and memory plays no part.
+// Prints nanoseconds per message, the median of nine rounds. A round processes a ring of different messages that fits
+// the first-level cache: branches are predicted about as well as in production, and memory access does not count.
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ using namespace corro;
 constexpr std::uint64_t seed = 1;
 constexpr int rounds_count = 9;
 
-/// Keeps the compiler from dropping the work that made `value`.
+/// Prevents the compiler from dropping the computation of `value`.
 template <class Value>
 void keep(const Value& value) {
     asm volatile("" : : "r"(&value) : "memory");

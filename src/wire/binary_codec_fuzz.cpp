@@ -1,5 +1,5 @@
-// Any bytes, taken for a stream of Corro Binary messages. Nothing is read beyond the input, nothing is asserted in the
-// codec, and what decodes also encodes: to a message that decodes to the same.
+// Decodes any bytes as a stream of Corro Binary messages. The codec reads nothing beyond the input and fails no
+// assertion. A decoded message encodes to a message that decodes to the same.
 //
 // The committed corpus: corro_wire_samples corpus src/wire/fuzz_corpus/wire_binary
 
@@ -66,7 +66,7 @@ void try_instrument(const wire::frame& from) {
                  second->price_low == first->price_low && second->price_high == first->price_high);
 }
 
-/// A session message survives being read, written and read again.
+/// Checks that a session message is the same after it is read, written and read again.
 template <class Message, class View>
 void try_session(const wire::frame& from) {
     if (from.message != Message::message_id || wire::check(from)) return;

@@ -1,4 +1,4 @@
-// What the codec must keep: whatever one side encodes, the other decodes to the same.
+// Checks that every encoded message decodes to the same message.
 
 #include <gtest/gtest.h>
 
@@ -122,7 +122,7 @@ TEST(binary_codec_law, a_stream_cut_anywhere_gives_the_same_frames) {
     for (const std::size_t size : sizes) {
         for (; received < start + size; received += make.from(1, 7)) {
             if (received <= start) continue;
-            // An exact copy on the heap, so that the address sanitizer sees a read beyond what has arrived.
+            // An exact copy on the heap, so that the address sanitizer sees a read beyond the received bytes.
             const std::vector<std::byte> arrived(stream.begin() + static_cast<std::ptrdiff_t>(start),
                                                  stream.begin() + static_cast<std::ptrdiff_t>(received));
             const auto found = next_frame(arrived);

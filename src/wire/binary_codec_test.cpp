@@ -15,7 +15,7 @@ namespace {
 using domain::reject_reason;
 using namespace std::string_view_literals;
 
-/// A message as bytes on the heap, in a buffer of its exact size.
+/// Encodes a message into a heap buffer of its exact size.
 template <class Message>
 std::vector<std::byte> bytes_of(const Message& message, std::uint64_t sequence = 1) {
     std::vector<std::byte> bytes(Message::frame_bytes);
@@ -284,7 +284,7 @@ TEST(binary_codec_frame, takes_a_longer_block_from_a_newer_version_and_ignores_w
     EXPECT_EQ(command.enter_order().price, domain::price_ticks{20'001});
 }
 
-// Messages that the protocol forbids: a sound frame, refused with the place.
+// Messages that the protocol forbids. The frame is valid; the error states the place.
 
 TEST(binary_codec_refusal, names_an_unknown_template) {
     auto bytes = bytes_of(sound_order());
@@ -344,7 +344,7 @@ TEST(binary_codec_refusal, does_not_take_a_request_number_beyond_32_bits) {
               (refusal{session_reject_reason::sequence_exhausted, 0}));
 }
 
-// Requests that the market forbids: a command with a verdict.
+// Requests that the market forbids. The codec makes a command with a verdict.
 
 TEST(binary_codec_verdict, knows_no_other_instruments_than_the_defined_ones) {
     for (const std::uint32_t id : {0U, instruments_made + 1, 0xFFFF'FFFFU}) {

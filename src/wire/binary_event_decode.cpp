@@ -1,4 +1,4 @@
-// Derived messages to events, and definitions to instruments. See wire/binary_codec.hpp.
+// Decodes derived messages to events, and definitions to instruments. See wire/binary_codec.hpp.
 
 #include <limits>
 
@@ -16,7 +16,7 @@ std::error_code error_of(const refusal& wrong) noexcept {
                                                                   : wire_errc::malformed_field;
 }
 
-/// Converts a message's numbers with its instrument and remembers whether one of them was none of the instrument's.
+/// Converts a message's numbers by its instrument and remembers whether one of them is invalid for it.
 class converter {
  public:
     explicit converter(const domain::instrument& i) noexcept : instrument_(i) {}

@@ -1,4 +1,4 @@
-// Events to derived messages, and instruments to their definitions. See wire/binary_codec.hpp.
+// Encodes events as derived messages, and instruments as their definitions. See wire/binary_codec.hpp.
 
 #include <limits>
 
@@ -41,15 +41,15 @@ constexpr std::int64_t units_max = std::numeric_limits<std::int64_t>::max();
 static_assert(static_cast<base::int128>(domain::order_quantity_lots_max) *
                       std::numeric_limits<decltype(domain::instrument::lot_size)>::max() <=
                   units_max,
-              "one order's quantity fits the wire");
+              "the quantity of one order must fit its field");
 
-// Everything here is inlined into `encode`, so that each field goes from the event to the buffer through a register.
+// Everything here is inlined into `encode`, so that a register carries each field from the event to the buffer.
 
 [[gnu::always_inline]] inline std::int64_t units(const domain::instrument& i, domain::quantity_lots lots) noexcept {
     return std::int64_t{lots.value} * i.lot_size;
 }
 
-/// Totals may exceed what the wire can say; then they stay at its largest value.
+/// A total may exceed its field; then the message has the field's largest value.
 [[gnu::always_inline]] inline std::int64_t units(const domain::instrument& i, domain::volume_lots lots) noexcept {
     std::int64_t product = 0;
     return __builtin_mul_overflow(lots.value, i.lot_size, &product) ? units_max : product;
@@ -295,7 +295,7 @@ std::size_t encode(const domain::event& e, const domain::instrument& i, std::uin
         case event_kind::instrument_terms: return encode(from_terms(e), sequence, out);
         case event_kind::instrument_legs: return encode(from_legs(e), sequence, out);
         case event_kind::instrument_defined: return encode(from_defined(e), sequence, out);
-        case event_kind::session_numbers_reset: break;  // for the venue
+        case event_kind::session_numbers_reset: break;  // internal
     }
     return 0;
 }

@@ -14,10 +14,10 @@ class category final : public std::error_category {
             case wire_errc::truncated: return "the input ends too early";
             case wire_errc::malformed_length: return "a length contradicts the format";
             case wire_errc::too_large: return "larger than the limit";
-            case wire_errc::unknown_type: return "a type that does not exist here";
-            case wire_errc::malformed_field: return "a field holds what its definition does not allow";
+            case wire_errc::unknown_type: return "an unknown message type";
+            case wire_errc::malformed_field: return "a field has a value that its definition does not allow";
             case wire_errc::out_of_range: return "a number does not fit its field";
-            case wire_errc::foreign_format: return "not of this format";
+            case wire_errc::foreign_format: return "not in this format";
             case wire_errc::unsupported_version: return "a version of the format that is not supported";
             case wire_errc::buffer_too_small: return "the output buffer is too small";
             case wire_errc::unknown_instrument: return "an instrument without a definition";

@@ -25,7 +25,7 @@ std::expected<session_name, std::error_code> read_session(std::span<const std::b
     return name;
 }
 
-/// Whether `count` messages from `sequence` on have numbers from 1 to the largest.
+/// Whether the numbers of `count` messages from `sequence` on are between 1 and the largest.
 bool are_numbers(std::uint64_t sequence, std::uint64_t count) noexcept {
     return sequence != 0 && std::numeric_limits<std::uint64_t>::max() - sequence >= count;
 }
@@ -134,7 +134,7 @@ std::span<const std::byte> packet_writer::finish() noexcept {
 }
 
 std::span<const std::byte> packet_writer::finish_session() noexcept {
-    CORRO_ASSERT(empty(), "what is under way goes first");
+    CORRO_ASSERT(empty(), "the packet in progress must be sent first");
     return close(count_end_of_session);
 }
 

@@ -1,5 +1,5 @@
-// Whatever datagram arrives, at either end: the decoder ends, stays inside the bytes, and what it accepts can be
-// written again.
+// Decodes any bytes as a datagram of either side. The decoder ends and stays inside the bytes. What it accepts can be
+// encoded again.
 #include "wire/mold_udp64.hpp"
 
 #include <algorithm>

@@ -26,7 +26,7 @@ bytes copy_of(std::span<const std::byte> of) {
 
 const session_name session = *make_session_name("CORRO");
 
-/// A packet as the specification draws it.
+/// A packet in the layout of the specification.
 bytes raw_packet(std::uint64_t sequence, std::uint16_t count, std::string_view blocks) {
     bytes out = bytes_of("CORRO     ");
     for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(sequence >> shift));

@@ -18,7 +18,7 @@ std::unexpected<std::error_code> fail(wire_errc code) noexcept {
     return std::unexpected(make_error_code(code));
 }
 
-/// Who may send a type, and how long its payload is.
+/// The sides that may send a packet type, and the size of its payload.
 struct rule {
     bool from_client;
     bool from_server;
@@ -41,8 +41,8 @@ std::optional<rule> rule_of(packet_type type) noexcept {
     return std::nullopt;
 }
 
-/// Takes the next `size` characters off the front and strips spaces at both ends. What is left must be printable and
-/// without spaces inside.
+/// Takes the next `size` characters and strips spaces at both ends. The rest must be printable and must contain no
+/// spaces.
 std::expected<std::string_view, std::error_code> take_text(std::span<const std::byte>& rest,
                                                            std::size_t size) noexcept {
     std::string_view text{reinterpret_cast<const char*>(rest.data()), size};
@@ -71,14 +71,14 @@ bool fits(std::string_view text, std::size_t size) noexcept {
 
 constexpr auto as_byte = [](char c) { return static_cast<std::byte>(c); };
 
-/// Text at the left of its field, spaces after it. Returns the place behind the field.
+/// Writes text left-aligned, padded with spaces. Returns the end of the field.
 std::byte* put_left(std::byte* to, std::string_view text, std::size_t size) noexcept {
     std::memset(to, ' ', size);
     std::ranges::transform(text, to, as_byte);
     return to + size;
 }
 
-/// Text at the right of its field, spaces before it.
+/// Writes text right-aligned, padded with spaces.
 std::byte* put_right(std::byte* to, std::string_view text, std::size_t size) noexcept {
     std::memset(to, ' ', size);
     std::ranges::transform(text, to + (size - text.size()), as_byte);

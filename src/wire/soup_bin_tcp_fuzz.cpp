@@ -1,5 +1,5 @@
-// Whatever bytes arrive, from either side: the decoder ends, stays inside the bytes, finds the same packets however the
-// stream is cut, and what it accepts can be written again.
+// Decodes any bytes as a stream of either side. The decoder ends, stays inside the bytes, and finds the same packets
+// wherever the stream is cut. What it accepts can be encoded again.
 #include "wire/soup_bin_tcp.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void run(std::span<const std::byte> bytes, sender from) {
         CORRO_ASSERT(whole.size >= header_bytes && whole.size <= bytes.size());
         CORRO_ASSERT(whole.payload.size() <= limit && whole.payload.size() + header_bytes == whole.size);
         const auto shorter = decode(bytes.first(whole.size - 1), from, limit);
-        CORRO_ASSERT(shorter && !*shorter, "a packet without its last byte is not yet a packet");
+        CORRO_ASSERT(shorter && !*shorter, "a packet without its last byte must not decode");
         const auto exact = decode(bytes.first(whole.size), from, limit);
         CORRO_ASSERT(exact && *exact && (*exact)->size == whole.size);
         write_again(whole);

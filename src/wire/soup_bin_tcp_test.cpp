@@ -149,7 +149,7 @@ TEST(soup_bin_tcp, keeps_each_side_to_its_own_packets) {
     const std::string client_only = "LRO";
     const std::string server_only = "AJSHZ";
     for (const char type : client_only + server_only + "+U") {
-        // The header alone: whether the type may come is known before the payload is there.
+        // The header alone: the decoder checks the type before it has the payload.
         const std::size_t payload = type == 'L' ? 46 : type == 'A' ? 30 : type == 'J' ? 1 : 0;
         const auto bytes = header(static_cast<packet_type>(type), payload);
         EXPECT_EQ(decode(bytes, sender::client).has_value(), server_only.find(type) == std::string::npos) << type;
