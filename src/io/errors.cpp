@@ -11,11 +11,11 @@ class codes final : public std::error_category {
     [[nodiscard]] std::string message(int value) const override {
         switch (static_cast<errc>(value)) {
             case errc::end_of_stream: return "the peer closed the stream";
-            case errc::timed_out: return "the time allowed for the operation has passed";
+            case errc::timed_out: return "the operation timed out";
             case errc::malformed_endpoint: return "not an address and port, such as 127.0.0.1:9000 or [::1]:9000";
             case errc::channel_closed: return "the channel is closed";
-            case errc::host_not_found: return "the name has no address";
-            case errc::resolver_failed: return "the system's resolver could not answer";
+            case errc::host_not_found: return "the host name has no address";
+            case errc::resolver_failed: return "the system's resolver failed";
         }
         return "unknown corro.io error " + std::to_string(value);
     }

@@ -1,9 +1,9 @@
-// What the primitives cost: nanoseconds per operation, amortised over a batch, minimum over batches.
+// Measures the cost of the primitives: nanoseconds per operation, amortised over a batch, minimum over batches.
 //
 //     corro_io_bench [--smoke] [--uring] [ROW]
 //
-// --smoke: one short batch per row, to prove that the rows run. --uring: on that backend instead of epoll. ROW: only
-// rows whose name contains it.
+// --smoke: run one short batch per row, to check that the rows work. --uring: use io_uring instead of epoll. ROW:
+// run only rows whose name contains it.
 //
 // Scale other machines by the first row, `new` and `delete` of 64 bytes.
 #include <algorithm>
@@ -47,7 +47,7 @@ void report(const char* row, double best_ns) {
     std::printf("%-52s %10.1f ns\n", row, best_ns);
 }
 
-/// Runs `batch(operations)` as a task, again and again, and prints the best time per operation.
+/// Runs `batch(operations)` as a task repeatedly and prints the best time per operation.
 template <class Batch>
 void measure(const settings& how, const char* row, context& ctx, Batch batch) {
     if (!how.only.empty() && std::string_view(row).find(how.only) == std::string_view::npos) return;

@@ -35,7 +35,7 @@ struct epoll_descriptor final : descriptor {
 
 static_assert(sizeof(epoll_descriptor) <= backend::socket_bytes_max);
 
-/// An entry of the table that turns the kernel's event data back into a descriptor. The generation tells a descriptor
+/// An entry of the table that maps the kernel's event data to a descriptor. The generation distinguishes a descriptor
 /// from the previous user of its entry: a file that a forked child still holds may report events after we closed it.
 struct table_entry {
     epoll_descriptor* user = nullptr;
@@ -90,7 +90,7 @@ class epoll_backend final : public kernel::kernel_backend {
 epoll_backend::epoll_backend() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
     if (epoll_ < 0) throw std::system_error(system_code(errno), "epoll_create1");
     wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    // Edge-triggered: every write to it is a new edge, so nobody ever has to read it.
+    // Edge-triggered: every write to it is a new edge, so no code reads it.
     epoll_event event{};
     event.events = EPOLLIN | EPOLLET;
     event.data.u64 = wake_mark;
@@ -104,7 +104,7 @@ epoll_backend::epoll_backend() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
 
 epoll_backend::~epoll_backend() {
     for (const table_entry& entry : table_) {
-        CORRO_ASSERT(entry.user == nullptr, "sockets are closed before their context is destroyed");
+        CORRO_ASSERT(entry.user == nullptr, "sockets must be closed before their context is destroyed");
     }
     ::close(wake_);
     ::close(epoll_);
@@ -134,7 +134,8 @@ void epoll_backend::close(descriptor& on) noexcept {
 
 int epoll_backend::detach(descriptor& on) noexcept {
     epoll_descriptor& given = own(on);
-    CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr, "nothing waits on a socket that is given away");
+    CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr,
+                 "no operation may wait on a socket that is given away");
     const int file = given.state.file;
     if (given.registered) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, file, nullptr);
     forget(given);
@@ -158,16 +159,16 @@ bool epoll_backend::start(operation& what) noexcept {
         case operation_kind::receive_batch:
         case operation_kind::accept:
         case operation_kind::wait_readable:
-            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            CORRO_ASSERT(on.reader == nullptr, "a socket can have only one read or accept at a time");
             if (on.state.should_try_reading() && attempt(on, what)) return true;
             return !park(on, what, on.reader);
         case operation_kind::send:
         case operation_kind::send_batch:
-            CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
+            CORRO_ASSERT(on.writer == nullptr, "a socket can have only one write at a time");
             if (on.state.should_try_writing() && attempt(on, what)) return true;
             return !park(on, what, on.writer);
         case operation_kind::connect:
-            CORRO_ASSERT(on.writer == nullptr, "a socket that connects does not write");
+            CORRO_ASSERT(on.writer == nullptr, "a socket that connects must not write");
             if (kernel::begin_connect(on.state, what)) return true;
             return !park(on, what, on.writer);
     }
@@ -179,10 +180,11 @@ bool epoll_backend::try_send(operation& what) noexcept {
     return on.writer == nullptr && on.state.should_try_writing() && kernel::attempt_send(on.state, what);
 }
 
-/// Leaves the operation with the descriptor. @return false if the kernel refused to watch it; then it is complete.
+/// Leaves the operation with the descriptor. @return false if the kernel cannot watch the descriptor; then the
+/// operation is complete.
 bool epoll_backend::park(epoll_descriptor& on, operation& what, operation*& place) noexcept {
     if (!on.registered) {
-        // Registering reports an edge for what is ready at this moment, so nothing is missed since the attempt.
+        // Registering reports an edge if the file is ready now, so readiness since the attempt is not missed.
         epoll_event event{};
         event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET;
         event.data.u64 = std::uint64_t{table_[on.index].generation} << 32U | on.index;
@@ -207,12 +209,12 @@ void epoll_backend::unpark(operation& what) noexcept {
 
 void epoll_backend::cancel(operation& what) noexcept {
     unpark(what);
-    // Bytes that a multi-part transfer moved already stay visible in `bytes`.
+    // `bytes` keeps the count that a transfer in parts has moved already.
     what.status = ECANCELED;
     owner().complete(what);
 }
 
-/// An edge has arrived for the operation parked at `place`, if any.
+/// Handles an edge for the operation parked at `place`, if any.
 void epoll_backend::settle(operation*& place) noexcept {
     if (place == nullptr) return;
     operation& what = *place;
@@ -242,7 +244,7 @@ bool epoll_backend::attempt(epoll_descriptor& on, operation& what) noexcept {
 
 void epoll_backend::wait(std::chrono::nanoseconds timeout) noexcept {
     if (timeout.count() > 0) {
-        // The kernel lets timeouts of epoll slip by the thread's timer slack, 50 microseconds unless told otherwise.
+        // The kernel delays timeouts of epoll by up to the thread's timer slack, 50 microseconds by default.
         thread_local bool slack_is_set = false;
         if (!slack_is_set) {
             ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -258,21 +260,21 @@ void epoll_backend::wait(std::chrono::nanoseconds timeout) noexcept {
     } else {
         count = ::epoll_pwait2(epoll_, events_, events_max, timeout.count() < 0 ? nullptr : &limit, nullptr);
     }
-    // An interrupted wait is a wait that found nothing.
+    // An interrupted wait counts as one that found nothing.
     collected_next_ = 0;
     collected_count_ = count > 0 ? static_cast<std::size_t>(count) : 0;
     if (collected_count_ != 0) dispatch_one();
 }
 
-/// The entry of the descriptor that the event is for; null when there is no such event, or it is for none.
+/// The entry of the event's descriptor; null if there is no such event, or if it is for no descriptor.
 const table_entry* epoll_backend::entry_ahead(int distance) const noexcept {
     if (static_cast<std::size_t>(distance) >= collected_count_) return nullptr;
     const auto index = static_cast<std::uint32_t>(events_[collected_next_ + distance].data.u64);
     return index < table_.size() ? &table_[index] : nullptr;
 }
 
-/// With many sockets each event begins with misses, each behind the one before: the table, the descriptor, the
-/// operation in its coroutine's frame. Fetched step by step, one event ahead for each, they are there in time.
+/// With many sockets each event causes cache misses one after the other: the table, the descriptor, the operation in
+/// its coroutine's frame. Prefetches one step for each of the next events, so that all are in the cache in time.
 void epoll_backend::prefetch_ahead() const noexcept {
     if (const table_entry* const third = entry_ahead(2)) __builtin_prefetch(third);
     if (const table_entry* const second = entry_ahead(1); second != nullptr && second->user != nullptr) {
@@ -309,7 +311,7 @@ void epoll_backend::dispatch_one() noexcept {
 
 void epoll_backend::wake() noexcept {
     const std::uint64_t one = 1;
-    // It fails only when the counter is full, and then the edge is there already.
+    // It fails only if the counter is full, and then the edge has been made already.
     [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
 }
 

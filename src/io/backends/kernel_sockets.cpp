@@ -22,7 +22,7 @@ struct kernel_option {
     int name;
 };
 
-/// Where the kernel keeps an option whose value is a plain int.
+/// The kernel's level and name of an option whose value is a plain int.
 kernel_option place_of(socket_option option) noexcept {
     switch (option) {
         case socket_option::no_delay: return {IPPROTO_TCP, TCP_NODELAY};
@@ -54,7 +54,7 @@ bool is_ipv6(int file) noexcept {
     return ::getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_INET6;
 }
 
-/// IPv6 sockets keep their multicast options on a level of their own.
+/// The multicast options of IPv6 sockets have a separate level.
 kernel_option place_of(int file, socket_option option) noexcept {
     switch (option) {
         case socket_option::multicast_loop:
@@ -203,7 +203,7 @@ std::expected<int, std::error_code> get_socket_option(int file, socket_option op
         ucred who{};
         socklen_t size = sizeof who;
         if (::getsockopt(file, place.level, place.name, &who, &size) != 0) return std::unexpected(system_code(errno));
-        // What is no Unix socket, or is not connected, has no process at its other end.
+        // A socket that is not a Unix socket, or not connected, has no peer process.
         if (who.pid == 0) return std::unexpected(std::make_error_code(std::errc::not_connected));
         return static_cast<int>(who.uid);
     }

@@ -19,8 +19,8 @@ bool attempt_receive(socket_state& on, operation& what) noexcept {
         if (got > 0) {
             if (on.drained) on.reading.succeeded();
             what.bytes += static_cast<std::size_t>(got);
-            // Less than asked for: the buffer is empty, and whatever comes next makes a new edge. Not so after a
-            // hang-up, whose edge may be spent.
+            // Fewer bytes than wanted: the buffer is empty, and the next bytes make a new edge. After a hang-up this
+            // does not hold: its edge may have been used.
             on.drained = static_cast<std::size_t>(got) < wanted;
             if (what.bytes >= what.minimum) return true;
             if (on.drained && !on.hung_up) return false;
@@ -117,7 +117,7 @@ bool attempt_send_batch(socket_state& on, operation& what) noexcept {
             headers[i].msg_hdr.msg_iov = &contents[i];
             headers[i].msg_hdr.msg_iovlen = 1;
             const auto* local = std::get_if<unix_endpoint>(&sent.peer);
-            if (local != nullptr && local->path().empty()) continue;  // to the connected peer
+            if (local != nullptr && local->path().empty()) continue;  // sends to the connected peer
             names[i] = to_native(sent.peer);
             headers[i].msg_hdr.msg_name = &names[i].storage;
             headers[i].msg_hdr.msg_namelen = names[i].size;
@@ -194,7 +194,7 @@ bool finish_connect(const socket_state& on, operation& what) noexcept {
     socklen_t size = sizeof number;
     if (::getsockopt(on.file, SOL_SOCKET, SO_ERROR, &number, &size) != 0) number = errno;
     if (number == 0) {
-        // An event without an outcome: still connecting, unless the kernel knows the peer.
+        // An event without an error: the socket still connects, unless the kernel has a peer.
         native_address peer;
         peer.size = sizeof peer.storage;
         if (::getpeername(on.file, peer.data(), &peer.size) != 0) {

@@ -23,12 +23,14 @@ namespace {
 class thread_worker final : public worker {
  public:
     thread_worker(platform& on, context_options options) : context_(on_platform(on, options)) {}
-    ~thread_worker() override { CORRO_ASSERT(!is_started(), "a worker goes after its work was joined"); }
+    ~thread_worker() override {
+        CORRO_ASSERT(!is_started(), "the work of a worker must be joined before the worker is destroyed");
+    }
 
     [[nodiscard]] context& where() noexcept override { return context_; }
 
     void start(task<void> work) override {
-        CORRO_ASSERT(!is_started(), "a worker has one work at a time");
+        CORRO_ASSERT(!is_started(), "a worker can have only one work at a time");
         work_ = std::move(work);
         thread_ = std::thread([this]() noexcept { run(); });
     }
@@ -80,7 +82,7 @@ class uring_if_possible_machine final : public machine {
         try {
             return {make_uring_backend(), {}};
         } catch (const std::system_error& refused) {
-            return {make_epoll_backend(), std::string(refused.what()) + "; epoll takes its place"};
+            return {make_epoll_backend(), std::string(refused.what()) + "; using epoll instead"};
         }
     }
 };
@@ -125,7 +127,7 @@ const tick_clock& machine::ticks() {
 
 void machine::fill_random(std::span<std::byte> into) noexcept {
     const int done = RAND_bytes(reinterpret_cast<unsigned char*>(into.data()), static_cast<int>(into.size()));
-    CORRO_ASSERT(done == 1, "the operating system's random generator works");
+    CORRO_ASSERT(done == 1, "the operating system's random generator must work");
 }
 
 task<resolved> machine::look_up(std::string host, std::uint16_t port) {

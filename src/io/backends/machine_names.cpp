@@ -19,17 +19,17 @@ namespace {
 
 std::atomic<unsigned> lookups_count{0};
 
-/// What the task and the thread share; the last of them destroys it.
+/// Shared by the task and the thread; the last of them destroys it.
 struct lookup {
     explicit lookup(context& on) noexcept : done(on) {}
 
     std::mutex guard;
-    bool abandoned = false;  // the task has gone, and perhaps its context; guarded
+    bool abandoned = false;  // the task is destroyed, and perhaps its context; guarded
     resolved result{std::unexpected(make_error_code(errc::resolver_failed))};
     remote_event done;
 };
 
-/// The task's end of a lookup: says that it has gone, whichever way it goes.
+/// The task's side of a lookup. Marks the lookup as abandoned when the task ends in any way.
 class interest {
  public:
     explicit interest(std::shared_ptr<lookup> in) noexcept : in_(std::move(in)) {}
@@ -47,7 +47,7 @@ class interest {
 resolved ask_the_system(const std::string& host, std::uint16_t port) {
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;  // otherwise each address comes once per kind of socket
+    hints.ai_socktype = SOCK_STREAM;  // otherwise the result repeats each address per kind of socket
     addrinfo* found = nullptr;
     const int outcome = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
     if (outcome == EAI_NONAME || outcome == EAI_NODATA) return std::unexpected(make_error_code(errc::host_not_found));

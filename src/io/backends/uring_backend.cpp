@@ -28,7 +28,7 @@ namespace {
 
 using kernel::system_code;
 
-/// A socket. It lives until its owner has closed it and the ring has answered everything that was asked about it.
+/// A socket. It lives until its owner has closed it and the ring has completed all its submissions.
 struct uring_descriptor final : descriptor {
     uring_descriptor(context& on, int opened) noexcept : descriptor(on), state(opened) {}
 
@@ -37,16 +37,17 @@ struct uring_descriptor final : descriptor {
     operation* writer = nullptr;  // a parked send or connect
     std::uint32_t unanswered_count = 0;
     bool closed = false;
-    // Acceptors: armed once, the ring reports connection after connection; those that nobody awaits yet are kept here.
+    // For acceptors: once armed, the ring reports connection after connection. `kept` holds those that no task awaits
+    // yet.
     bool accepting = false;
-    bool pausing = false;  // the ring is asked to stop accepting: nobody waits, too many are kept, or it is closed
-    bool listed = false;   // among the backend's armed acceptors, until the ring has answered everything about it
+    bool pausing = false;  // the ring is asked to stop accepting: no task waits, too many are kept, or it is closed
+    bool listed = false;   // in `armed_`, until the ring has completed all its submissions
     std::vector<int> kept;
 };
 
 static_assert(sizeof(uring_descriptor) <= backend::socket_bytes_max);
 
-/// What an answer from the ring is about, in the low bits of its user data; the rest is a pointer.
+/// The subject of a completion, in the low bits of its user data. The other bits are a pointer.
 enum class subject : std::uint64_t {
     nobody = 0,
     operation_done = 1,
@@ -57,17 +58,17 @@ enum class subject : std::uint64_t {
     accept_cancel = 6
 };
 constexpr std::uint64_t subject_mask = 7;
-constexpr mode_t file_rights = 0666;  // of a new file, less the process's umask
+constexpr mode_t file_rights = 0666;  // of a new file, before the process's umask
 static_assert(alignof(operation) > subject_mask && alignof(uring_descriptor) > subject_mask &&
               alignof(file_operation) > subject_mask);
 
-// `operation::backend_note`. An operation that is asked to end completes when both its own answer and that of the
-// cancel have come, so that nothing in the ring names it any longer.
+// `operation::backend_note`. A cancelled operation ends when both its own completion and that of the cancel have come.
+// Then the ring no longer refers to it.
 constexpr std::uint8_t cancel_unanswered = 1;  // the ring has a cancel of this operation
-constexpr std::uint8_t ended = 2;              // its own answer has come, and waits for the cancel's
+constexpr std::uint8_t ended = 2;              // its own completion has come; that of the cancel has not
 
-/// Whether a cancel that was answered so has found nothing to end at that moment. The kernel reports this of an
-/// operation that is on its way from one attempt to the next, too: with MSG_WAITALL it may then wait for ever.
+/// Whether a cancel with this result found nothing to cancel. The kernel reports this also for an operation between two
+/// attempts, which with MSG_WAITALL may then wait forever.
 constexpr bool missed(int result) noexcept {
     return result == -ENOENT || result == -EALREADY;
 }
@@ -95,7 +96,7 @@ class uring_backend final : public kernel::kernel_backend {
     static constexpr unsigned submissions_max = 256;
     static constexpr unsigned completions_max = 4096;
     static constexpr std::size_t kept_connections_max = 64;
-    static constexpr long tear_down_pause_ns = 1'000'000;  // between two times of asking what cannot be ended yet
+    static constexpr long tear_down_pause_ns = 1'000'000;  // between two attempts to cancel all operations
 
     static uring_descriptor& own(descriptor& on) noexcept { return static_cast<uring_descriptor&>(on); }
     [[nodiscard]] int file_of(descriptor& on) const noexcept override { return own(on).state.file; }
@@ -130,18 +131,17 @@ class uring_backend final : public kernel::kernel_backend {
     io_uring ring_{};
     int wake_ = -1;
     bool enabled_ = false;
-    bool tearing_down_ = false;  // nothing is submitted again
-    bool orphaned_ = false;      // the ring is gone, and its thread was before
+    bool tearing_down_ = false;  // no further submissions
+    bool orphaned_ = false;      // the ring is closed, because its thread had ended
     std::thread::id thread_;
-    const uring_descriptor* last_sender_ = nullptr;  // since the last event; compared, never looked into
-    std::vector<uring_descriptor*> armed_;           // acceptors about which the ring has something
+    const uring_descriptor* last_sender_ = nullptr;  // since the last event; only compared, never dereferenced
+    std::vector<uring_descriptor*> armed_;           // acceptors with uncompleted submissions
     std::size_t open_count_ = 0;
-    std::size_t unanswered_count_ =
-        0;  // submissions of operations, acceptors and their cancels that the ring still has
+    std::size_t unanswered_count_ = 0;  // uncompleted submissions of operations, acceptors and cancels
 };
 
-// The system gives the memory of a ring that one thread has closed to the next ring, perhaps of another thread. Its own
-// order stands between the two, but a race detector does not see liburing's system calls: so we say the order again.
+// The system gives the memory of a closed ring to the next ring, perhaps of another thread. The kernel orders the two,
+// but a race detector does not see liburing's system calls. This counter repeats the order for it.
 std::atomic<std::uint32_t> rings_closed_count = 0;
 
 void close_ring(io_uring& ring) noexcept {
@@ -161,7 +161,8 @@ uring_backend::uring_backend() {
 
 void uring_backend::open_ring() {
     io_uring_params parameters{};
-    // Disabled at first: the thread that first uses the ring becomes its issuer, wherever the context was made.
+    // Disabled at first: the first thread that uses the ring becomes its issuer, on whichever thread the context was
+    // made.
     parameters.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
                        IORING_SETUP_SUBMIT_ALL | IORING_SETUP_R_DISABLED | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
     parameters.cq_entries = completions_max;
@@ -170,16 +171,16 @@ void uring_backend::open_ring() {
         static_cast<void>(rings_closed_count.load(std::memory_order_acquire));
         return;
     }
-    const char* why = "io_uring is refused";
+    const char* why = "io_uring is not available";
     if (result == -ENOSYS) why = "this kernel has no io_uring";
     if (result == -EINVAL) why = "this kernel's io_uring is older than Linux 6.1";
     if (result == -EPERM || result == -EACCES)
-        why = "io_uring is forbidden here (kernel.io_uring_disabled, or a seccomp filter)";
+        why = "this system forbids io_uring (kernel.io_uring_disabled, or a seccomp filter)";
     throw std::system_error(system_code(-result), why);
 }
 
 uring_backend::~uring_backend() {
-    CORRO_ASSERT(open_count_ == 0, "sockets are closed before their context is destroyed");
+    CORRO_ASSERT(open_count_ == 0, "sockets must be closed before their context is destroyed");
     if (!orphaned_) close_ring(ring_);
     ::close(wake_);
 }
@@ -193,12 +194,12 @@ void uring_backend::bind_to_this_thread() noexcept {
     enabled_ = true;
     // liburing 2.3 declares a function for this and does not export it.
     const long result = ::syscall(SYS_io_uring_register, ring_.ring_fd, IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
-    CORRO_ASSERT(result == 0, "a new ring can be enabled");
+    CORRO_ASSERT(result == 0, "enabling a new ring must succeed");
     arm_wake_up();
 }
 
-/// Gives the ring of another thread up. Acceptors that nobody awaits may be armed there: what they have taken is kept,
-/// and the next accept arms them again.
+/// Gives up the ring of another thread. Acceptors that no task awaits may be armed there. Keeps their accepted
+/// connections; the next accept arms them again.
 void uring_backend::leave_ring() noexcept {
     io_uring_cqe* answer = nullptr;
     unsigned head = 0;
@@ -207,7 +208,7 @@ void uring_backend::leave_ring() noexcept {
         reinterpret_cast<uring_descriptor*>(answer->user_data & ~subject_mask)->kept.push_back(answer->res);
     }
     for (uring_descriptor* const on : armed_) {
-        CORRO_ASSERT(on->reader == nullptr, "a context on io_uring with operations in flight stays on its thread");
+        CORRO_ASSERT(on->reader == nullptr, "a context on io_uring with operations in flight must stay on its thread");
         unanswered_count_ -= on->unanswered_count;
         on->unanswered_count = 0;
         on->accepting = false;
@@ -219,7 +220,7 @@ void uring_backend::leave_ring() noexcept {
     }
     armed_.clear();
     collected_count_ = 0;
-    CORRO_ASSERT(unanswered_count_ == 0, "a context on io_uring with operations in flight stays on its thread");
+    CORRO_ASSERT(unanswered_count_ == 0, "a context on io_uring with operations in flight must stay on its thread");
     close_ring(ring_);
 }
 
@@ -235,7 +236,7 @@ io_uring_sqe& uring_backend::next_submission() noexcept {
 }
 
 void uring_backend::arm_wake_up() noexcept {
-    // Multishot and edge-triggered: every write to the event is one answer, and nobody has to read it.
+    // Multishot and edge-triggered: every write to the event makes one completion, so no code reads it.
     io_uring_sqe& slot = next_submission();
     ::io_uring_prep_poll_multishot(&slot, wake_, POLLIN);
     slot.poll32_events |= static_cast<std::uint32_t>(EPOLLET);
@@ -249,7 +250,8 @@ std::expected<descriptor*, std::error_code> uring_backend::adopt(int file) noexc
 
 int uring_backend::detach(descriptor& on) noexcept {
     uring_descriptor& given = own(on);
-    CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr, "nothing waits on a socket that is given away");
+    CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr,
+                 "no operation may wait on a socket that is given away");
     if (given.listed && !orphaned_) {
         if (thread_ != std::this_thread::get_id()) bind_to_this_thread();
         if (given.accepting) pause_accepting(given);
@@ -258,7 +260,7 @@ int uring_backend::detach(descriptor& on) noexcept {
             dispatch_all();
         }
     }
-    // Nobody can be given what it has taken already.
+    // The connections that it has accepted already cannot be given away.
     for (const int taken : given.kept) ::close(taken);
     const int file = given.state.file;
     --open_count_;
@@ -289,7 +291,7 @@ void uring_backend::close(descriptor& on) noexcept {
     for (operation* parked : {closed.reader, closed.writer}) {
         if (parked != nullptr) cancel(*parked);
     }
-    // What was queued names the file by its number, which may soon be somebody else's: hand it to the kernel first.
+    // Queued submissions name the file by its number, which another file may soon have. So submits them first.
     if (closed.unanswered_count != 0) ::io_uring_submit(&ring_);
     ::close(closed.state.file);
     for (const int file : closed.kept) ::close(file);
@@ -301,44 +303,44 @@ bool uring_backend::start(operation& what) noexcept {
     uring_descriptor& on = own(*what.target);
     switch (what.kind) {
         case operation_kind::receive:
-            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            CORRO_ASSERT(on.reader == nullptr, "a socket can have only one read or accept at a time");
             if (on.state.should_try_reading() && kernel::attempt_receive(on.state, what)) return true;
             park(what, on.reader);
             submit_transfer(on, what);
             return false;
         case operation_kind::send:
-            CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
+            CORRO_ASSERT(on.writer == nullptr, "a socket can have only one write at a time");
             if (may_send_at_once(on) && on.state.should_try_writing() && kernel::attempt_send(on.state, what))
                 return true;
             park(what, on.writer);
             submit_transfer(on, what);
             return false;
         case operation_kind::receive_batch:
-            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            CORRO_ASSERT(on.reader == nullptr, "a socket can have only one read or accept at a time");
             if (on.state.should_try_reading() && kernel::attempt_receive_batch(on.state, what)) return true;
             park(what, on.reader);
             submit_transfer(on, what);
             return false;
         case operation_kind::send_batch:
-            CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
+            CORRO_ASSERT(on.writer == nullptr, "a socket can have only one write at a time");
             if (on.state.should_try_writing() && kernel::attempt_send_batch(on.state, what)) return true;
             park(what, on.writer);
             submit_transfer(on, what);
             return false;
         case operation_kind::wait_readable:
-            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            CORRO_ASSERT(on.reader == nullptr, "a socket can have only one read or accept at a time");
             if (kernel::attempt_wait(on.state, what)) return true;
             park(what, on.reader);
             submit_transfer(on, what);
             return false;
         case operation_kind::accept:
-            CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+            CORRO_ASSERT(on.reader == nullptr, "a socket can have only one read or accept at a time");
             if (accept_kept(on, what)) return true;
             park(what, on.reader);
             if (!on.accepting) submit_accept(on);
             return false;
         case operation_kind::connect:
-            CORRO_ASSERT(on.writer == nullptr, "a socket that connects does not write");
+            CORRO_ASSERT(on.writer == nullptr, "a socket that connects must not write");
             if (kernel::begin_connect(on.state, what)) return true;
             park(what, on.writer);
             submit_transfer(on, what);
@@ -347,8 +349,8 @@ bool uring_backend::start(operation& what) noexcept {
     return true;
 }
 
-/// An answer leaves at once, and so does every piece of a stream. But when one event makes many sockets send, then all
-/// but the first of them share one system call.
+/// Sends at once if one socket sends, so that replies and pieces of a stream are fast. If one event makes many sockets
+/// send, all but the first share one system call.
 bool uring_backend::may_send_at_once(uring_descriptor& on) noexcept {
     const bool is_first_or_same = last_sender_ == nullptr || last_sender_ == &on;
     last_sender_ = &on;
@@ -356,7 +358,7 @@ bool uring_backend::may_send_at_once(uring_descriptor& on) noexcept {
 }
 
 bool uring_backend::start_file(file_operation& what) noexcept {
-    // What the ring of Linux 6.1 has no call for is left to a thread.
+    // The ring of Linux 6.1 has no operation for these calls, so the thread pool does them.
     const bool is_for_the_pool = what.call == file_call::truncate || what.call == file_call::rename_new ||
                                  what.call == file_call::sync_directory;
     if (is_for_the_pool || orphaned_) return false;
@@ -409,14 +411,14 @@ void uring_backend::submit_transfer(uring_descriptor& on, operation& what) noexc
     switch (what.kind) {
         case operation_kind::receive:
             ::io_uring_prep_recv(&slot, on.state.file, what.data + what.bytes, left, all);
-            // Known to be empty: wait first, do not try first.
+            // The buffer is empty: waits without a first attempt.
             if (on.state.drained) slot.ioprio |= IORING_RECVSEND_POLL_FIRST;
             break;
         case operation_kind::send:
             ::io_uring_prep_send(&slot, on.state.file, what.data + what.bytes, left, MSG_NOSIGNAL | all);
             if (on.state.full) slot.ioprio |= IORING_RECVSEND_POLL_FIRST;
             break;
-        // The ring has no batches: it says when there is something to try, and the attempt is the plain call.
+        // The ring has no batches: it reports readiness, and a plain call makes the attempt.
         case operation_kind::wait_readable:
         case operation_kind::receive_batch: ::io_uring_prep_poll_add(&slot, on.state.file, POLLIN); break;
         case operation_kind::send_batch:
@@ -474,7 +476,7 @@ void uring_backend::cancel(operation& what) noexcept {
     if (orphaned_) return;
     uring_descriptor& on = own(*what.target);
     if (what.kind == operation_kind::accept) {
-        // The wait ends now. What the ring takes until it has stopped is kept for the next one.
+        // The wait ends now. Connections that the ring accepts until it stops are kept for the next accept.
         on.reader = nullptr;
         if (on.accepting) pause_accepting(on);
         --parked_count_;
@@ -482,7 +484,7 @@ void uring_backend::cancel(operation& what) noexcept {
         owner().complete(what);
         return;
     }
-    // If it ends short of what it wanted, this is why.
+    // The reason if it ends with fewer bytes than wanted.
     what.status = ECANCELED;
     if ((what.backend_note & cancel_unanswered) == 0) submit_cancel(what);
 }
@@ -545,7 +547,7 @@ void uring_backend::dispatch_one() noexcept {
     }
 }
 
-/// One submission about `on` has been answered for good.
+/// Counts one submission of `on` as completed.
 void uring_backend::answered(uring_descriptor& on) noexcept {
     --unanswered_count_;
     if (--on.unanswered_count != 0) return;
@@ -620,7 +622,7 @@ void uring_backend::on_cancel_answered(operation& what, int result) noexcept {
 }
 
 void uring_backend::on_accept_cancel_answered(uring_descriptor& on, int result) noexcept {
-    // An acceptor that has been armed again since then is not meant.
+    // Does not apply to an acceptor that has been armed again since then.
     if (on.accepting && on.pausing && missed(result) && !tearing_down_) {
         on.pausing = false;
         pause_accepting(on);
@@ -635,7 +637,7 @@ void uring_backend::on_accepted(uring_descriptor& on, int result, std::uint32_t 
         if (result >= 0) ::close(result);
     } else if (result >= 0 && on.reader == nullptr) {
         on.kept.push_back(result);
-        // Nobody takes them: let the others wait in the kernel's queue, which is what its limit is for.
+        // No task takes them: further connections wait in the kernel's queue, which has its own limit.
         if (on.kept.size() >= kept_connections_max && on.accepting) pause_accepting(on);
     } else if (on.reader != nullptr) {
         operation& what = *on.reader;
@@ -658,7 +660,7 @@ void uring_backend::on_accepted(uring_descriptor& on, int result, std::uint32_t 
 
 void uring_backend::wake() noexcept {
     const std::uint64_t one = 1;
-    // It fails only when the counter is full, and then an answer is on its way already.
+    // It fails only if the counter is full, and then a completion is on its way already.
     [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
 }
 
@@ -666,13 +668,14 @@ void uring_backend::tear_down() noexcept {
     if (!enabled_) return;
     tearing_down_ = true;
     if (thread_ != std::this_thread::get_id()) {
-        // The thread that used the ring has ended, and the kernel cancelled what it had in flight before it was gone.
+        // The thread that used the ring has ended. The kernel cancelled its operations in flight before that.
         close_ring(ring_);
         orphaned_ = true;
         return;
     }
     while (unanswered_count_ != 0) {
-        // One time of asking is not enough: see `missed`. What cannot be ended, such as a sync, is waited for.
+        // Repeats, because one attempt is not enough (see `missed`). Waits for operations that cannot be cancelled,
+        // such as a sync.
         const std::size_t before_count = unanswered_count_;
         submit_cancel_of_all();
         ::io_uring_submit_and_wait(&ring_, 1);

@@ -93,12 +93,12 @@ bool file::is_at(const std::string& path) const noexcept {
 }
 
 void file::close() noexcept {
-    CORRO_ASSERT(under_way_count_ == 0, "a file is closed when nothing is under way on it");
+    CORRO_ASSERT(under_way_count_ == 0, "a file with an operation in progress must not be closed");
     if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
 void file::take(file& other) noexcept {
-    CORRO_ASSERT(other.under_way_count_ == 0, "a file is moved when nothing is under way on it");
+    CORRO_ASSERT(other.under_way_count_ == 0, "a file with an operation in progress must not be moved");
     file_ = std::exchange(other.file_, -1);
     faults_ = other.faults_;
 }

@@ -31,7 +31,7 @@ std::string text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Breaks the `which`-th call of a kind, and counts them.
+/// Makes the `which`-th call of a kind fail, and counts the calls.
 class nth_call_breaks final : public file_faults {
  public:
     nth_call_breaks(file_call what, int which, file_fault how) noexcept : what_(what), which_(which), how_(how) {}
@@ -352,7 +352,7 @@ TEST_P(files, every_kind_of_call_can_be_made_to_fail) {
             EXPECT_EQ(error, expected(file_call::rename));
             error = co_await disk.sync_directory(folder);
             EXPECT_EQ(error, expected(file_call::sync_directory));
-            // g++ 12 destroys a temporary of `?:` inside a co_await expression twice: it has a name.
+            // A named variable, because g++ 12 destroys a temporary of `?:` in a co_await expression twice.
             const std::string remaining = broken == file_call::rename ? name : name + "b";
             error = co_await disk.remove(remaining);
             EXPECT_EQ(error, expected(file_call::remove));
@@ -414,7 +414,7 @@ TEST_P(files, a_context_may_go_while_calls_are_under_way) {
 CORRO_ON_EVERY_BACKEND(files);
 
 TEST(file_pool, has_no_thread_before_it_is_needed_and_never_many) {
-    // Other tests of this program may have used it: each test is a process of its own under ctest.
+    // Other tests of this program may have used the pool. Under ctest each test has its own process.
     const std::size_t before = file_pool::instance().threads_count();
     context ring{context_options(epoll_platform())};
     const auto body = [](context* on) -> task<> {

@@ -1,5 +1,5 @@
-// A stop that comes together with a part of what the operation waits for. On io_uring the operation, its cancel and the
-// bytes may then reach the kernel by one system call; the stop must not be lost on the way.
+// A stop that comes together with a part of the bytes that the operation waits for. On io_uring the operation, its
+// cancel and the bytes may then reach the kernel in one system call. The stop must not be lost.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ std::vector<std::byte> zeros(std::size_t size) {
     return std::vector<std::byte>(size);
 }
 
-/// A stream, and its other end, which is used by plain calls: what they do happens at once, on every backend.
+/// A stream and its other end. The test uses the other end by plain calls, which take effect at once on every backend.
 class local_pair {
  public:
     explicit local_pair(context& on) {
@@ -74,7 +74,7 @@ task<> stop_a_read(context* on) {
     children.request_stop();
     co_await children.join();
     EXPECT_EQ(got.error, condition::canceled) << got.error.message();
-    // What came is either counted or still there.
+    // Every byte is either counted or still readable.
     std::vector<std::byte> rest = zeros(8 - got.bytes);
     local.write_four();
     const io_result second = co_await local.near.read_exact(rest);

@@ -1,6 +1,5 @@
-// A stop at every point at which a task can wait: before it waits, while it waits, when what it waits for has come but
-// it has not run yet, and afterwards; once and twice. A wait that was stopped takes nothing: what came is there for the
-// next.
+// Stops a task at every suspension point: before it waits, while it waits, after the event but before it runs, and
+// afterwards; once and twice. A stopped wait takes nothing: the next wait gets the event.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -34,16 +33,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// One place at which a task can wait.
+/// One kind of wait of a task.
 struct suspension_point {
     suspension_point(std::string called, std::function<task<std::error_code>()> waits) noexcept
         : name(std::move(called)), wait(std::move(waits)) {}
 
     std::string name;
     std::function<task<std::error_code>()> wait;
-    std::function<task<>()> complete;  // lets one wait end well; none where only time does
-    std::function<task<>()> prepare;   // makes sure that the next wait waits
-    bool may_end_by_itself = false;    // it is not in our hands whether the wait ends before the stop
+    std::function<task<>()> complete;  // lets one wait succeed; empty if only time does
+    std::function<task<>()> prepare;   // makes the next wait block
+    bool may_end_by_itself = false;    // the wait may end before the stop
 };
 
 task<> call(std::function<void()> what) {
@@ -92,7 +91,7 @@ task<> stop_in_every_phase(context* on, suspension_point* at) {
             EXPECT_FALSE(end) << where << ": " << end.message();
         } else if (end) {
             EXPECT_EQ(end, condition::canceled) << where << ": " << end.message();
-            // What came for the stopped wait is there for this one.
+            // This wait gets the event that came for the stopped one.
             const auto next = co_await with_timeout(test_patience, at->wait());
             EXPECT_TRUE(next.has_value() && !*next) << where;
         }
@@ -103,7 +102,7 @@ class cancellation : public on_backend {
  protected:
     void stop_at(suspension_point at) { block_on(ctx, stop_in_every_phase(&ctx, &at)); }
 
-    /// An event, a semaphore and so on: anything with a wait and a call that ends it.
+    /// Tests an object with a wait and a call that ends it, such as an event or a semaphore.
     template <class Waited, class Wait, class End>
     void stop_at(std::string name, std::shared_ptr<Waited> waited, Wait wait, End end) {
         suspension_point at(std::move(name), [waited, wait] { return wait(waited.get()); });
@@ -291,7 +290,7 @@ task<std::error_code> write_one(Stream* to) {
     const io_result sent = co_await to->write_all(block);
     co_return sent.error;
 }
-/// Writes until nothing more goes in.
+/// Writes until the buffer is full.
 template <class Stream>
 task<> fill(Stream* to) {
     const std::vector<std::byte> block(std::size_t{1} << 20U);

@@ -37,17 +37,17 @@ context::context(std::unique_ptr<backend> own, context_options options)
 }
 
 context::~context() {
-    CORRO_ASSERT(!running_, "a context is destroyed after it has stopped running");
+    CORRO_ASSERT(!running_, "a running context must not be destroyed");
     backend_->tear_down();
     tearing_down_ = true;
     ready_.clear();
     after_events_.clear();
-    // What other threads delivered may hold frames of its own; it arrives, and is destroyed with the rest.
+    // Items that other threads delivered may own frames. They arrive here and are destroyed with the rest.
     do {
         roots_->destroy_children();
     } while (take_deliveries());
     roots_.reset();
-    // A thread that was about to wake this loop may still be at it.
+    // Another thread may still be in its call that wakes this loop.
     while (wake_ups_done_count_.load(std::memory_order_acquire) != wake_ups_owed_count_) std::this_thread::yield();
 }
 
@@ -60,14 +60,14 @@ void context::on_stop_message(remote_item&, context& self) noexcept {
     self.stopped_ = true;
 }
 
-/// Stands for the sleeping loop in `deliveries_`; no item has its address.
+/// Marks the sleeping loop in `deliveries_`. No item has this address.
 remote_item* context::asleep() noexcept {
     static constinit remote_item mark{nullptr, nullptr};
     return &mark;
 }
 
 void context::enter() noexcept {
-    CORRO_ASSERT(!running_, "a context is run by one thread, and not from within its own tasks");
+    CORRO_ASSERT(!running_, "only one thread may run a context, and none of its own tasks may");
     running_ = true;
     grant_credit();
 }
@@ -109,7 +109,7 @@ void context::resume_ready() noexcept {
         grant_credit();
         resumed_since_look_ = true;
         ready_.pop().waiter.resume();
-        // Plain code waits for one coroutine: it goes on as soon as that has ended.
+        // Plain code waits for one coroutine and continues as soon as that has ended.
         if (until_ && until_.done()) return;
     }
 }
@@ -131,7 +131,7 @@ void context::turn() noexcept {
     if (!timers_.empty() || busy_poll_.count() > 0) {
         now = platform_->now();
         if (resumed_since_look_ && backend_->parked_count() != 0 && timers_.is_due(now)) {
-            // What has arrived by now counts before the timers that fire now: data beats its own timeout.
+            // Data that has arrived by now comes before the timers that fire now: data wins over its own timeout.
             resumed_since_look_ = false;
             backend_->wait(std::chrono::nanoseconds(0));
             while (backend_->collected_count() != 0) backend_->dispatch_one();
@@ -139,7 +139,7 @@ void context::turn() noexcept {
         timers_.advance(now);
     }
     if (!ready_.empty()) {
-        // More to do already; still give I/O its turn, if anybody waits for some.
+        // Tasks are ready. Still polls for I/O once if a task waits for it.
         if (backend_->parked_count() != 0) backend_->wait(std::chrono::nanoseconds(0));
         return;
     }
@@ -149,7 +149,7 @@ void context::turn() noexcept {
 
 void context::poll_or_sleep(steady_time now) noexcept {
     using std::chrono::nanoseconds;
-    if (timers_.has_newcomers()) return;  // a timer's firing armed another; it wants its deadline first
+    if (timers_.has_newcomers()) return;  // a timer that fired armed another; its deadline is computed first
     nanoseconds timeout(-1);
     if (!timers_.empty() || busy_poll_.count() > 0) {
         const steady_time idle_since = now;
@@ -179,8 +179,8 @@ void context::deliver(remote_item& item) noexcept {
     do {
         item.next_remote = first == asleep() ? nullptr : first;
     } while (!deliveries_.compare_exchange_weak(first, &item, std::memory_order_acq_rel, std::memory_order_relaxed));
-    // Once the item is there, whoever waited for it may go on and destroy the context; unless it sleeps and we owe it
-    // the wake-up, which it waits for in its destructor.
+    // Once the item is in the list, its receiver may continue and destroy the context. If the loop sleeps, we must
+    // still wake it; the destructor waits for that.
     if (first != asleep()) return;
     backend_->wake();
     wake_ups_done_count_.fetch_add(1, std::memory_order_release);

@@ -15,9 +15,9 @@
 namespace corro::io {
 namespace {
 
-/// At most so many tasks are taken from a queue at once.
+/// The largest number of tasks that a runner takes from a queue at once.
 constexpr std::size_t share_max = 64;
-/// So often a runner that has nothing at all to do looks again before it sleeps: some ten microseconds.
+/// The number of times a runner without work searches before it sleeps: about ten microseconds.
 constexpr int searches_max = 40;
 
 using void_promise = detail::task_promise<void>;
@@ -27,7 +27,8 @@ task<void> task_of(remote_item& queued) noexcept {
     return task<void>(task<void>::handle::from_promise(promise));
 }
 
-/// Which queue of which group a thread used last. Only a hint: the group may be gone, and another may have its address.
+/// The group and queue that a thread used last. Only a hint: the group may be destroyed, and another may have its
+/// address.
 struct home {
     const context_group* group = nullptr;
     std::size_t index = 0;
@@ -36,7 +37,7 @@ constinit thread_local home last_home{};
 
 }  // namespace
 
-/// One context, its tasks and the queue of new ones. It is the hook that hears of the end of each of its tasks.
+/// One context, its tasks and the queue of new tasks. It is also the completion hook of its tasks.
 struct context_group::lane : detail::completion_hook {
     lane(context_group* of, context_options options)
         : completion_hook(&on_finished), group(of), own(options), look(own) {
@@ -49,7 +50,7 @@ struct context_group::lane : detail::completion_hook {
         }
     }
 
-    /// Destroys the tasks together with the frame in which it lies.
+    /// Destroys the tasks when the frame that holds it is destroyed.
     class owner {
      public:
         explicit owner(lane* of) noexcept : of_(of) {}
@@ -67,7 +68,7 @@ struct context_group::lane : detail::completion_hook {
      private:
         lane* of_;
     };
-    /// Parked for ever, so that the tasks are torn down when the context is.
+    /// Never ends, so that the context's teardown also destroys the tasks.
     static task<void> keep(owner) {
         const std::suspend_always parked;
         co_await parked;
@@ -83,8 +84,8 @@ struct context_group::lane : detail::completion_hook {
         waiting_count.store(waiting_count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 
-    /// Takes a share of what waits here and leaves as much for each of the other runners. @return null if there is
-    /// none.
+    /// Takes a share of the waiting tasks and leaves an equal share for each other runner. @return null if no task
+    /// waits.
     remote_item* pop_share(std::size_t runners) noexcept {
         if (waiting_count.load(std::memory_order_relaxed) == 0) return nullptr;
         const std::scoped_lock lock(guard);
@@ -121,11 +122,11 @@ struct context_group::lane : detail::completion_hook {
         if (promise.failed()) [[unlikely]]
             mine.group->fail(promise.failure());
         task<void>::handle::from_promise(promise).destroy();
-        // Whoever feeds the context tells the others, unless he sleeps.
+        // `feed` publishes the count itself, unless it sleeps.
         if (mine.running == nullptr && mine.feeder_sleeps) mine.publish();
         return std::noop_coroutine();
     }
-    /// Tells the others how many tasks have ended here; and everybody, if those were the last.
+    /// Publishes the number of ended tasks. Wakes all runners if these were the last ones.
     void publish() noexcept {
         if (ended_count.load(std::memory_order_relaxed) != finished_count) ended_count.store(finished_count);
         if (group->all_ended()) group->wake_everybody();
@@ -135,15 +136,16 @@ struct context_group::lane : detail::completion_hook {
     bool idle = false;   // guarded by the group
     bool taken = false;  // guarded by the group
 
-    // Of the thread that runs the lane. The context is destroyed before what its frames refer to.
+    // These belong to the thread that runs the lane. The context is destroyed before the members that its frames refer
+    // to.
     bool feeder_sleeps = false;
     std::uint64_t finished_count = 0;
     detail::promise_base* running = nullptr;
     context own;
-    remote_event look;  // there is something to do, or nothing will ever be again
+    remote_event look;  // set when there is work, or when there will be no more work
     std::atomic<std::uint64_t> ended_count{0};
 
-    alignas(64) detail::spin_lock guard;  // guards what follows; the counts are read without it
+    alignas(64) detail::spin_lock guard;  // guards the members below; the counts are read without it
     remote_item* first = nullptr;
     remote_item* last = nullptr;
     std::atomic<std::size_t> waiting_count{0};
@@ -151,12 +153,12 @@ struct context_group::lane : detail::completion_hook {
 };
 
 context_group::context_group(std::size_t contexts_count, context_options options) {
-    CORRO_ASSERT(contexts_count != 0, "a group has at least one context");
+    CORRO_ASSERT(contexts_count != 0, "a group must have at least one context");
     for (std::size_t i = 0; i < contexts_count; ++i) lanes_.push_back(std::make_unique<lane>(this, options));
 }
 
 context_group::~context_group() {
-    CORRO_ASSERT(runners_count_ == 0, "nobody runs a group that is destroyed");
+    CORRO_ASSERT(runners_count_ == 0, "a running group must not be destroyed");
 }
 
 std::size_t context_group::size() const noexcept {
@@ -191,8 +193,8 @@ void context_group::release() noexcept {
     if (all_ended()) wake_everybody();
 }
 
-/// What has ended is counted before what has begun: both only grow and the former never exceeds the latter, so when the
-/// sums are equal, there was a moment between the two at which nothing was under way.
+/// Sums the ended tasks before the begun tasks. Both only grow, and the first never exceeds the second. So if the sums
+/// are equal, there was a moment between the two at which no task was running.
 bool context_group::all_ended() const noexcept {
     std::uint64_t ended_count = holds_ended_count_.load();
     for (const auto& each : lanes_) ended_count += each->ended_count.load();
@@ -221,7 +223,7 @@ context_group::lane& context_group::loop_of_this_thread() noexcept {
 void context_group::spawn(task<void> child) noexcept {
     CORRO_ASSERT(child.valid(), "an empty task cannot be spawned");
     loop_of_this_thread().push(std::move(child));
-    // Either this sees who has become idle or given up its search, or they see the task (`lie_down`).
+    // Either this thread sees a runner that became idle, or that runner sees the task (`lie_down`).
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (idle_count_.load(std::memory_order_relaxed) != 0 && searching_count_.load(std::memory_order_relaxed) == 0) {
         wake_one();
@@ -233,7 +235,7 @@ void context_group::spawn_at(std::size_t index, task<void> child) noexcept {
     remote_spawn(lanes_[index]->own, counted(this, std::move(child)));
 }
 
-/// Moves an idle runner to searching, and wakes it.
+/// Changes an idle runner to searching, and wakes it.
 void context_group::wake_one() noexcept {
     lane* sleeper = nullptr;
     {
@@ -256,7 +258,7 @@ bool context_group::anything_waits() const noexcept {
                        [](const auto& each) { return each->waiting_count.load(std::memory_order_relaxed) != 0; });
 }
 
-/// Starts a share of the first queue in which something waits, its own before the others'.
+/// Starts a share of the first queue with waiting tasks. Looks at its own queue first.
 bool context_group::take_something(lane& mine) noexcept {
     remote_item* taken = mine.pop_share(lanes_.size());
     for (std::size_t i = 0; taken == nullptr && i != lanes_.size(); ++i) taken = lanes_[i]->pop_share(lanes_.size());
@@ -268,7 +270,7 @@ bool context_group::take_something(lane& mine) noexcept {
     return true;
 }
 
-/// Looks around for a while. @return Whether something was started.
+/// Searches the queues for a while. @return Whether a task was started.
 bool context_group::search(lane& mine) noexcept {
     for (int i = 0; i != searches_max && !stopped_.load(std::memory_order_relaxed); ++i) {
         if (anything_waits() && take_something(mine)) return true;
@@ -277,7 +279,7 @@ bool context_group::search(lane& mine) noexcept {
     return false;
 }
 
-/// From searching to idle. Whoever spawns after this sees it; what was spawned before is seen here.
+/// Changes from searching to idle. A later spawn sees the idle runner; an earlier spawn is seen here.
 void context_group::lie_down(lane& mine) noexcept {
     {
         const std::scoped_lock lock(guard_);
@@ -289,7 +291,7 @@ void context_group::lie_down(lane& mine) noexcept {
     if (anything_waits()) wake_one();
 }
 
-/// Keeps one context supplied, until there is nothing more to do.
+/// Supplies one context with tasks until all tasks have ended.
 task<void> context_group::feed(context_group* group, lane* mine) {
     bool searching = false;
     while (!group->stopped_.load(std::memory_order_acquire)) {
@@ -298,16 +300,16 @@ task<void> context_group::feed(context_group* group, lane* mine) {
             mine->publish();
             if (group->all_ended()) break;
             if (!std::exchange(searching, true)) group->searching_count_.fetch_add(1);
-            // Only who has nothing else to do looks around; the others' sockets would have to wait.
+            // Only a runner without tasks searches: the tasks of other runners would wait for their sockets meanwhile.
             found = mine->running == nullptr && group->search(*mine);
         }
         if (found) {
-            // The last to stop searching sends the next, if there is more than he has taken.
+            // The last searching runner wakes another one if more tasks wait.
             if (std::exchange(searching, false) && group->searching_count_.fetch_sub(1) == 1 &&
                 group->anything_waits()) {
                 group->wake_one();
             }
-            // Behind the tasks just taken: the next share comes when they have had their turn.
+            // Yields, so that the tasks just taken run before the next share is taken.
             co_await yield();
             continue;
         }
@@ -316,7 +318,7 @@ task<void> context_group::feed(context_group* group, lane* mine) {
         co_await mine->look.wait();
         mine->feeder_sleeps = false;
         const std::scoped_lock lock(group->guard_);
-        // Whoever found this runner idle counted it as searching; a signal to everybody did not.
+        // `wake_one` has counted this runner as searching; a signal to all runners has not.
         if (std::exchange(mine->idle, false)) {
             group->idle_count_.fetch_sub(1);
             group->searching_count_.fetch_add(1);
@@ -326,7 +328,7 @@ task<void> context_group::feed(context_group* group, lane* mine) {
     if (searching) group->searching_count_.fetch_sub(1);
 }
 
-/// Runs what can go on at once.
+/// Runs the tasks that can continue at once.
 task<void> context_group::drain(context_group* group, lane* mine) {
     for (bool more = true; more && !group->stopped_.load(std::memory_order_acquire);) {
         more = group->take_something(*mine);
@@ -335,7 +337,7 @@ task<void> context_group::drain(context_group* group, lane* mine) {
     mine->publish();
 }
 
-/// A lane that nobody runs and that has unfinished tasks; else the home of this thread; else any. It becomes its home.
+/// Returns a free lane with unfinished tasks, else this thread's home, else any. It becomes the thread's home.
 context_group::lane& context_group::enter_lane() {
     lane* mine = &loop_of_this_thread();
     const std::scoped_lock lock(guard_);
@@ -346,7 +348,7 @@ context_group::lane& context_group::enter_lane() {
     const auto best = std::max_element(lanes_.begin(), lanes_.end(),
                                        [&](const auto& a, const auto& b) { return merit(*a) < merit(*b); });
     mine = best->get();
-    CORRO_ASSERT(!mine->taken, "a group is run by at most as many threads as it has contexts");
+    CORRO_ASSERT(!mine->taken, "a group must not be run by more threads than it has contexts");
     last_home.index = static_cast<std::size_t>(best - lanes_.begin());
     mine->taken = true;
     ++runners_count_;

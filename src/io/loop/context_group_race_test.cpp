@@ -98,7 +98,7 @@ TEST_P(group, threads_that_spawn_and_poll_do_everything_between_them) {
     for (int i = 0; i < 2; ++i) threads.emplace_back(work);
     work();
     for (std::thread& each : threads) each.join();
-    // Those that had yielded may lie on any of the three contexts.
+    // Tasks that had yielded may be on any of the three contexts.
     threads.clear();
     for (int i = 0; i < 2; ++i) threads.emplace_back([&three] { three.run(); });
     three.run();

@@ -114,7 +114,7 @@ TEST_P(context_on, after_events_lets_everybody_go_first_whose_event_was_collecte
         co_await after_events();
         *seen = *count;
     };
-    // At once and past the backend, so that the loop finds all of it together.
+    // Writes at once and without the backend, so that the loop finds all data together.
     const auto writer = [](const std::vector<int>* to) -> task<> {
         co_await yield();  // the readers wait by now
         for (const int each : *to) EXPECT_EQ(::write(each, "x", 1), 1);

@@ -1,4 +1,4 @@
-// Faults that other libraries of this kind have, each as a test that this one has not.
+// Faults of other libraries of this kind. Each test checks that this library does not have one of them.
 #include <gtest/gtest.h>
 #include <sys/time.h>
 
@@ -43,11 +43,11 @@ TEST_P(faults, timeout_around_a_read_that_had_data_returns_the_data) {
         tcp_pair pair = co_await make_tcp_pair(on);
         std::array<std::byte, 8> buffer{};
         for (int round = 0; round < 20; ++round) {
-            // The data was there before the read, and the time was up before it began.
+            // The data arrived before the read, and the timeout expired before it began.
             co_await pair.client.write_all(four_bytes);
             const auto past = co_await with_deadline(on->now() - 1s, pair.server.read_some(buffer));
             EXPECT_TRUE(past.has_value() && past->bytes == 4U);
-            // The read waits; data and timeout come in one turn of the loop.
+            // The read waits. Data and timeout come in one turn of the loop.
             const auto late = [](context* here, tcp_stream* from) -> task<> {
                 co_await yield();
                 const steady_time due = here->now() + 1ms;
@@ -60,7 +60,7 @@ TEST_P(faults, timeout_around_a_read_that_had_data_returns_the_data) {
             };
             const auto [bytes, done] = co_await when_all(reads(&pair.server, buffer), late(on, &pair.client));
             EXPECT_EQ(done, std::monostate());
-            // Where the machine was so slow that time was up before the write, the bytes are still in the stream.
+            // On a machine so slow that the timeout expired before the write, the bytes are still in the stream.
             if (bytes == 0) {
                 const io_result kept = co_await pair.server.read_exact(std::span(buffer).first(4));
                 EXPECT_TRUE(kept.ok());
@@ -73,8 +73,7 @@ TEST_P(faults, timeout_around_a_read_that_had_data_returns_the_data) {
 }
 
 TEST_P(faults, data_and_timeout_in_one_turn_give_the_data) {
-    // As above, with nothing left to chance: the timer is armed while the loop stands still, and falls due with the
-    // data.
+    // As above, but deterministic: the timer is armed while the loop is blocked, and is due together with the data.
     const auto body = [](context* on) -> task<> {
         tcp_pair pair = co_await make_tcp_pair(on);
         for (int round = 0; round < 20; ++round) {
@@ -121,7 +120,7 @@ TEST_P(faults, destroyed_acceptor_swallows_no_completion_of_other_sockets) {
             children.spawn(accepts(&*acceptor));
             co_await yield();
             co_await yield();
-            // Half of the data before the acceptor goes, half after it, all within one turn.
+            // Half of the data comes before the acceptor closes, half after it, all within one turn.
             for (std::size_t i = 0; i < pairs_count; ++i) {
                 if (i == pairs_count / 2) acceptor->close();
                 const io_result sent = co_await pairs[i].client.write_some(four_bytes);
@@ -135,8 +134,8 @@ TEST_P(faults, destroyed_acceptor_swallows_no_completion_of_other_sockets) {
 }
 
 TEST_P(faults, signal_handler_that_interrupts_a_lock_of_its_own_library_does_not_wait_for_it) {
-    // The alarm strikes again and again while this thread opens and closes sets and posts to the loop: a handler that
-    // took any lock which those calls hold would wait for itself for ever.
+    // Alarms interrupt this thread while it opens and closes sets and posts to the loop. A handler that took a lock of
+    // those calls would deadlock.
     auto watched = signal_set::open(ctx, {SIGALRM});
     ASSERT_TRUE(watched);
     itimerval storm{};
@@ -195,7 +194,7 @@ TEST_P(faults, request_stop_makes_no_system_call_for_its_waiters) {
     GTEST_SKIP() << "a sanitizer makes system calls of its own";
 #endif
     EXPECT_EXIT(stop_a_thousand_waiters_without_the_kernel(GetParam()), testing::ExitedWithCode(0), "");
-    // And the rule does catch what it should.
+    // The rule catches a violation.
     EXPECT_EXIT(
         {
             if (!forbid_system_calls()) ::_exit(2);
@@ -208,8 +207,8 @@ TEST_P(faults, request_stop_makes_no_system_call_for_its_waiters) {
 constexpr std::size_t large_transfer_bytes = std::size_t{64} << 20U;
 
 TEST_P(faults, large_writes_are_not_rationed_by_the_number_of_operations) {
-    // What may go on without leaving the task is counted in bytes: a large transfer is resumed a few times per megabyte
-    // and not once per small part, and the turns of others in between are as rare.
+    // The budget of a task without a turn of the loop counts bytes. A large transfer resumes a few times per megabyte,
+    // not once per small part, and other tasks get as many turns.
     const auto body = [](context* on) -> task<> {
         auto pair = unix_stream::pair(*on);
         EXPECT_TRUE(pair);
@@ -271,10 +270,10 @@ TEST_P(faults, small_operations_that_never_wait_still_let_the_others_in) {
                 longest = std::max(longest, alone);
             }
             *done = true;
-            // Two operations per round, each a change of socket and direction but the first.
+            // Two operations per round. Each except the first changes socket and direction.
             EXPECT_LE(longest, 3);
         };
-        // The bystander first: while nobody is ready, a task may run on for longer.
+        // The bystander starts first: a task may run longer while no other task is ready.
         const auto [a, b] = co_await when_all(bystander(&over, &turns_count), busy(&*pair, &over, &turns_count));
         EXPECT_EQ(a, b);
     };
@@ -282,7 +281,7 @@ TEST_P(faults, small_operations_that_never_wait_still_let_the_others_in) {
 }
 
 TEST_P(faults, none_of_sixteen_connections_waits_many_times_longer_than_the_others) {
-    // Waiting is counted in answers to the others, which does not depend on how fast the machine is.
+    // Counts waiting in replies to other tasks, which does not depend on the speed of the machine.
     constexpr std::size_t pairs_count = 16;
     const auto body = [](context* on) -> task<> {
         std::vector<tcp_pair> pairs;
@@ -372,7 +371,7 @@ TEST_P(faults, no_thread_exists_that_nobody_needs) {
     EXPECT_EQ(threads_count(), before);
 }
 
-// A socket is one pointer; what it points to is bounded where each backend defines it (`socket_bytes_max`).
+// A socket is one pointer. Each backend bounds the object behind it (`socket_bytes_max`).
 static_assert(sizeof(tcp_stream) == sizeof(void*));
 static_assert(sizeof(tcp_acceptor) == sizeof(void*));
 static_assert(sizeof(udp_socket) == sizeof(void*));
@@ -384,19 +383,19 @@ TEST_P(faults, a_tcp_socket_is_small) {
     EXPECT_LE(sizeof(tcp_stream) + backend::socket_bytes_max, 136U);
 }
 
-/// Exits with 0 if a context behaves as it should where io_uring is forbidden.
+/// Exits with 0 if a context behaves as specified on a system that forbids io_uring.
 void use_contexts_without_io_uring() {
     if (!forbid_io_uring()) ::_exit(2);
     try {
         const context refused{context_options(uring_platform())};
         ::_exit(3);
     } catch (const std::system_error& error) {
-        if (std::string_view(error.what()).find("io_uring is forbidden here") == std::string_view::npos) ::_exit(4);
+        if (std::string_view(error.what()).find("this system forbids io_uring") == std::string_view::npos) ::_exit(4);
     }
     context second_best{context_options(uring_if_possible_platform())};
     if (second_best.backend_name() != "epoll") ::_exit(5);
-    if (second_best.backend_notice().find("io_uring is forbidden here") == std::string::npos) ::_exit(6);
-    if (second_best.backend_notice().find("epoll takes its place") == std::string::npos) ::_exit(7);
+    if (second_best.backend_notice().find("this system forbids io_uring") == std::string::npos) ::_exit(6);
+    if (second_best.backend_notice().find("using epoll instead") == std::string::npos) ::_exit(7);
     const bool canceled = static_cast<bool>(block_on(second_best, sleep_for(1ms)));
     ::_exit(canceled ? 8 : 0);
 }

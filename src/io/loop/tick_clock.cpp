@@ -13,7 +13,7 @@ namespace corro::io {
 
 std::uint64_t monotonic_ns() noexcept {
     timespec now{};
-    // Cannot fail: the clock exists on every Linux and the pointer is good.
+    // Cannot fail: every Linux has the clock, and the pointer is valid.
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
@@ -21,8 +21,8 @@ std::uint64_t monotonic_ns() noexcept {
 #if defined(__x86_64__)
 namespace {
 
-/// Two halves of a calibration on a machine that keeps its rate differ by their own reading errors. More than this on
-/// top of it is another rate.
+/// On a machine with a constant rate, the two halves of a calibration differ only by their reading errors. A difference
+/// beyond that and this bound means another rate.
 constexpr std::uint64_t halves_apart_ppb_max = 100'000;
 
 bool has_invariant_tsc() noexcept {
@@ -41,7 +41,7 @@ bool has_hypervisor() noexcept {
     return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & (1U << 31)) != 0;
 }
 
-/// Both clocks at nearly the same moment: the counter stood within `ticks` +- `width` / 2 when the other one said `ns`.
+/// Both clocks at nearly the same moment: the counter was within `ticks` +- `width` / 2 when the other clock was `ns`.
 struct paired_reading {
     std::uint64_t ticks;
     std::uint64_t width;
@@ -49,7 +49,7 @@ struct paired_reading {
 };
 
 paired_reading read_both() noexcept {
-    // The narrowest of several: an interrupt or a lost time slice makes a reading wide, never narrow.
+    // Takes the narrowest of several readings: an interrupt or a lost time slice makes a reading wide, never narrow.
     constexpr int attempts_max = 32;
     paired_reading best{.ticks = 0, .width = ~std::uint64_t{0}, .ns = 0};
     for (int i = 0; i < attempts_max; ++i) {
@@ -71,7 +71,7 @@ struct rate {
 rate rate_between(const paired_reading& a, const paired_reading& b) noexcept {
     const auto ticks = static_cast<double>(b.ticks - a.ticks);
     const auto ns = static_cast<double>(b.ns - a.ns);
-    // Each end is off by half its width at most, and CLOCK_MONOTONIC has steps of a nanosecond.
+    // The error of each end is at most half its width, and CLOCK_MONOTONIC has steps of a nanosecond.
     const double error = (static_cast<double>(a.width) + static_cast<double>(b.width)) / 2 / ticks + 1 / ns;
     return {ticks / ns, error};
 }

@@ -7,7 +7,7 @@
 namespace corro::io {
 namespace {
 
-/// Lets `wait_ns` pass on the system's clock and reports how long it was by both.
+/// Waits for `wait_ns` on the system's clock and measures the interval by both clocks.
 struct both_lengths {
     std::uint64_t system_low;   ///< the interval is at least this long
     std::uint64_t system_high;  ///< and at most this long
@@ -28,7 +28,7 @@ both_lengths measure(const tick_clock& clock, std::uint64_t wait_ns) {
 
 void expect_agreement(const tick_clock& clock) {
     const both_lengths lengths = measure(clock, 10'000'000);
-    // Half a per mille for what the system may do to its own clock, the stated error of ours, and a step of each.
+    // 0.05% for adjustments of the system's clock, the stated error of our clock, and one step of each.
     const std::uint64_t allowed =
         lengths.system_high / 2'000 + lengths.system_high * clock.calibration().error_ppb / 1'000'000'000 + 2;
     EXPECT_GE(lengths.measured + allowed, lengths.system_low);

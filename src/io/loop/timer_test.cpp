@@ -168,8 +168,8 @@ TEST_P(timer, steady_timer_moved_ahead_keeps_its_waiters) {
         task_scope children(*on);
         children.spawn(wait_and_log(&idle, text));
         co_await yield();
-        // Near deadlines that are moved before anybody can act on them, so the test does not depend on its own speed;
-        // the sleeps let each of them pass.
+        // Moves near deadlines before any timer can fire, so that the test does not depend on its own speed. The sleeps
+        // let each deadline pass.
         for (int i = 0; i < 4; ++i) {
             idle.expires_after(500us);
             idle.expires_after(1h);

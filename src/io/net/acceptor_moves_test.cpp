@@ -1,5 +1,5 @@
-// An acceptor that nobody awaits binds nothing: it can be given away, and its context can go on on another thread. On
-// io_uring the kernel accepts ahead, and has to be told to stop.
+// An acceptor that no task awaits can be given away, and its context can move to another thread. On io_uring the kernel
+// accepts ahead and must be stopped first.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ task<> connect_one(context* on, endpoint to, tcp_stream* into) {
     auto connected = co_await tcp_stream::connect(*on, to);
     CORRO_REQUIRE(connected);
     *into = std::move(*connected);
-    // Time enough for whoever accepts ahead.
+    // Enough time for a kernel that accepts ahead.
     co_await sleep_for(2ms);
 }
 task<> take_one(tcp_acceptor* from) {
@@ -59,7 +59,7 @@ task<> give_away_at_once(tcp_acceptor* from) {
     ::close(from->detach());
 }
 
-/// Whether the file still listens, and so belongs to nobody else.
+/// Whether the file still listens, and so has not been reused.
 bool listens(int file) {
     int yes = 0;
     socklen_t size = sizeof yes;

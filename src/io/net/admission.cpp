@@ -16,12 +16,12 @@ admission::admission(const admission_options& options) : options_(options) {
 }
 
 admission::~admission() {
-    CORRO_ASSERT(guests_count_ == 0, "an admission outlives its guests");
+    CORRO_ASSERT(guests_count_ == 0, "an admission must outlive its guests");
 }
 
 std::uint64_t admission::key_of(const std::optional<endpoint>& from) noexcept {
-    // Addresses of IPv6 that begin with these bits are reserved (RFC 4291, section 4), except loopback and mapped IPv4
-    // addresses, which are read as what they mean.
+    // The keys of IPv4 and of this machine are prefixes of reserved IPv6 addresses (RFC 4291, section 4). Mapped IPv4
+    // addresses and loopback get these keys too.
     constexpr std::uint64_t of_ipv4 = std::uint64_t{1} << 32U;
     constexpr std::uint64_t of_this_machine = 2 * of_ipv4;
     if (!from) return of_this_machine;
@@ -36,10 +36,10 @@ std::uint64_t admission::key_of(const std::optional<endpoint>& from) noexcept {
 }
 
 bool admission::enter(guest& newcomer, const std::optional<endpoint>& from) {
-    CORRO_ASSERT(newcomer.where_ == nullptr, "a guest enters once");
+    CORRO_ASSERT(newcomer.where_ == nullptr, "a guest can enter only once");
     const auto at = origins_.try_emplace(key_of(from)).first;
     origin& mine = at->second;
-    ++mine.count;  // from here on the address is not forgotten with its last guest
+    ++mine.count;  // from here on `make_room` cannot forget the address
     if (!make_room(mine)) {
         forget(at);
         return false;
@@ -54,7 +54,8 @@ bool admission::enter(guest& newcomer, const std::optional<endpoint>& from) {
     return true;
 }
 
-// Turns out whom a newcomer from there, which is counted there already, takes the place of. False: nobody can be.
+// Evicts guests until a newcomer from this address has a place. `from` counts the newcomer already. False if no guest
+// can be evicted.
 bool admission::make_room(origin& from) {
     if (from.count > options_.per_address_max) {
         if (from.guests.alone()) return false;
@@ -97,7 +98,7 @@ void admission::leave(guest& gone) noexcept {
     forget(gone.from_);
 }
 
-// One guest fewer there.
+// Counts one guest fewer from this address.
 void admission::forget(origins::iterator from) noexcept {
     if (--from->second.count == 0 && from->second.proof == 0) origins_.erase(from);
 }
@@ -111,13 +112,14 @@ void admission::settle(guest& known) noexcept {
 void admission::prove(guest& known) {
     if (known.where_ == nullptr) return;
     const origins::iterator from = known.from_;
-    ++from->second.count;  // the address is not forgotten meanwhile
+    ++from->second.count;  // keeps the address until `forget`
     leave(known);
     remember(from);
     forget(from);
 }
 
-// The address has proven something: its guests stay when others must go. They are no more than one address may have.
+// Records that the address has proven itself. Its guests are evicted after unproven ones. Their number stays limited
+// per address.
 void admission::remember(origins::iterator from) {
     origin& mine = from->second;
     if (mine.proof != 0) {
@@ -130,7 +132,7 @@ void admission::remember(origins::iterator from) {
             if (std::exchange(one.is_unproven_, false)) --unproven_count_;
         }
     }
-    // With those the kind may have more places than it may have.
+    // With these guests there may be more proven ones than allowed.
     while (guests_count_ - unproven_count_ > proven_max() && !proven_.alone()) {
         evict(static_cast<guest&>(static_cast<age_link&>(*proven_.next)));
     }

@@ -40,7 +40,7 @@ admission_options limits(std::size_t guests, std::size_t per_address, std::size_
     return options;
 }
 
-/// Those who came and were not turned out, by name.
+/// The names of the guests that were admitted and not evicted.
 std::vector<int> who_is_in(const std::list<test_guest>& guests) {
     std::vector<int> names;
     for (const test_guest& each : guests) {
@@ -81,7 +81,7 @@ TEST(admission, keeps_its_reserve_for_addresses_that_have_proven_something) {
         EXPECT_TRUE(door.enter(guests.emplace_back(i), address(static_cast<std::uint32_t>(i))));
     }
     EXPECT_EQ(who_is_in(guests), (std::vector{1, 2, 8, 9})) << "the crowd has its part and no more";
-    // And when the others are gone, the oldest who has proven something.
+    // When no other guests are left, the oldest proven guest is evicted.
     for (int i = 10; i <= 12; ++i) EXPECT_TRUE(door.enter(guests.emplace_back(i), address(1)));
     EXPECT_EQ(who_is_in(guests), (std::vector{2, 10, 11, 12}));
 }
@@ -103,7 +103,7 @@ TEST(admission, keeps_a_part_for_addresses_that_have_proven_nothing) {
     options.reserved_for_unproven = 2;
     admission door(options);
     std::list<test_guest> guests;
-    // A crowd from an address that proves a key then: it keeps two places, also of those that it had before.
+    // Many guests from an address that then proves itself: it keeps two places, also for earlier guests.
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(door.enter(guests.emplace_back(i), address(1)));
     door.prove(guests.front());
     EXPECT_FALSE(guests.front().was_turned_out) << "the one that logs on never makes room for the others";
@@ -147,14 +147,14 @@ TEST(admission, takes_addresses_of_one_network_for_one) {
         door.enter(guests.emplace_back(4), endpoint::ipv6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1}, 1)));
     EXPECT_TRUE(door.enter(guests.emplace_back(5), std::nullopt));
     EXPECT_TRUE(door.enter(guests.emplace_back(6), endpoint::loopback_ipv6(1)));
-    // Its first 64 bits, read from the wrong end, would look like those of 32.1.13.184.
+    // In the wrong byte order its first 64 bits would equal those of 32.1.13.184.
     EXPECT_TRUE(door.enter(guests.emplace_back(7), endpoint::ipv6({0x20, 0x01, 0x0d, 0xb8, 0x01}, 1)));
     EXPECT_TRUE(door.enter(guests.emplace_back(8), endpoint::ipv4({32, 1, 13, 184}, 1)));
     EXPECT_EQ(who_is_in(guests), (std::vector{1, 2, 4, 6, 7, 8}));
 }
 
-// Whatever comes and goes: the bounds hold, a newcomer is refused only where all have settled, and whoever is turned
-// out had not.
+// Under random entries and exits the bounds hold. A newcomer is refused only if all guests have settled, and only
+// guests that have not settled are evicted.
 TEST(admission, keeps_its_bounds_over_random_comings_and_goings) {
     const std::uint64_t first_seed = base::test_seed();
     for (std::uint64_t seed = first_seed; seed < first_seed + 50; ++seed) {
@@ -195,7 +195,7 @@ TEST(admission, keeps_its_bounds_over_random_comings_and_goings) {
             for (const std::size_t count : per_address) ASSERT_LE(count, options.per_address_max);
             for (test_guest& each : guests) {
                 const std::uint64_t dice = random.below(60);
-                if (!each.is_in()) continue;  // turned out a moment ago
+                if (!each.is_in()) continue;  // evicted a moment ago
                 if (dice == 0) door.prove(each);
                 if (dice == 1 && settled.insert(each.name).second) door.settle(each);
                 if (dice < 4 && dice > 1) door.leave(each);

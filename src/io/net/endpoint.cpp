@@ -23,7 +23,7 @@ std::optional<std::array<std::uint8_t, 4>> parse_ipv4(std::string_view text) noe
         const std::size_t dot = text.find('.');
         if ((dot == std::string_view::npos) != (i + 1 == address.size())) return std::nullopt;
         const std::string_view part = text.substr(0, dot);
-        // A leading zero would read as octal elsewhere; such text is refused rather than guessed at.
+        // Other programs read a leading zero as octal, so such text is refused.
         if (part.size() > 3 || (part.size() > 1 && part.front() == '0')) return std::nullopt;
         const auto value = number<std::uint8_t>(part, 10);
         if (!value) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<std::array<std::uint8_t, 4>> parse_ipv4(std::string_view text) noe
     return address;
 }
 
-/// Reads groups separated by colons into `groups`; a dotted IPv4 tail counts as two.
+/// Reads groups separated by colons into `groups`. An IPv4 address at the end counts as two groups.
 bool parse_groups(std::string_view text, std::array<std::uint16_t, 8>& groups, std::size_t& count) noexcept {
     count = 0;
     if (text.empty()) return true;
@@ -128,7 +128,7 @@ std::string endpoint::to_string() const {
         for (std::size_t i = 0; i < groups.size(); ++i) {
             groups[i] = static_cast<unsigned>(bytes_[2 * i]) << 8U | bytes_[2 * i + 1];
         }
-        // RFC 5952: the longest run of at least two zero groups, the first of equals, becomes "::".
+        // RFC 5952: the longest run of at least two zero groups becomes "::". Of equal runs it is the first.
         std::size_t gap = groups.size();
         std::size_t gap_size = 1;
         for (std::size_t i = 0; i < groups.size(); ++i) {

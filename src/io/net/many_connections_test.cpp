@@ -1,4 +1,4 @@
-// Ten thousand idle connections, the client and the server in processes of their own, and what each costs the server.
+// Opens ten thousand idle connections between two processes and measures the server's cost of each.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -25,10 +25,10 @@ constexpr std::size_t connections_count = 1'000;
 #else
 constexpr std::size_t connections_count = 10'000;
 #endif
-/// Files beside the connections: the standard ones, the loop's, the acceptor, the test runner's.
+/// Files other than the connections: the standard streams, those of the loop, the acceptor, those of the test runner.
 constexpr rlim_t other_files_count = 100;
 
-/// Connects and stays until the server goes; leaves with a reset, so that no port lingers.
+/// Connects and stays until the server closes. Closes with a reset, so that no port lingers.
 task<> be_a_client(context* on, endpoint to, std::size_t* connected_count) {
     auto stream = co_await tcp_stream::connect(*on, to);
     if (!stream) co_return;
@@ -38,7 +38,7 @@ task<> be_a_client(context* on, endpoint to, std::size_t* connected_count) {
     static_cast<void>(stream->set_option(linger_seconds(0)));
 }
 
-/// The client's process. Its exit code says whether everybody was connected.
+/// Runs the client's process. Its exit code reports whether all connections succeeded.
 [[noreturn]] void run_client(int port_pipe) {
     std::uint16_t port = 0;
     if (::read(port_pipe, &port, sizeof port) != sizeof port) ::_exit(2);
@@ -48,7 +48,7 @@ task<> be_a_client(context* on, endpoint to, std::size_t* connected_count) {
         task_scope clients(*on);
         for (std::size_t i = 0; i < connections_count; ++i) {
             clients.spawn(be_a_client(on, to, count));
-            // The listener's queue is limited.
+            // Waits, because the listener's queue is limited.
             while (clients.size() > *count + 200) co_await sleep_for(100us);
         }
         co_await clients.join();

@@ -8,7 +8,7 @@
 namespace corro::io {
 namespace {
 
-/// An address in figures, with or without brackets.
+/// Reads a numeric address, with or without brackets.
 std::expected<endpoint, std::error_code> read_figures(const std::string& host) {
     const bool bare_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
     return endpoint::parse((bare_ipv6 ? "[" + host + "]" : host) + ":0");

@@ -14,9 +14,9 @@
 
 namespace corro::io {
 
-// Not in the unnamed namespace: g++ warns of coroutine frames in headers that hold a type of it.
+// Not in the unnamed namespace: g++ warns of coroutine frames in headers that contain a type from it.
 
-/// A stream that has the least that a stream must have, and moves three bytes at a time.
+/// A stream with only the required members. It moves three bytes at a time.
 class trickling_test_stream {
  public:
     explicit trickling_test_stream(unix_stream next) noexcept : next_(std::move(next)) {}
@@ -44,7 +44,7 @@ static_assert(!stream<tcp_acceptor> && !stream<int>);
 
 class streams : public on_backend {
  protected:
-    /// Runs `body(one end, the other)` with one end hidden plainly and the other behind three bytes at a time.
+    /// Runs `body(one end, the other)`. Both ends are type-erased; the other moves three bytes at a time.
     template <class Body>
     void with_pair(Body body) {
         const auto whole = [](context* on, Body inner) -> task<> {

@@ -16,7 +16,8 @@ std::expected<endpoint, std::error_code> as_endpoint(
     return std::unexpected(std::make_error_code(std::errc::address_family_not_supported));
 }
 
-/// Where nobody listens, a system may choose that port for the connecting side, and then both ends are the same one.
+/// If no program listens on a port, the system may choose this port for the connecting side. Then the socket is
+/// connected to itself.
 bool is_connected_to_itself(const tcp_stream& stream, const endpoint& peer) noexcept {
     const auto local = stream.local_endpoint();
     return local && local->port() == peer.port() && stream.remote_endpoint() == local;
@@ -29,7 +30,7 @@ task<std::expected<tcp_stream, std::error_code>> tcp_stream::connect_on(context*
     if (!connected) co_return std::unexpected(connected.error());
     tcp_stream stream(**connected);
     if (is_connected_to_itself(stream, peer)) {
-        // Reset, so that the port is free at once for whom it is meant.
+        // Closes with a reset, so that the port is free for its server at once.
         static_cast<void>(stream.set_option(linger_seconds(0)));
         co_return std::unexpected(make_error_code(std::errc::connection_refused));
     }

@@ -135,7 +135,7 @@ TEST_P(tcp, write_some_takes_a_part_when_the_buffer_is_nearly_full) {
         EXPECT_TRUE(first.ok());
         EXPECT_GT(first.bytes, 0U);
         EXPECT_LT(first.bytes, block.size());
-        // Nobody reads: the next write waits, until time is up.
+        // The peer does not read: the next write waits until its timeout.
         bool waited = false;
         for (int i = 0; i < 100 && !waited; ++i) {
             const auto next = co_await with_timeout(5ms, pair->client.write_some(block));
@@ -156,7 +156,7 @@ TEST_P(tcp, tries_to_write_at_once_and_says_when_it_cannot) {
             sent += tried.bytes;
         }
         EXPECT_TRUE(sent != 0 || on->backend_name() != "epoll");
-        // What could not be sent at once is sent by waiting, behind what was.
+        // A waiting write sends the rest, after the bytes that were sent at once.
         const std::vector<std::byte> last(1, std::byte{9});
         std::vector<std::byte> received(sent + 1);
         const auto [written, read] = co_await when_all(pair->client.write_all(last), pair->server.read_exact(received));
@@ -247,8 +247,8 @@ TEST_P(tcp, empty_buffers_complete_at_once) {
     });
 }
 
-// Of the ports that it chooses from, Linux gives every second to connections, and goes through these from one to the
-// next: so many attempts nearly always meet the one that they ask for.
+// Linux gives every second port of its range to connections, one after the other. With this many attempts the system
+// nearly always chooses the wanted port once.
 TEST_P(tcp, a_port_where_nobody_listens_is_refused_also_when_the_system_would_connect_it_to_itself) {
     const auto body = [](context* on) -> task<> {
         endpoint nobody;
@@ -352,7 +352,7 @@ TEST_P(tcp, stop_ends_a_read_before_during_and_not_after) {
 
 TEST_P(tcp, read_with_a_timeout_never_loses_bytes) {
     with_pair([](context*, stream_pair* pair) -> task<> {
-        // The writer hits the moment at which the reader's time is up, again and again.
+        // The writer repeatedly writes at the moment of the reader's timeout.
         constexpr int messages_count = 300;
         const auto writes = [](tcp_stream* to) -> task<> {
             for (int i = 0; i < messages_count; ++i) {
@@ -473,7 +473,7 @@ TEST_P(tcp, acceptor_survives_descriptor_exhaustion_and_recovers) {
         const endpoint to = *from->local_endpoint();
         auto waiting = co_await tcp_stream::connect(*on, to);
         EXPECT_TRUE(waiting);
-        // Use up every descriptor that the lowered limit leaves.
+        // Uses up all descriptors below the lowered limit.
         rlimit limit{};
         ::getrlimit(RLIMIT_NOFILE, &limit);
         const int highest = ::dup(0);
@@ -503,7 +503,7 @@ TEST_P(tcp, connect_without_descriptors_reports_it) {
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
     rlimit limit = before;
     limit.rlim_cur = 3;
-    // The sanitizer's look at `this` would itself need a descriptor.
+    // The sanitizer's check of `this` would itself need a descriptor.
     context& here = ctx;
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
     const auto result = block_on(here, tcp_stream::connect(here, endpoint::loopback(1)));
@@ -545,7 +545,7 @@ TEST_P(tcp, no_connection_starves_among_many_busy_ones) {
             work.push_back(ask(&pairs[at].client, &done[at], &ends[at]));
         }
         const auto watch = [](std::vector<int>* counts) -> task<> {
-            // While everybody is at work nobody is far behind anybody.
+            // While all tasks work, none is far behind another.
             for (int i = 0; i < 50; ++i) {
                 co_await sleep_for(200us);
                 const auto [least, most] = std::minmax_element(counts->begin(), counts->end());

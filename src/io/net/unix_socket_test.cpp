@@ -120,10 +120,10 @@ TEST_P(wall_clock, wait_follows_the_clock_when_it_is_set) {
         task_scope children(*on);
         children.spawn(waits(&done));
         co_await sleep_for(1ms);
-        shown -= 50h;  // set back: it waits on
+        shown -= 50h;  // set back: the wait continues
         co_await sleep_for(wall_clock_check + 20ms);
         EXPECT_FALSE(done);
-        shown += 51h;  // set forward, past the time
+        shown += 51h;  // set forward, past the deadline
         const steady_time start = on->now();
         co_await children.join();
         EXPECT_TRUE(done);

@@ -23,7 +23,7 @@ namespace {
 using kernel::system_code;
 using waiting = lazily<detail::plain_awaiter, operation_kind, descriptor*, const socket_address*>;
 
-/// A file that goes with its scope.
+/// A file that is closed at the end of its scope.
 class owned_file {
  public:
     explicit owned_file(int file = -1) noexcept : file_(file) {}
@@ -41,7 +41,7 @@ class owned_file {
     int file_;
 };
 
-/// What `posix_spawn` is told about files and signals.
+/// The settings of `posix_spawn` for files and signals.
 class spawn_settings {
  public:
     spawn_settings() noexcept {
@@ -73,7 +73,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     return pointers;
 }
 
-/// Prepares the child's stream `number`. `ours` becomes our end of it, `theirs` stays open until the child has it.
+/// Prepares the child's stream `number`. `ours` becomes our end. `theirs` stays open until the child has it.
 std::error_code prepare(context& on, child_stream kind, int number, spawn_settings& settings, unix_stream& ours,
                         owned_file& theirs) noexcept {
     int outcome = 0;
@@ -85,11 +85,11 @@ std::error_code prepare(context& on, child_stream kind, int number, spawn_settin
             break;
         case child_stream::piped: {
             int pair[2] = {-1, -1};
-            // The child's end waits like any program expects; ours does not.
+            // The child's end is blocking, as programs expect. Ours is not.
             if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return system_code(errno);
             owned_file mine(pair[0]);
             theirs.reset(pair[1]);
-            // Above the numbers that are about to be given away.
+            // Uses a number above the standard streams, which are replaced soon.
             const int moved = ::fcntl(pair[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
             if (moved < 0 || ::fcntl(mine.get(), F_SETFL, O_NONBLOCK) != 0) return system_code(errno);
             theirs.reset(moved);
@@ -109,16 +109,16 @@ int open_process(int id) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, id, 0));
 }
 
-/// P_PIDFD, which some headers lack.
+/// P_PIDFD; some headers lack it.
 constexpr auto by_descriptor = static_cast<idtype_t>(3);
 
-/// By the descriptor where there is one: a number may be another process's by now, if SIGCHLD is ignored.
+/// Signals by the descriptor if there is one. If SIGCHLD is ignored, another process may have the number by now.
 int signal_process(int id, int process, int number) noexcept {
     if (process < 0) return ::kill(id, number);
     return static_cast<int>(::syscall(SYS_pidfd_send_signal, process, number, nullptr, 0));
 }
 
-/// Returns when the process has ended, perhaps earlier; leaves EAGAIN in `errno`.
+/// Returns when the process has ended, or earlier. Leaves EAGAIN in `errno`.
 void await_end(int process) noexcept {
     pollfd watched{process, POLLIN, 0};
     ::poll(&watched, 1, -1);
@@ -162,7 +162,7 @@ std::expected<child_process, std::error_code> child_process::start(context& on, 
     if (outcome != 0) return std::unexpected(system_code(outcome));
     made.state_ = detail::kept<state>(new state);
     made.state_->id = id;
-    // The number is the child's until it is waited for, so the descriptor is the child's too. From here on `made` ends
+    // The child keeps its number until we wait for it, so the descriptor is the child's too. From here on `made` ends
     // the child if something fails.
     owned_file process(open_process(id));
     if (process.get() < 0) return std::unexpected(system_code(errno));
@@ -189,7 +189,7 @@ child_process::outcome child_process::state::reap() noexcept {
     } while (result != 0 && (errno == EINTR || errno == EAGAIN));
     id = 0;
     process = -1;
-    // Where SIGCHLD is ignored the system throws away how a child has ended.
+    // If SIGCHLD is ignored, the system drops the child's exit status.
     ended = result == 0 ? outcome(child_status(about.si_status, about.si_code != CLD_EXITED))
                         : outcome(std::unexpected(std::make_error_code(std::errc::no_child_process)));
     watch.close();
@@ -210,7 +210,7 @@ task<child_process::outcome> child_process::wait_for(detail::kept<state> on) {
         on->end();
         co_return std::unexpected(error);
     }
-    // Another wait, or the object's end, may have come first.
+    // Another wait or the destructor may have come first.
     co_return on->ended ? *on->ended : on->reap();
 }
 

@@ -41,7 +41,7 @@ child_options shell(std::string script) {
 
 class children : public on_backend {
  protected:
-    /// No child is left behind, neither running nor as a zombie.
+    /// Checks that no child is left, neither running nor as a zombie.
     void TearDown() override {
         EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
         EXPECT_EQ(errno, ECHILD);

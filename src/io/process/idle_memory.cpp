@@ -23,7 +23,7 @@ void trim(remote_event* done) noexcept {
 
 task<void> give_idle_memory_back() {
     remote_event done(co_await this_context());
-    // Joined by its destructor, also when the context is torn down meanwhile.
+    // Its destructor joins it, also if the context is destroyed meanwhile.
     const std::jthread worker(trim, &done);
     const std::error_code stopped = co_await done.wait();
     static_cast<void>(stopped);

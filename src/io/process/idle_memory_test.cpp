@@ -13,7 +13,7 @@
 namespace corro::io {
 namespace {
 
-// Pieces that stay lie among the others, as those of sessions do among those of a crowd.
+// Blocks that stay lie between released ones, as those of sessions lie between those of a crowd.
 TEST(idle_memory, N6_what_lies_among_memory_in_use_is_given_back) {
 #if defined(CORRO_SANITIZED)
     GTEST_SKIP() << "sanitizers have an allocator of their own";

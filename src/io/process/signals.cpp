@@ -27,8 +27,8 @@ std::uint64_t bit_of(int number) noexcept {
     return std::uint64_t{1} << static_cast<unsigned>(number - 1);
 }
 
-// What the handler reads. A set is visible while its pointer stands here; whoever removes it waits until no handler is
-// under way, so that the handler never touches a set that is gone.
+// The handler reads this array. A set is visible while its pointer is here. The remover waits until no handler runs, so
+// that the handler never uses a destroyed set.
 std::array<std::atomic<signal_set::shared*>, signal_set::sets_max> visible_sets{};
 std::atomic<int> handlers_under_way{0};
 static_assert(std::atomic<signal_set::shared*>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -56,7 +56,7 @@ void give_back(int number) noexcept {
     if (--users_count[index] == 0) ::sigaction(number, &earlier_actions[index], nullptr);
 }
 
-/// Takes the signals over; on failure gives back what was taken.
+/// Takes over the signals. On failure restores those already taken.
 std::error_code take_over(std::uint64_t wanted) {
     std::uint64_t taken = 0;
     for (std::uint64_t left = wanted; left != 0; left &= left - 1) {

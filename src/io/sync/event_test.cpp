@@ -55,7 +55,7 @@ TEST_P(event, auto_event_releases_one_waiter_per_set) {
         co_await yield();
         *text += '.';
         on->set();
-        on->set();  // nobody left: remembered
+        on->set();  // no waiter: stays set
         co_await yield();
         EXPECT_TRUE(on->is_set());
         const std::error_code error = co_await on->wait();

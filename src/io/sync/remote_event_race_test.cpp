@@ -55,7 +55,7 @@ TEST_P(remote, nothing_written_before_a_set_is_missed_over_a_million_signals) {
     });
     const auto consumer = [](remote_event* on, std::atomic<int>* counter) -> task<int> {
         int wakes_count = 0;
-        // The producer may be done before the first look; its last signal is still there then.
+        // The producer may end before the first check; then its last signal is still set.
         do {
             EXPECT_FALSE(co_await on->wait());
             ++wakes_count;
@@ -86,7 +86,7 @@ TEST_P(remote, two_contexts_bounce_a_signal) {
 
 TEST_P(remote, stop_races_with_set_and_no_signal_is_lost) {
     remote_event rung(ctx);
-    // Each round hands over between two threads; on a busy machine that may take a time slice.
+    // Each round is a hand-over between two threads. On a busy machine it may take a time slice.
     constexpr int rounds = signals_count / 1000;
     std::atomic<int> go{0};
     std::thread other([&] {
@@ -107,7 +107,7 @@ TEST_P(remote, stop_races_with_set_and_no_signal_is_lost) {
             turn->store(i, std::memory_order_release);
             children.request_stop();
             co_await children.join();
-            // Either this wait got the signal, or it is there for the next one.
+            // Either this wait got the signal, or the next one gets it.
             if (end) {
                 EXPECT_FALSE(co_await awaited->wait());
             }

@@ -1,4 +1,4 @@
-// The shared forms, and work on other contexts, across threads: run under the thread sanitizer too.
+// Tests the shared forms, and work on other contexts, across threads. The thread sanitizer runs it too.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -33,7 +33,7 @@ constexpr int posts_count = 1'000'000;
 
 class across : public on_backend {
  protected:
-    /// Runs `make(thread index)` on `threads_count` contexts, each on a thread of its own.
+    /// Runs `make(thread index)` on `threads_count` contexts, each on its own thread.
     template <class Make>
     void on_threads(int threads_count, Make make) {
         std::vector<std::thread> threads;
@@ -49,7 +49,7 @@ class across : public on_backend {
 
 TEST_P(across, shared_mutex_lets_one_in_at_a_time) {
     shared_mutex guarded;
-    long counter = 0;  // not atomic: the mutex is what keeps it whole
+    long counter = 0;  // not atomic: the mutex guards it
     on_threads(4, [&guarded, &counter](int) {
         return [](shared_mutex* mutex, long* count) -> task<> {
             for (int i = 0; i < rounds; ++i) {

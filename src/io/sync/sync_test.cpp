@@ -1,4 +1,5 @@
-// Mutexes, semaphores, latches, channels: inside one context, in both forms. Across threads: sync_race_test.cpp.
+// Tests mutexes, semaphores, latches and channels in one context, in both forms. sync_race_test.cpp tests them across
+// threads.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Counts calls of the general allocator: steady state makes none.
+// Counts calls of the general allocator. In steady state there are none.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,7 @@
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
 
-// The sanitizers bring an allocator of their own, which cannot be replaced a second time.
+// The sanitizers replace the allocator, which cannot be replaced a second time.
 #if defined(CORRO_SANITIZED)
 constexpr bool counts_allocations = false;
 #else
@@ -30,7 +30,7 @@ std::atomic<long> allocations_count{0};
 }
 
 #if !defined(CORRO_SANITIZED)
-// Not inlined: g++ would see memory of `new` go to `free`, and warn.
+// Not inlined: g++ would see `free` of memory from `new`, and warn.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
     allocations_count.fetch_add(1, std::memory_order_relaxed);
     if (void* block = std::malloc(bytes); block != nullptr) return block;
@@ -78,7 +78,7 @@ task<> until_stopped() {
 
 TEST_P(steady_state, counting_sees_an_allocation) {
     const long before = allocations_count.load();
-    ::operator delete(::operator new(1));  // a new-expression might be optimised away
+    ::operator delete(::operator new(1));  // the compiler might remove a new-expression
     EXPECT_EQ(allocations_count.load() - before, 1);
 }
 

@@ -35,7 +35,7 @@ task<std::string> until_stopped() {
 
 class bridges : public on_backend {
  protected:
-    /// Runs the context on a thread of its own while `body` runs here.
+    /// Runs the context on another thread while `body` runs here.
     template <class Body>
     void beside_a_running_context(Body body) {
         std::optional<work_guard> held(std::in_place, ctx);
@@ -104,7 +104,7 @@ TEST_P(bridges, a_stop_asks_the_library_and_waits_for_its_answer) {
         const auto late = co_await with_timeout(2ms, await_callback<int>(keep));
         CORRO_REQUIRE(!late.has_value());
         EXPECT_EQ(late.error(), condition::timed_out);
-        (*kept)(5);  // nobody waits any more
+        (*kept)(5);  // no task waits any more
     };
     block_on(ctx, body());
 }

@@ -210,8 +210,8 @@ TEST_P(timeout, stop_of_the_parent_is_told_apart_from_the_timeout) {
 }
 
 TEST_P(timeout, completion_in_the_same_tick_wins_over_the_timeout) {
-    // The work becomes ready in the very turn in which the timeout fires: both are due at the same instant, and the
-    // work's own sleep was armed first.
+    // The work becomes ready in the same turn in which the timeout fires: both are due at the same instant, and the
+    // work's sleep was armed first.
     const auto body = [](context* on) -> task<> {
         const steady_time due = on->now() + 2ms;
         const auto work = [](steady_time at) -> task<int> {

@@ -1,5 +1,5 @@
-// What is destroyed while operations on it are under way: they end with operation_canceled, and nothing that they still
-// need has gone. Written for the address sanitizer.
+// Destroys objects with operations in progress. The operations end with operation_canceled and use no destroyed memory;
+// the address sanitizer checks that.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace corro::io {
 
-/// A stream that gives a byte for each time that it is told to, and has no `read_exact` of its own: it is read in
-/// parts. Not in the unnamed namespace: g++ warns of coroutines outside of it that have such a member.
+/// A stream that gives one byte for each signal and has no member `read_exact`, so it is read in parts. Not in the
+/// unnamed namespace: g++ warns of coroutines outside it that have such a member.
 class stream_in_parts {
  public:
     explicit stream_in_parts(auto_event* told) noexcept : told_(told) {}
@@ -102,7 +102,7 @@ task<> parts_go(context* on) {
     io_result got;
     children.spawn(read_four(&*under, &got));
     co_await yield();
-    // The first byte is there when the stream goes, and its task runs after that.
+    // The first byte has come when the stream is destroyed. The task runs after that.
     told.set();
     under.reset();
     co_await children.join();

@@ -1,4 +1,4 @@
-// What a program must not do is asserted; what it may ask for, however large, is done.
+// Assertions catch misuse. Large but legal requests work.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -109,7 +109,7 @@ TEST_P(extremes, the_first_time_of_day_has_passed_and_the_last_has_not) {
     EXPECT_FALSE(block_on(ctx, with_timeout(2ms, sleep_until(clock::time_point::max()))));
 }
 
-/// How the levels wait for one another.
+/// The way in which the levels wait for one another.
 enum class link : std::uint8_t { plain, timeout, all, any };
 
 task<int> nest(link by, unsigned levels) {

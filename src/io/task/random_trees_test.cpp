@@ -1,8 +1,8 @@
-// Random trees of tasks: scopes, combinators, limits, locks, channels, events, sleeps, streams in pieces, stops and
-// exceptions, put together by a seed. Whatever happens in a tree, it ends when it is asked to stop, nothing of it is
-// left, and no byte and no value is lost. A part of the trees is torn down with the context instead.
+// Runs random trees of tasks, made from a seed: scopes, combinators, limits, locks, channels, events, sleeps,
+// streams in pieces, stops and exceptions. Every tree ends after a stop, leaves no task, and loses no byte and no
+// value. Some trees are destroyed with the context instead.
 //
-// CORRO_TREES says how many seeds (200 without it), CORRO_SEED from which; tools/trees runs the long form.
+// CORRO_TREES sets the number of seeds (default 200), CORRO_SEED the first one. tools/trees runs the long form.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ using namespace std::chrono_literals;
 constexpr unsigned depth_max = 5;
 constexpr std::size_t units_count = 3;
 
-/// What a task of a tree throws on purpose.
+/// The exception that tasks of a tree throw on purpose.
 struct thrown_on_purpose {};
 
 /// The byte that belongs at a position of a stream.
@@ -51,7 +51,7 @@ std::byte byte_at(std::uint64_t position) {
     return static_cast<std::byte>((position * 131 + position / 251) & 0xffU);
 }
 
-/// One direction of a connection: who writes and who reads, and how far they are.
+/// One direction of a connection: its writer and its reader, and their positions.
 struct wire {
     any_stream writer;
     any_stream reader;
@@ -59,10 +59,10 @@ struct wire {
     std::uint64_t read = 0;
     bool writing = false;
     bool reading = false;
-    bool closed = false;  // by a task: what was under way is lost
+    bool closed = false;  // by a task: bytes in flight are lost
 };
 
-/// What the tasks of one tree share.
+/// The state that the tasks of one tree share.
 struct world {
     explicit world(context& on) : where(&on) {}
     world(const world&) = delete;
@@ -70,7 +70,7 @@ struct world {
 
     context* where;
     int alive_count = 0;
-    int inside_count = 0;  // of the lock
+    int inside_count = 0;  // tasks that hold the lock
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     mutex lock;
@@ -94,7 +94,7 @@ class alive {
 };
 
 std::chrono::nanoseconds some_time(base::prng& dice) {
-    // Nothing, a few turns of the loop, or longer than most of what it competes with.
+    // Returns zero, a few turns of the loop, or longer than most competing waits.
     return dice.chance(1, 4) ? 0ns : std::chrono::nanoseconds(dice.below(dice.chance(1, 2) ? 20'000 : 600'000));
 }
 
@@ -213,7 +213,7 @@ task<> spawn_some(task_scope* into, world* in, base::prng dice, unsigned depth) 
     co_await branch(in, dice.fork(), depth);
     if (dice.chance(1, 4)) into->request_stop();
 }
-/// A scope that is spawned into and joined by hand.
+/// Spawns into a scope and joins it by hand.
 task<> own_scope(world* in, base::prng dice, unsigned depth) {
     task_scope children(*in->where);
     for (task<>& child : some_branches(in, dice, depth)) children.spawn(std::move(child));
@@ -284,7 +284,7 @@ task<> connect_wires(world* in) {
 /// Reads what was written and is not read yet.
 task<> read_the_rest(wire* on) {
     std::vector<std::byte> room(static_cast<std::size_t>(on->written - on->read));
-    // What an encrypted write that was stopped has taken leaves with the next thing.
+    // Bytes that a stopped encrypted write has taken leave with the next write.
     const auto [end, got] =
         co_await when_all(on->writer.shutdown(), with_timeout(test_patience, on->reader.read_exact(room)));
     EXPECT_FALSE(end) << end.message();
@@ -320,7 +320,7 @@ task<> grow_and_look(context* on, std::uint64_t seed) {
     co_await expect_a_clean_world(&in);
 }
 
-/// The same as a task of the context, which is destroyed under it.
+/// The same as a root task; the context is destroyed while it runs.
 task<> grow_alone(context* on, std::uint64_t seed) {
     base::prng dice(seed);
     const auto in = std::make_unique<world>(*on);
@@ -332,7 +332,7 @@ task<> grow_alone(context* on, std::uint64_t seed) {
     }
 }
 
-/// Says which seed it was when a tree does not end, and ends the program.
+/// Prints the seed of a tree that does not end, and ends the program.
 class watchdog {
  public:
     watchdog() : thread_([this](const std::stop_token& ended) { watch(ended); }) {}

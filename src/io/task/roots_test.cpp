@@ -1,4 +1,4 @@
-// Tasks that belong to the context itself: what one failure does to the others, and to those that come later.
+// Tests root tasks: the effect of one failure on the other tasks and on later ones.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -31,7 +31,7 @@ task<> nothing() {
     co_return;
 }
 
-/// What `run` gives: the text of the failure, or nothing.
+/// Runs the context and returns the text of the failure, or an empty text.
 std::string run(context& on) {
     try {
         on.run();

@@ -2,11 +2,11 @@
 
 namespace corro::io {
 
-/// Gives the children that come a source that nobody has stopped.
+/// Gives later children a new stop source.
 void task_scope::renew() noexcept {
     renewal_due_ = false;
     if (size_ == 0) {
-        // Nobody waits for a stop of the old ones any more.
+        // No task waits for a stop of the old source any more.
         source_.reset();
         for (const auto& later : later_sources_) later->reset();
         current_ = &source_;

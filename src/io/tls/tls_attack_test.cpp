@@ -1,4 +1,4 @@
-// What peers do who mean no good: TLS against raw bytes, and against OpenSSL used without our restraint.
+// Malicious peers: tests TLS against raw bytes, and against OpenSSL without our settings.
 #include <gtest/gtest.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -87,7 +87,7 @@ class raw_client {
 
 class tls_attacks : public on_backend {
  protected:
-    /// Runs `body(the attacker's plain end, the server's outcome)` while the server shakes hands.
+    /// Runs `body(the attacker's plain end, the server's result)` during the server's handshake.
     template <class Body>
     void against_server(Body body) {
         const auto whole = [](context* on, Body inner) -> task<> {
@@ -192,7 +192,7 @@ TEST_P(tls_attacks, a_handshake_that_never_ends_is_ended_by_the_callers_deadline
     const auto whole = [](context* on) -> task<> {
         auto pair = unix_stream::pair(*on);
         CORRO_REQUIRE(pair.has_value());
-        // One byte of a promising record at a time.
+        // Sends a valid-looking record one byte at a time.
         const auto drip = [](unix_stream* over, auto_event* enough) -> task<> {
             const std::string_view hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
             for (std::size_t i = 0; i < hello.size(); ++i) {
@@ -283,7 +283,8 @@ TEST_P(tls_attacks, bytes_changed_on_the_way_are_noticed_and_never_delivered) {
                     break;
                 }
             };
-            // The client sends about 20,900 bytes; the first three of a record's header are looked at less closely.
+            // The client sends about 20,900 bytes. The first three bytes of a record's header are checked less
+            // strictly.
             const std::size_t spoiled = 5 + random.below(20'000);
             const auto [a, b, c, d] = co_await when_all(
                 client(std::move(near_end->first)), carry(&near_end->second, &far_end->second, spoiled),

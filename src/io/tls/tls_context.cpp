@@ -46,7 +46,7 @@ constexpr std::string_view session_scope = "corro";
 constexpr std::size_t protocol_name_bytes_max = 255;
 constexpr std::streamsize pem_file_bytes_max = 1 << 20;
 
-/// A key that is protected by a pass phrase is refused: nobody is there to be asked for it.
+/// Refuses a key with a pass phrase, because nobody can enter it.
 int no_pass_phrase(char*, int, int, void*) {
     return -1;
 }
@@ -55,7 +55,7 @@ bio reader_of(const std::string& text) noexcept {
     return bio(::BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-/// The certificates in a PEM text, in their order; none if there is something else in it.
+/// Returns the certificates of a PEM text in order. Returns none if the text contains anything else.
 std::vector<certificate> read_certificates(const std::string& text) {
     std::vector<certificate> found;
     const bio from = reader_of(text);
@@ -113,7 +113,7 @@ int number_of(tls_version version) noexcept {
     return version == tls_version::tls_1_2 ? TLS1_2_VERSION : TLS1_3_VERSION;
 }
 
-/// What clients and servers have in common.
+/// The settings that clients and servers share.
 std::error_code make_native(tls_context::shared& made, const SSL_METHOD* method, tls_version lowest,
                             tls_version highest, const std::vector<std::string>& protocols) {
     if (lowest > highest) return make_error_code(tls_errc::bad_setting);
@@ -181,7 +181,7 @@ std::error_code configure_client(tls_context::shared& made, const tls_client_opt
                                   static_cast<unsigned>(made.protocols.size())) != 0) {
         return make_error_code(tls_errc::bad_setting);
     }
-    // Sessions are kept by host, by ourselves.
+    // We keep sessions ourselves, by host.
     SSL_CTX_set_session_cache_mode(
         native, options.resume ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL : SSL_SESS_CACHE_OFF);
     if (options.resume) detail::remember_sessions(*native);
@@ -206,7 +206,7 @@ std::error_code configure_server(tls_context::shared& made, const tls_server_opt
     // As SSL_CTX_set_tlsext_servername_callback, whose cast g++ complains of.
     ::SSL_CTX_callback_ctrl(native, SSL_CTRL_SET_TLSEXT_SERVERNAME_CB, reinterpret_cast<void (*)()>(&choose_host));
     SSL_CTX_set_tlsext_servername_arg(native, &made);
-    // The client carries the whole session in its ticket; the server keeps nothing.
+    // The client's ticket holds the whole session; the server stores nothing.
     SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
     ::SSL_CTX_set_session_id_context(native, reinterpret_cast<const unsigned char*>(session_scope.data()),
                                      session_scope.size());

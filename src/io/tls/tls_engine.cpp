@@ -13,7 +13,7 @@
 
 namespace corro::io::detail {
 
-/// What OpenSSL calls.
+/// The functions that OpenSSL calls.
 struct tls_engine::callbacks {
     static tls_engine& of(BIO* from) noexcept { return *static_cast<tls_engine*>(::BIO_get_data(from)); }
     static tls_engine& of(const SSL* from) noexcept { return *static_cast<tls_engine*>(SSL_get_app_data(from)); }
@@ -68,7 +68,7 @@ struct tls_engine::callbacks {
         constexpr int level_shift = 8;
         const int alert = value & alert_mask;
         if ((where & SSL_CB_READ) != 0 && value >> level_shift == SSL3_AL_FATAL) of(about).alert_received_ = alert;
-        // The only trace that a refused renegotiation leaves.
+        // Only this alert shows that a renegotiation was refused.
         if ((where & SSL_CB_WRITE) != 0 && alert == SSL_AD_NO_RENEGOTIATION) of(about).renegotiation_seen_ = true;
     }
 };
@@ -88,12 +88,12 @@ bool is_address(const std::string& host) noexcept {
     return read != nullptr;
 }
 
-/// Whom the certificate must name.
+/// Sets the host that the certificate must name.
 bool expect_host(SSL* connection, const std::string& host) noexcept {
     if (is_address(host)) {
         return ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(connection), host.c_str()) == 1;
     }
-    // RFC 6125, 6.4.4 and RFC 9525, 2: a name in the subject is not the host's, with alternative names or without.
+    // RFC 6125, 6.4.4 and RFC 9525, 2: a name in the subject never counts as the host's name.
     ::SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     // As SSL_set_tlsext_host_name, whose cast g++ complains of. OpenSSL copies the name.
     auto* const name = const_cast<char*>(host.c_str());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
@@ -126,7 +126,7 @@ void remember_sessions(ssl_ctx_st& native) noexcept {
 
 int tls_engine::remember(ssl_st* connection, ssl_session_st* session) {
     if (::SSL_SESSION_is_resumable(session) != 1) return 0;
-    // A copy: OpenSSL takes back the session of a connection that goes without a close_notify.
+    // Keeps a copy: OpenSSL invalidates the session of a connection that ends without a close_notify.
     tls_engine& mine = callbacks::of(connection);
     if (tls_session kept{::SSL_SESSION_dup(session)}) mine.settings().keep_session(mine.host_, std::move(kept));
     return 0;
@@ -187,7 +187,7 @@ tls_engine::step tls_engine::read(std::span<std::byte> into, std::size_t& bytes)
         came_to = judge(::SSL_read_ex(ssl_, into.data() + done, into.size() - done, &got));
         if (came_to != step::done) break;
         done += got;
-        // The rest of what has arrived, as far as it makes whole records.
+        // Decrypts the rest of the input, as far as it has whole records.
         if (incoming_.begin == incoming_.end && ::SSL_pending(ssl_) == 0) break;
     }
     bytes += done;
@@ -195,7 +195,7 @@ tls_engine::step tls_engine::read(std::span<std::byte> into, std::size_t& bytes)
         error_ = make_error_code(tls_errc::renegotiation_refused);
         return step::failed;
     }
-    // An end or a failure that follows data is found again by the next call.
+    // The next call finds an end or a failure after the data again.
     return done != 0 && came_to != step::failed ? step::done : came_to;
 }
 
@@ -209,7 +209,7 @@ tls_engine::step tls_engine::write(std::span<const std::byte> from, std::size_t&
         ::ERR_clear_error();
         const step came_to = judge(::SSL_write_ex(ssl_, from.data() + done, size, &taken));
         if (came_to != step::done) {
-            CORRO_ASSERT(came_to != step::wants_output, "there is room for the record");
+            CORRO_ASSERT(came_to != step::wants_output, "the buffer must have room for the record");
             bytes += done;
             return came_to;
         }
@@ -223,7 +223,7 @@ tls_engine::step tls_engine::shut_down() noexcept {
     if (shut_down_sent()) return step::done;
     if (error_) return step::failed;
     ::ERR_clear_error();
-    // 0: sent, and the peer's is not here yet, which is his affair.
+    // 0: sent; the peer's close_notify has not come, and we do not wait for it.
     const int result = ::SSL_shutdown(ssl_);
     return result >= 0 ? step::done : judge(result);
 }
@@ -233,7 +233,7 @@ bool tls_engine::shut_down_sent() const noexcept {
 }
 
 std::span<std::byte> tls_engine::room() noexcept {
-    CORRO_ASSERT(incoming_.begin == incoming_.end, "everything that has arrived was used before more is wanted");
+    CORRO_ASSERT(incoming_.begin == incoming_.end, "all input must be used before more is read");
     incoming_.begin = 0;
     incoming_.end = 0;
     return {incoming_.data.get(), buffer_bytes};

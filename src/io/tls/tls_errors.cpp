@@ -13,7 +13,7 @@ class tls_codes final : public std::error_category {
     [[nodiscard]] std::string message(int value) const override {
         if (value >= static_cast<int>(tls_errc::peer_alert)) {
             const int alert = value - static_cast<int>(tls_errc::peer_alert);
-            return std::string("the peer gave up: ") + ::SSL_alert_desc_string_long(alert);
+            return std::string("the peer sent the alert: ") + ::SSL_alert_desc_string_long(alert);
         }
         switch (static_cast<tls_errc>(value)) {
             case tls_errc::truncated: return "the connection was cut without a close_notify";
@@ -30,9 +30,10 @@ class tls_codes final : public std::error_category {
             case tls_errc::not_tls: return "the peer does not speak TLS";
             case tls_errc::protocol_violation: return "the peer broke the TLS protocol";
             case tls_errc::renegotiation_refused: return "the peer asked for a renegotiation, which is refused";
-            case tls_errc::bad_certificate: return "our own certificate cannot be read";
-            case tls_errc::bad_private_key: return "our own private key cannot be read or does not fit";
-            case tls_errc::bad_setting: return "a TLS setting makes no sense";
+            case tls_errc::bad_certificate: return "the configured certificate cannot be read";
+            case tls_errc::bad_private_key:
+                return "the configured private key cannot be read or does not match the certificate";
+            case tls_errc::bad_setting: return "a TLS setting is invalid";
             case tls_errc::out_of_memory: return "out of memory for TLS";
             case tls_errc::peer_alert: break;
         }

@@ -33,7 +33,7 @@ class tls : public on_backend {
     tls_pair handshake(const tls_context& client, const tls_context& server, const std::string& host = "localhost") {
         return block_on(ctx, shake_hands(&ctx, client, server, host));
     }
-    /// Runs `body(client stream, server stream)` on a pair that has shaken hands.
+    /// Runs `body(client stream, server stream)` after the handshake.
     template <class Body>
     void with_pair(Body body) {
         const auto whole = [](context* on, Body inner) -> task<> {
@@ -246,7 +246,7 @@ TEST_P(tls, sessions_are_resumed_and_counted) {
             tls_pair pair = co_await shake_hands(on, mine, theirs, "localhost");
             CORRO_REQUIRE(pair.ok());
             std::array<std::byte, 8> room{};
-            // Tickets of TLS 1.3 travel with the first data.
+            // TLS 1.3 sends tickets with the first data.
             const auto [sent, got] =
                 co_await when_all(pair.server->write_all(bytes_of("x")), pair.client->read_some(room));
             EXPECT_TRUE(sent.ok() && got.ok());
@@ -315,7 +315,7 @@ TEST_P(tls, stopped_reads_and_writes_lose_nothing) {
         std::array<std::byte, 16> room{};
         const auto nothing = co_await with_timeout(2ms, server->read_some(room));
         EXPECT_FALSE(nothing.has_value());
-        // Fill the pipe until a write has to wait, and stop that write in the middle of a record.
+        // Fills the pipe until a write waits, and stops that write in the middle of a record.
         std::vector<std::byte> block(64U << 10U);
         std::size_t written = 0;
         bool stopped = false;

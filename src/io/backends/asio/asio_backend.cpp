@@ -25,7 +25,7 @@ using kernel::system_code;
 using native_descriptor = boost::asio::posix::stream_descriptor;
 
 constexpr useconds_t stopped_rest_us = 1000;
-/// So many handlers of Asio run before the tasks have their turn, if there is no end of them.
+/// The largest number of Asio handlers that run before the tasks get a turn.
 constexpr int looks_max = 256;
 
 struct asio_descriptor final : descriptor {
@@ -33,13 +33,13 @@ struct asio_descriptor final : descriptor {
         : descriptor(on), state(opened), native(loop) {}
 
     kernel::socket_state state;
-    native_descriptor native;  // has the file from the first wait on
+    native_descriptor native;  // owns the file from the first wait on
     operation* reader = nullptr;
     operation* writer = nullptr;
-    bool read_awaited = false;  // Asio will report readiness; it stays on when the operation is cancelled
+    bool read_awaited = false;  // Asio will report readiness; stays true when the operation is cancelled
     bool write_awaited = false;
     bool closed = false;
-    std::shared_ptr<asio_descriptor> self;  // until it is closed; Asio's handlers keep it alive after that
+    std::shared_ptr<asio_descriptor> self;  // until it is closed; after that Asio's handlers keep it alive
 };
 
 class asio_backend final : public kernel::kernel_backend {
@@ -79,7 +79,7 @@ class asio_backend final : public kernel::kernel_backend {
     void await_wake_up();
     void arm_timer(std::chrono::nanoseconds timeout);
 
-    // Handlers that are still queued when this backend goes see that it has gone.
+    // Tells handlers that are still queued that the backend has been destroyed.
     std::shared_ptr<asio_backend*> mine_;
     std::optional<boost::asio::io_context> own_loop_;
     boost::asio::io_context* loop_;
@@ -101,7 +101,7 @@ asio_backend::asio_backend(boost::asio::io_context* loop) : mine_(std::make_shar
 }
 
 asio_backend::~asio_backend() {
-    CORRO_ASSERT(open_count_ == 0, "sockets are closed before their context is destroyed");
+    CORRO_ASSERT(open_count_ == 0, "sockets must be closed before their context is destroyed");
     *mine_ = nullptr;
     timer_.reset();
     wake_up_.reset();
@@ -118,7 +118,7 @@ void asio_backend::await_wake_up() {
 
 void asio_backend::wake() noexcept {
     const std::uint64_t one = 1;
-    // It fails only when the counter is full, and then the loop is about to be woken.
+    // It fails only if the counter is full, and then the loop wakes up anyway.
     [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
 }
 
@@ -131,7 +131,8 @@ std::expected<descriptor*, std::error_code> asio_backend::adopt(int file) noexce
 
 int asio_backend::detach(descriptor& on) noexcept {
     asio_descriptor& given = own(on);
-    CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr, "nothing waits on a socket that is given away");
+    CORRO_ASSERT(given.reader == nullptr && given.writer == nullptr,
+                 "no operation may wait on a socket that is given away");
     const int file = given.state.file;
     if (given.native.is_open()) (void)given.native.release();
     given.closed = true;
@@ -159,10 +160,10 @@ void asio_backend::close(descriptor& on) noexcept {
 bool asio_backend::start(operation& what) noexcept {
     asio_descriptor& on = own(*what.target);
     if (reads(what)) {
-        CORRO_ASSERT(on.reader == nullptr, "one read or accept at a time per socket");
+        CORRO_ASSERT(on.reader == nullptr, "a socket can have only one read or accept at a time");
         if (on.state.should_try_reading() && attempt(on, what)) return true;
     } else {
-        CORRO_ASSERT(on.writer == nullptr, "one write at a time per socket");
+        CORRO_ASSERT(on.writer == nullptr, "a socket can have only one write at a time");
         if (what.kind == operation_kind::connect) {
             if (kernel::begin_connect(on.state, what)) return true;
         } else if (on.state.should_try_writing() && attempt(on, what)) {
@@ -172,7 +173,8 @@ bool asio_backend::start(operation& what) noexcept {
     return !park(on, what);
 }
 
-/// Leaves the operation with the descriptor. @return false if Asio refused to watch it; then it is complete.
+/// Leaves the operation with the descriptor. @return false if Asio cannot watch the descriptor; then the operation is
+/// complete.
 bool asio_backend::park(asio_descriptor& on, operation& what) noexcept {
     if (!on.native.is_open()) {
         error_code failed;
@@ -226,7 +228,7 @@ void asio_backend::await_writable(asio_descriptor& on) {
     });
 }
 
-/// The descriptor is ready for the operation that is parked on it, if any.
+/// Resumes the operation that is parked on the ready descriptor, if any.
 void asio_backend::settle(asio_descriptor& on, bool reading) noexcept {
     operation* const what = reading ? on.reader : on.writer;
     if (what == nullptr) return;
@@ -262,7 +264,7 @@ bool asio_backend::attempt(asio_descriptor& on, operation& what) noexcept {
 
 void asio_backend::arm_timer(std::chrono::nanoseconds timeout) {
     const steady_time due = kernel::steady_now() + timeout;
-    // One that is due earlier ends the wait too early, which is harmless, and then this one is armed.
+    // An earlier timer ends the wait too early, which is harmless. Then this one is armed.
     if (timer_armed_ && timer_due_ <= due) return;
     timer_armed_ = true;
     timer_due_ = due;
@@ -276,19 +278,18 @@ void asio_backend::wait(std::chrono::nanoseconds timeout) noexcept {
     if (timeout.count() > 0) arm_timer(timeout);
     try {
         if (timeout.count() == 0) {
-            // Until the reactor itself was asked and had nothing: one handler that is queued hides readiness from us.
+            // Polls until the reactor has nothing: a queued handler would hide readiness from us.
             for (int count = 0; count != looks_max && loop_->poll_one() != 0; ++count) continue;
         } else {
             loop_->run_one();
         }
     } catch (...) {
-        // What escapes from a handler of Asio ends `context::run`, as what escapes from a task does.
+        // An exception from an Asio handler ends `context::run`, as an exception from a task does.
         owner().roots().fail(std::current_exception());
         owner().stop();
     }
     if (!loop_->stopped()) return;
-    // Somebody stopped the io_context: its loop and ours are one. Whoever waits for a single task all the same does not
-    // spin.
+    // The program stopped the io_context, whose loop is ours too. A wait for a single task must not spin.
     owner().stop();
     if (timeout.count() != 0) ::usleep(stopped_rest_us);
 }

@@ -1,4 +1,4 @@
-// Corro on Asio's loop, and Asio's operations in Corro's tasks.
+// Runs Corro on Asio's loop, and awaits Asio's operations in Corro's tasks.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -83,7 +83,7 @@ TEST(asio_bridge, handlers_that_wait_their_turn_do_not_hide_data_from_a_read_who
         std::array<std::byte, 4> block{};
         int handlers_count = 0;
         const steady_time due = on->now() + 200us;
-        // The loop stands still until data, handlers and the end of the time are all there.
+        // The loop is blocked until the data, the handlers and the timeout are all due.
         const auto writes = [](context* here, net::io_context* loop_of_it, tcp_stream* to, int* count,
                                steady_time until) -> task<> {
             const std::array<std::byte, 4> four{};
@@ -110,7 +110,7 @@ TEST(asio_bridge, a_stop_of_the_task_cancels_the_operation_of_asio) {
         const auto waited = co_await with_timeout(2ms, timer.async_wait(awaited));
         CORRO_REQUIRE(!waited.has_value());
         EXPECT_EQ(waited.error(), condition::timed_out);
-        // From Asio's side: the operation ends as cancelled, and the task goes on.
+        // Asio cancels the operation; the task continues.
         const auto cancel_soon = [](net::steady_timer* what) -> task<> {
             co_await sleep_for(1ms);
             what->cancel();
@@ -131,7 +131,7 @@ TEST(asio_bridge, exceptions_cross_neither_loop_unseen) {
         co_await sleep_for(1ms);
         throw std::runtime_error("from a task");
     };
-    // A task that Asio's handler started fails: whoever started it hears of it.
+    // A task that an Asio handler started fails; its starter gets the failure.
     std::string heard;
     net::post(loop, [&] {
         start_with_callback(ctx, throws(), [&heard](const task_outcome<int>& got) {
@@ -144,7 +144,7 @@ TEST(asio_bridge, exceptions_cross_neither_loop_unseen) {
     });
     block_on(ctx, sleep_for(20ms));
     EXPECT_EQ(heard, "from a task");
-    // A handler of Asio's fails: it comes out of `run`, and the loop can go on.
+    // An Asio handler throws; `run` throws it, and the loop can continue.
     net::post(loop, [] { throw std::logic_error("from a handler"); });
     const work_guard held(ctx);
     EXPECT_THROW(ctx.run(), std::logic_error);
@@ -182,13 +182,13 @@ TEST(asio_bridge, stopping_the_io_context_leaves_parked_work_where_it_is) {
         EXPECT_EQ(ends_count, 1) << "what was parked goes on";
         loop.stop();
     }
-    // The context went with a task that still waited; the handlers that it left behind find nobody.
+    // The context was destroyed while a task waited. The remaining handlers must not use it.
     loop.restart();
     loop.poll();
     EXPECT_EQ(ends_count, 1);
 }
 
-/// A timer that is never destroyed: its io_context goes first, and its destructor would ask it.
+/// A timer that is never destroyed: its destructor would use its io_context, which is destroyed first.
 union abandoned_timer {
     explicit abandoned_timer(net::io_context& on) : timer(on, 1h) {}
     abandoned_timer(const abandoned_timer&) = delete;

@@ -1,4 +1,4 @@
-// Linked into a test program: all its typed tests run on Asio.
+// A test program that links this file runs all its typed tests on Asio.
 #include "io/backends/asio/asio_backend.hpp"
 #include "io/testing/backend_tests.hpp"
 

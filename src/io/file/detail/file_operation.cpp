@@ -13,9 +13,9 @@
 namespace corro::io {
 namespace {
 
-// What the kernel moves in one call is bounded anyway, a little below 2 GiB.
+// The kernel itself limits one call to a little below 2 GiB.
 constexpr std::size_t call_bytes_max = std::size_t{1} << 30;
-constexpr mode_t new_file_rights = 0666;  // less the process's umask
+constexpr mode_t new_file_rights = 0666;  // before the process's umask
 
 std::int64_t outcome(std::int64_t returned) noexcept {
     return returned >= 0 ? returned : -errno;
@@ -29,11 +29,11 @@ std::int64_t sync_directory(const char* path) noexcept {
     return result;
 }
 
-/// A rename that fails if there is something under the new name already.
+/// Renames, and fails if the new name exists already.
 std::int64_t rename_new(const char* path, const char* new_path) noexcept {
     const std::int64_t done = outcome(::renameat2(AT_FDCWD, path, AT_FDCWD, new_path, RENAME_NOREPLACE));
     if (done != -EINVAL) return done;
-    // A file system that cannot do both in one step.
+    // The file system cannot check and rename in one step.
     if (::access(new_path, F_OK) == 0) return -EEXIST;
     return outcome(::rename(path, new_path));
 }
@@ -72,7 +72,7 @@ bool file_operation::permitted() noexcept {
         return true;
     fault_ = faults->before(call, path, offset + bytes, size - bytes);
     const bool transfers = call == file_call::read || call == file_call::write;
-    // Torn: the part is really moved, then the error is reported.
+    // A torn transfer: moves the part, then reports the error.
     if (fault_.error == 0 || (transfers && fault_.bytes_max != 0)) return true;
     status = fault_.error;
     return false;
@@ -97,7 +97,7 @@ bool file_operation::advance(std::int64_t result) noexcept {
     }
     if (bytes == size) return true;
     if (result != 0 || fault_.bytes_max == 0) return false;
-    // Nothing more: the end of a file that is read, and no place for what is written.
+    // Zero bytes: the end of the file for a read, no space for a write.
     status = call == file_call::read ? operation::status_end_of_stream : ENOSPC;
     return true;
 }
@@ -131,7 +131,8 @@ void file_operation::finished(context& on, std::int64_t result) noexcept {
 }
 
 void file_operation::forsake(context& on) noexcept {
-    // A backend of its own has let go of everything in `tear_down`; a thread of the pool delivers what it has done.
+    // A backend that does files itself has released the operation in `tear_down`. Otherwise waits until a thread of the
+    // pool delivers it.
     while (under_way_ && by_pool_) on.take_deliveries();
 }
 

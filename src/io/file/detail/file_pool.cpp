@@ -27,7 +27,7 @@ void file_pool::submit(file_operation& what) noexcept {
     {
         std::unique_lock lock(guard_);
         if (queued_count_ >= idle_count_ && threads_.size() < threads_max) {
-            // The process's signals are for its own threads.
+            // The pool's threads block all signals; the program's threads handle them.
             sigset_t all{};
             sigset_t before{};
             sigfillset(&all);
@@ -35,7 +35,7 @@ void file_pool::submit(file_operation& what) noexcept {
             try {
                 threads_.emplace_back([this] { work(); });
             } catch (const std::system_error&) {
-                // As many as there are; with none at all the caller does it.
+                // Uses the threads that could start. Without any, the caller does the work.
             }
             ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
         }
@@ -71,7 +71,7 @@ void file_pool::work() noexcept {
 void file_pool::do_one(file_operation& what) noexcept {
     context& origin = *what.origin_;
     what.result_ = what.perform();
-    origin.deliver(what);  // from here on it is the context's again
+    origin.deliver(what);  // from here on the context owns it again
 }
 
 std::size_t file_pool::threads_count() noexcept {

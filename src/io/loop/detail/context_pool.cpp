@@ -14,7 +14,7 @@ context_pool::context_pool(std::size_t threads_count, context_options options)
     group_.hold();
     for (std::size_t i = 0; i < group_.size(); ++i) {
         threads_.emplace_back([this, i] {
-            // A wish, not a condition: the system may not let us choose.
+            // Ignores failure: the system may not let us choose.
             cpu_set_t one;
             CPU_ZERO(&one);
             CPU_SET(i % std::max(1U, std::thread::hardware_concurrency()), &one);
@@ -50,7 +50,7 @@ void context_pool::join() {
 
 namespace {
 
-/// Runs on the context that the connection was given to.
+/// Runs on the context that received the connection.
 task<void> serve_adopted(int file, std::function<task<void>(tcp_stream)> serve) {
     auto stream = tcp_stream::adopt(co_await this_context(), file);
     if (stream) co_await serve(std::move(*stream));

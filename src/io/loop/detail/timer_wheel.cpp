@@ -25,7 +25,7 @@ timer_wheel::timer_wheel() noexcept {
 
 void timer_wheel::place(timer_node& timer) noexcept {
     const std::uint64_t tick = std::max(static_cast<std::uint64_t>(timer.due_ns_) >> tick_bits, tick_);
-    // The level is where the deadline's tick first differs from the current one; there its digit is the greater.
+    // The level is the highest digit in which the deadline's tick differs from the current one.
     const std::uint64_t difference = tick ^ tick_;
     const unsigned level = difference == 0 ? 0 : static_cast<unsigned>(std::bit_width(difference) - 1) / level_bits;
     const unsigned digit = static_cast<unsigned>(tick >> (level * level_bits)) & (level_slots - 1);
@@ -61,7 +61,7 @@ void timer_wheel::settle_newcomers(std::int64_t now_ns, timer_link& due) noexcep
 }
 
 void timer_wheel::empty_slot(unsigned index, std::int64_t now_ns, timer_link& due) noexcept {
-    // Timers that are not due are placed anew, nearer to their deadline; they may land in this very slot.
+    // Timers that are not due are placed again, nearer to their deadline. They may come back to this slot.
     timer_link taken;
     make_empty(taken);
     timer_link& timers = slots_[index].timers;
@@ -91,7 +91,8 @@ void timer_wheel::advance(steady_time now) noexcept {
     timer_link due;
     make_empty(due);
 
-    // Slots in order of their start, until one starts after now. A slot on a higher level empties into lower ones.
+    // Visits slots in order of their start, until one starts after now. A slot on a higher level empties into lower
+    // ones.
     for (bool more = true; more;) {
         more = false;
         for (unsigned level = 0; level < level_count; ++level) {
@@ -102,7 +103,7 @@ void timer_wheel::advance(steady_time now) noexcept {
             if (start <= now_tick) {
                 tick_ = std::max(tick_, start);
                 empty_slot(level * level_slots + digit, now_ns, due);
-                // The slot of the current tick keeps what is due later within the same tick.
+                // The slot of the current tick keeps timers that are due later within the same tick.
                 more = start < now_tick || level > 0;
             }
             break;
@@ -127,7 +128,7 @@ steady_time timer_wheel::next_due() const noexcept {
         const std::int64_t due_ns = slots_[level * level_slots + digit].earliest_ns;
         return steady_time(std::chrono::duration_cast<steady_time::duration>(std::chrono::nanoseconds(due_ns)));
     }
-    base::assertion_failed("occupied", __FILE__, __LINE__, "the wheel holds a settled timer");
+    base::assertion_failed("occupied", __FILE__, __LINE__, "a timer in the wheel must not be settled");
 }
 
 void timer_wheel::sort_by_deadline(timer_link& list) noexcept {
@@ -137,7 +138,8 @@ void timer_wheel::sort_by_deadline(timer_link& list) noexcept {
         const auto& y = static_cast<const timer_node&>(b);
         return std::pair(x.due_ns_, x.sequence_) < std::pair(y.due_ns_, y.sequence_);
     };
-    // Bottom-up merge sort over the links: runs of doubling length, merged pairwise. Only `next` is kept until the end.
+    // A bottom-up merge sort over the links: merges runs of doubling length in pairs. Only `next` is valid until the
+    // end.
     list.previous->next = nullptr;
     timer_link* head = list.next;
     for (std::size_t run = 1;; run *= 2) {

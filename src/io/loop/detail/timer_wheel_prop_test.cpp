@@ -35,7 +35,7 @@ steady_time at(std::int64_t ns) {
     return steady_time(nanoseconds(ns));
 }
 
-/// The wheel against a sorted map: the same timers fire, in the same order, at the same calls.
+/// Compares the wheel with a sorted map: the same timers fire, in the same order, at the same calls.
 TEST(timer_wheel, fires_exactly_what_a_sorted_map_fires) {
     std::mt19937_64 random(seed());
     for (int round = 0; round < 30; ++round) {

@@ -9,14 +9,14 @@ namespace {
 using connecting = lazily<plain_awaiter, operation_kind, descriptor*, const socket_address*>;
 using accepting = lazily<accept_awaiter, descriptor*>;
 
-/// Closes the descriptor if connecting does not come to an end.
+/// Closes the descriptor if connecting does not complete.
 class half_made_socket : public socket_base {
  public:
     explicit half_made_socket(descriptor& owned) noexcept : socket_base(owned) {}
     using socket_base::release;
 };
 
-/// Whether accepting failed for want of descriptors or memory, which other parts of the program may give back.
+/// Whether accepting failed for lack of descriptors or memory, which other parts of the program may release.
 bool is_exhaustion(std::error_code code) noexcept {
     return code == std::errc::too_many_files_open || code == std::errc::too_many_files_open_in_system ||
            code == std::errc::no_buffer_space || code == std::errc::not_enough_memory;
