@@ -12,16 +12,16 @@
 namespace corro::app {
 namespace {
 
-// The exit code for a command line that is not understood; 1 says that the work itself failed.
+// The exit code for an invalid command line. Exit code 1 means that the work itself failed.
 constexpr int usage_error = 2;
 
-// What to do about what the system refused, where its own words do not say it.
+// Advice on an error of the system whose own text gives none.
 std::string_view advice_for(std::error_code why) {
     if (why == std::errc::address_in_use) {
-        return "Another process has the address, perhaps an exchange that still runs. End that one, or take another "
-               "address; port 0 takes any that is free.\n";
+        return "Another process uses the address, perhaps an exchange that still runs. End it, or choose another "
+               "address; port 0 chooses a free port.\n";
     }
-    if (why == std::errc::address_not_available) return "The address is none of this machine's.\n";
+    if (why == std::errc::address_not_available) return "The address does not belong to this machine.\n";
     return "";
 }
 
@@ -32,7 +32,7 @@ int refuse(const std::string& name, const CLI::App& app, const CLI::ParseError& 
         for (const CLI::App* each : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
             names += (names.empty() ? "" : ", ") + each->get_name();
         }
-        fmt::print(stderr, "{}: \"{}\" is no subcommand; there are: {}\n", name, argv[1], names);
+        fmt::print(stderr, "{}: unknown subcommand \"{}\"; subcommands: {}\n", name, argv[1], names);
         return usage_error;
     }
     app.exit(why);

@@ -1,7 +1,7 @@
 // The command line of a program: subcommands, options, `--help`.
 //
-// A thin layer over the command-line library, whose headers cost each source that includes them four seconds of
-// compilation. Only command_line.cpp includes them.
+// A thin layer over the command-line library. Its headers add four seconds to the compilation of each source,
+// so only command_line.cpp includes them.
 //
 // Threads: one.
 #pragma once
@@ -21,30 +21,30 @@ class Option;
 
 namespace corro::app {
 
-/// An option or a positional argument. A handle: copies name the same one. Valid as long as its `command_line`.
+/// An option or a positional argument. A handle: copies refer to the same one. Valid as long as its `command_line`.
 class option {
  public:
     explicit option(CLI::Option* is) noexcept : is_(is) {}
 
     const option& required() const;
-    /// Shows the present value of the variable in the help.
+    /// Shows the variable's present value in the help.
     const option& shows_default() const;
     const option& one_of(const std::vector<std::string>& values) const;
-    /// Both ends included. For int, std::uint32_t, std::uint64_t and double.
+    /// Limits the value; both ends are allowed. For int, std::uint32_t, std::uint64_t and double.
     template <class Number>
     const option& in_range(Number least, Number greatest) const;
     const option& not_negative() const;
     const option& positive() const;
     const option& existing_file() const;
     const option& existing_directory() const;
-    /// Refused unless that option is given, too.
+    /// Refuses this option without the option `name`.
     const option& needs(const std::string& name) const;
-    /// Several values in one argument, with this character between them.
+    /// Allows several values in one argument, separated by this character.
     const option& separated_by(char character) const;
-    /// @param error_in  Returns what is wrong with the text; empty if nothing is.
+    /// @param error_in  Returns the error in the text; empty if there is none.
     const option& checked_by(std::function<std::string(const std::string&)> error_in) const;
 
-    /// After parsing: whether the command line contains it.
+    /// After parsing: whether the command line has it.
     [[nodiscard]] bool given() const;
 
  private:
@@ -54,17 +54,17 @@ class option {
 /// A subcommand. A handle, like `option`.
 class subcommand {
  public:
-    /// @param exit_code  Where the command line keeps the result of the chosen subcommand.
+    /// @param exit_code  The command line's variable for the result of the chosen subcommand.
     subcommand(CLI::App* is, int* exit_code) noexcept : is_(is), exit_code_(exit_code) {}
 
     subcommand add_subcommand(const std::string& name, const std::string& help) const;
     /// Refuses a command line without one of the subcommands.
     const subcommand& requires_subcommand() const;
-    /// Leaves it out of the help.
+    /// Omits it from the help.
     const subcommand& hidden() const;
-    /// Takes what follows its name as it is, `--help` included: see `rest`.
+    /// Keeps all arguments after its name unparsed, also `--help`: see `rest`.
     const subcommand& takes_the_rest() const;
-    /// After parsing: what followed.
+    /// After parsing: the arguments after its name.
     [[nodiscard]] std::vector<std::string> rest() const;
 
     /// `names` as in "-c,--config", or "file" for a positional argument. `into` must live as long as the command line;
@@ -74,9 +74,9 @@ class subcommand {
     option add_option(const std::string& names, Value& into, const std::string& help = {}) const;
     option add_flag(const std::string& names, bool& into, const std::string& help) const;
 
-    /// The text below the options.
+    /// Sets the text below the options.
     const subcommand& footer(const std::string& text) const;
-    /// Calls `work` when the command line contains this subcommand. It returns the process's exit code; it may throw.
+    /// Calls `work` if the command line has this subcommand. `work` returns the process's exit code and may throw.
     const subcommand& runs(std::function<int()> work) const;
 
  private:
@@ -84,7 +84,7 @@ class subcommand {
     int* exit_code_;
 };
 
-/// The whole command line of a program, which consists of subcommands.
+/// The command line of a program with subcommands.
 class command_line {
  public:
     command_line(const std::string& program, const std::string& help, const std::string& version);
@@ -93,12 +93,12 @@ class command_line {
     command_line& operator=(const command_line&) = delete;
 
     subcommand add_subcommand(const std::string& name, const std::string& help);
-    /// The subcommand of that name; adds it with this help if there is none.
+    /// Returns the subcommand `name`. Adds it with this help if there is none.
     subcommand subcommand_named(const std::string& name, const std::string& help);
-    /// The text below the subcommands.
+    /// Sets the text below the subcommands.
     void footer(const std::string& text);
 
-    /// Parses the command line and runs the chosen subcommand. Prints help, and errors behind the program's name.
+    /// Parses the command line and runs the chosen subcommand. Prints help, and errors after the program's name.
     /// @return  The process's exit code: the subcommand's, 1 if it threw, 2 if the command line is wrong.
     [[nodiscard]] int run(int argc, char** argv);
 

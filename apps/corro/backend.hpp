@@ -1,4 +1,4 @@
-// The kernel interfaces that a person may choose among, by name.
+// The names of the kernel interfaces that a user can choose.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace corro::app {
 
-/// What this program offers: "auto", "epoll", "uring", and "asio" where it was built with it.
+/// The names: "auto", "epoll", "uring", and "asio" if the program was built with it.
 [[nodiscard]] std::vector<std::string> backend_names();
 
-/// The machine with the kernel interface of that name.
+/// Returns the machine with the kernel interface `name`.
 [[nodiscard]] io::platform& platform_named(const std::string& name);
 
 }  // namespace corro::app

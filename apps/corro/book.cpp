@@ -1,4 +1,4 @@
-// `corro book`: any book at any moment of a journal.
+// `corro book`: prints any book at any moment of a journal.
 
 #include <fmt/format.h>
 
@@ -116,7 +116,7 @@ int run(const book_options& options) {
     if (here.sequence.value == 0) {
         fmt::print("before the first command\n");
     } else {
-        fmt::print("behind command {} at {}, {} open orders\n", here.sequence.value, history::format_time(here.time),
+        fmt::print("after command {} at {}, {} open orders\n", here.sequence.value, history::format_time(here.time),
                    state.open_orders_count());
     }
     for (const domain::instrument& i : state.instruments()) {
@@ -124,7 +124,7 @@ int run(const book_options& options) {
     }
     if (options.explains) {
         fmt::print("\nstate hash {:016x}\n", state.state_hash());
-        fmt::print(stderr, "snapshot behind command {}, {} commands executed\n", p.timeline().loaded_sequence(),
+        fmt::print(stderr, "snapshot after command {}, {} commands executed\n", p.timeline().loaded_sequence(),
                    p.timeline().executed_count());
     }
     return 0;
@@ -135,24 +135,24 @@ int run(const book_options& options) {
 void add_book_command(command_line& line) {
     const auto options = std::make_shared<book_options>();
     const subcommand command =
-        line.add_subcommand("book", "Prints the book of any instrument at any moment of a journal");
+        line.add_subcommand("book", "Print the book of any instrument at any moment of a journal");
     add_past_options(command, options->past);
     command
         .add_option("--at", options->at,
-                    "Behind this command, or behind the last one that is not later than this time (UTC, as\n"
+                    "State after this command, or after the last command not later than this time (UTC, as\n"
                     "2026-11-22T09:30:00.123456789)")
         .required();
-    command.add_option("--instrument", options->instrument, "Only the book of this instrument");
-    command.add_option("--depth", options->depth, "Levels of each side")
+    command.add_option("--instrument", options->instrument, "Print only the book of this instrument");
+    command.add_option("--depth", options->depth, "Number of levels of each side")
         .shows_default()
         .in_range(1U, history::depth_max);
-    command.add_flag("--orders", options->shows_orders, "Also every order of these levels, in their priority");
+    command.add_flag("--orders", options->shows_orders, "Print also every order of these levels, by priority");
     command.add_flag("--explain", options->explains,
-                     "Also the state hash, the snapshot that was used and how many commands followed");
+                     "Print also the state hash, the snapshot used and the number of commands after it");
     command.add_flag("--no-index", options->past.ignores_index, "Execute every command from the first on");
     command.footer(
-        "`corro journal index` makes this quick for long journals. docs/howto/history.md shows examples.\n"
-        "Exit code: 0 when the book was printed, 1 when the journal has no such moment or cannot be read.");
+        "`corro journal index` makes this fast for long journals. docs/howto/history.md shows examples.\n"
+        "Exit code: 0 if the book was printed, 1 if the journal has no such moment or cannot be read.");
     command.runs([options] { return run(*options); });
 }
 

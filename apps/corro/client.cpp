@@ -1,4 +1,4 @@
-// `corro client`: trading by hand.
+// `corro client`: a trading desk for one person.
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -44,10 +44,10 @@ struct client_options {
     double patience_seconds = 60;
 };
 
-/// Lines of standard input, looked for without waiting.
+/// Reads lines of standard input without waiting.
 class input_lines {
  public:
-    /// The next whole line that is there; nothing when there is none yet.
+    /// Returns the next complete line; nothing if there is none yet.
     [[nodiscard]] std::optional<std::string> next() {
         while (true) {
             const std::size_t end = text_.find('\n');
@@ -83,7 +83,7 @@ io::task<void> leave_on_signal(trading_desk* desk, io::signal_set* signals) {
     if (signal) desk->leave();
 }
 
-// Commands from standard input, until it ends; each waits for a connection, so that a script may begin at once.
+// Executes commands from standard input until it ends. Each waits for a connection, so that a script can start at once.
 io::task<void> execute_lines(trading_desk* desk) {
     input_lines lines;
     while (!lines.ended()) {
@@ -165,7 +165,7 @@ int run_client(const client_options& options) {
     settings.who.session_number = options.session_number;
     settings.who.cancel_on_disconnect = options.cancel_on_disconnect;
     settings.who.heartbeat = std::chrono::milliseconds(1000);
-    settings.who.next_answer = 1;  // everything that the venue still has: the orders of before are shown too
+    settings.who.next_answer = 1;  // all messages that the venue still has, so that earlier orders are shown too
     settings.symbol = options.symbol;
     settings.patience_seconds = options.patience_seconds;
     const bool picture = !options.plain && is_terminal();
@@ -185,19 +185,18 @@ void add_client_command(command_line& line) {
     command.add_option("-c,--config", options->config, "The exchange's configuration: addresses, accounts and keys")
         .shows_default();
     command.add_option("-a,--account", options->account, "Name of the account (default: the first)");
-    command.add_option("--session", options->session_number, "Which of the account's sessions").shows_default();
+    command.add_option("--session", options->session_number, "Number of the account's session").shows_default();
     command.add_option("symbol", options->symbol, "Instrument to show first");
     command.add_option("--venue", options->order_entry, "Address of order entry, instead of the configuration's");
     command.add_option("--feed", options->feed, "Address of the feed, instead of the configuration's");
     command.add_option("--snapshot", options->snapshot, "Address of the snapshots, instead of the configuration's");
     command.add_flag("--cancel-on-disconnect", options->cancel_on_disconnect,
-                     "The venue cancels the open orders when the connection breaks");
+                     "Ask the venue to cancel the open orders when the connection is lost");
     command.add_flag("--plain", options->plain,
-                     "Commands from standard input, a line per message; without a terminal always");
-    command.add_option("--patience", options->patience_seconds, "Seconds to try a lost connection again")
-        .shows_default();
+                     "Read commands from standard input and print a line per message (always without a terminal)");
+    command.add_option("--patience", options->patience_seconds, "Seconds to retry a lost connection").shows_default();
     command.footer(
-        "Commands, one a line (TAB completes them on a terminal):\n  buy 10 ESZ6 5998.75     sell 5 market"
+        "Commands, one per line (TAB completes them on a terminal):\n  buy 10 ESZ6 5998.75     sell 5 market"
         "     amend 3 price 5999     cancel 3     cancel all\n  orders  fills  positions  show SYMBOL  help [WORD]  "
         "quit");
     command.runs([options] { return run_client(*options); });

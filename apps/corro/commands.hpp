@@ -1,5 +1,4 @@
-// The subcommands of the program `corro`, one file each. Each registers itself with the argument parser; when it was
-// chosen, its function does the work and returns the exit code.
+// The subcommands of the program `corro`, one file each. Each function registers its subcommand with the command line.
 #pragma once
 
 #include "apps/command_line/command_line.hpp"
@@ -18,7 +17,7 @@ void add_book_command(command_line& line);
 void add_export_command(command_line& line);
 /// Call after `add_journal_command`.
 void add_journal_index_command(command_line& line);
-/// Likewise.
+/// Call after `add_journal_command`.
 void add_journal_backup_command(command_line& line);
 void add_definitions_command(command_line& line);
 void add_lab_command(command_line& line);

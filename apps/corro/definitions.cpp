@@ -1,4 +1,4 @@
-// `corro definitions`: recorded instrument definitions as a venue's configuration.
+// `corro definitions`: prints recorded instrument definitions as a venue's configuration.
 
 #include <fmt/format.h>
 
@@ -57,12 +57,14 @@ int run(const definitions_options& options) {
 void add_definitions_command(command_line& line) {
     const auto options = std::make_shared<definitions_options>();
     const subcommand command = line.add_subcommand(
-        "definitions", "Prints the instruments of recorded definition files as tables for a venue's configuration");
+        "definitions", "Print the instruments of recorded definition files as tables for a venue's configuration");
     command
-        .add_option("files", options->files, "DBN files, plain or packed; the legs of a spread may be in another one")
+        .add_option("files", options->files,
+                    "DBN files, plain or compressed; the legs of a spread may be in another file")
         .required();
-    command.add_option("--tick-size", options->tick_size, "For instruments whose definition names none");
-    command.footer("What cannot be an instrument of the venue is left out, with its reason on the standard error.");
+    command.add_option("--tick-size", options->tick_size, "Tick size of instruments whose definition has none");
+    command.footer(
+        "The command leaves out what cannot be an instrument of the venue, and prints the reason on standard error.");
     command.runs([options] { return run(*options); });
 }
 

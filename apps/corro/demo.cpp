@@ -1,4 +1,4 @@
-// `corro demo`: an exchange, background traffic on all its instruments, and a view of the market, in one process.
+// `corro demo`: runs an exchange, background traffic on all its instruments, and a view of the market, in one process.
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ struct demo_options {
     bool plain = false;
 };
 
-/// Where each instrument's price stands; wanders a tick at a time.
+/// The price of each instrument, a random walk with steps of a tick.
 struct price_walk {
     std::vector<domain::instrument> instruments;
     std::vector<domain::price_ticks> middles;
@@ -77,7 +77,7 @@ io::task<void> wander(traffic* t) {
     }
 }
 
-// One background trader: a burst of requests every tick, answers as they come.
+// Runs one background trader: sends a burst of requests every tick, takes answers as they come.
 io::task<void> trade(traffic* t, std::uint32_t index, std::uint32_t traders_count) {
     client::credentials who;
     who.account = t->account.id;
@@ -217,14 +217,15 @@ int demo(const demo_options& options) {
 
 void add_demo_command(command_line& line) {
     auto options = std::make_shared<demo_options>();
-    const subcommand command = line.add_subcommand("demo", "Exchange, background traffic and a live view in one");
-    command.add_option("-c,--config", options->config, "Configuration instead of the built-in one");
+    const subcommand command =
+        line.add_subcommand("demo", "Run an exchange, background traffic and a live view in one");
+    command.add_option("-c,--config", options->config, "Configuration file instead of the built-in one");
     command.add_option("--rate", options->rate, "Background requests per second")
         .shows_default()
         .in_range(0.0, 200'000.0);
     command.add_option("--seed", options->seed, "Seed of the background traffic").shows_default();
-    command.add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C or q").shows_default();
-    command.add_flag("--plain", options->plain, "A line a second, also on a terminal");
+    command.add_option("--seconds", options->seconds, "Seconds until the end; 0: until Ctrl-C or q").shows_default();
+    command.add_flag("--plain", options->plain, "Print a line per second, also on a terminal");
     command.runs([options] { return demo(*options); });
 }
 

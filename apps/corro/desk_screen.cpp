@@ -25,7 +25,7 @@ void desk_screen::add(const std::string& message) {
     if (messages_.size() > messages_max) messages_.pop_front();
 }
 
-// Writes an order at the best price into the line; the person sees it before Enter sends it.
+// Writes an order at the best price into the line. Enter sends it.
 void desk_screen::prefill(const trading_desk& desk, domain::side side) {
     const domain::instrument* const i = desk.selected() ? desk.find(*desk.selected()) : nullptr;
     if (i == nullptr || desk.feed() == nullptr) return;
@@ -93,7 +93,7 @@ bool desk_screen::handle_keys(trading_desk& desk) {
 
 void desk_screen::draw_orders(const trading_desk& desk, int row, int rows) {
     terminal_.put(row, 0, fmt::format("your orders ({} open)", desk.orders().open_count()), ink::bold);
-    // The newest first: they are what one has just done.
+    // The newest orders come first.
     int line = row + 1;
     const auto& all = desk.orders().all();
     for (auto at = all.rbegin(); at != all.rend() && line < row + rows; ++at) {
@@ -108,7 +108,7 @@ void desk_screen::draw(const trading_desk& desk, const std::string& headline) {
     const int columns = terminal_.columns();
     terminal_.put(0, 0, headline + (desk.connected() ? "   connected" : "   NO CONNECTION"),
                   desk.connected() ? ink::bold : ink::ask_bold);
-    // A third of the screen for the market, a sixth for the orders, the rest for what is said.
+    // Divides the screen between market, orders and messages.
     const int market_rows = std::max(4, (rows - 5) / 2);
     const int order_rows = std::max(2, (rows - 5) / 5);
     const domain::instrument* const shown = desk.selected() ? desk.find(*desk.selected()) : nullptr;

@@ -1,4 +1,4 @@
-// The trading desk as a picture: the market, one's own orders, what was said, and the line being typed.
+// The trading desk on a terminal: the market, the own orders, the messages, and the line being typed.
 #pragma once
 
 #include <deque>
@@ -14,10 +14,10 @@ class desk_screen {
  public:
     static constexpr std::size_t messages_max = 500;
 
-    /// Takes a message to show.
+    /// Adds a message to show.
     void add(const std::string& message);
 
-    /// Handles the keys pressed since the last call; true when the picture is to be drawn anew.
+    /// Handles the keys pressed since the last call. True if the picture must be drawn again.
     [[nodiscard]] bool handle_keys(trading_desk& desk);
 
     void draw(const trading_desk& desk, const std::string& headline);

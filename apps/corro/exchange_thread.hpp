@@ -1,4 +1,4 @@
-// An exchange on a thread of its own, for programs that bring their venue along.
+// An exchange on its own thread, for programs that contain their venue.
 #pragma once
 
 #include <thread>
@@ -12,7 +12,7 @@
 
 namespace corro::app {
 
-/// The exchange on a thread of its own, as it would be alone in its process.
+/// The exchange on its own thread.
 class exchange_thread {
  public:
     explicit exchange_thread(const node::configuration& configuration)
@@ -28,7 +28,7 @@ class exchange_thread {
         thread_.join();
     }
 
-    /// Complete once the thread has been closed; before that only the addresses may be asked for.
+    /// Complete after `close`; before that, callers may read only the addresses.
     [[nodiscard]] const node::exchange& exchange() const noexcept { return exchange_; }
 
  private:

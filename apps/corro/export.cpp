@@ -1,4 +1,4 @@
-// `corro export`: what happened, as files for other programs.
+// `corro export`: writes events of a journal as files for other programs.
 
 #include <fmt/format.h>
 
@@ -27,27 +27,27 @@ struct export_options {
     std::string times;
 };
 
-/// Hands events on as long as they can be written.
+/// Writes events until an error occurs.
 struct writing final : facility::event_consumer {
     explicit writing(history::exporter& writer) : to(writer) {}
     void consume(std::span<const domain::event> events) noexcept override { to.consume(events); }
     history::exporter& to;
 };
 
-/// The moment just before the one where the export begins.
+/// Returns the moment just before the start of the export.
 history::moment before(history::moment from) {
     if (from.is_time) return history::moment{domain::time_ns{from.time.value - 1}};
     const std::uint64_t sequence = from.sequence.value;
     return history::moment{domain::sequence_number{sequence == 0 ? 0 : sequence - 1}};
 }
 
-/// Whether nothing can lie between the two; of a number and a time nobody knows without the journal.
+/// Whether the range is empty. False for a number and a time: only the journal can compare them.
 bool is_backwards(history::moment from, history::moment to) {
     if (from.is_time != to.is_time) return false;
     return from.is_time ? from.time > to.time : from.sequence > to.sequence;
 }
 
-/// The instrument that is asked for; it may be one that was defined later than where the export begins.
+/// Finds the instrument by name. It may have been defined after the start of the export.
 domain::instrument_id find_instrument(const std::string& name, past& p, history::moment from, history::moment to) {
     if (name.empty()) return {};
     if (p.find(name) == nullptr) p.go_to(to);
@@ -104,24 +104,26 @@ int run(const export_options& options) {
 void add_export_command(command_line& line) {
     const auto options = std::make_shared<export_options>();
     const subcommand command =
-        line.add_subcommand("export", "Writes orders, trades and levels of a journal as CSV, or order flow as LOBSTER");
+        line.add_subcommand("export", "Write orders, trades and levels of a journal as CSV, or order flow as LOBSTER");
     add_past_options(command, options->past);
-    command.add_option("directory", options->directory, "Where the files go; made if it is not there").required();
-    command.add_flag("--orders", options->what.orders, "Only orders.csv, or with the other two as chosen");
-    command.add_flag("--trades", options->what.trades, "Only trades.csv, or with the other two as chosen");
-    command.add_flag("--levels", options->what.levels, "Only levels.csv, or with the other two as chosen");
+    command.add_option("directory", options->directory, "Directory of the files; created if missing").required();
+    command.add_flag("--orders", options->what.orders, "Write only orders.csv, or with the other two as chosen");
+    command.add_flag("--trades", options->what.trades, "Write only trades.csv, or with the other two as chosen");
+    command.add_flag("--levels", options->what.levels, "Write only levels.csv, or with the other two as chosen");
     command.add_option("--format", options->format, "csv, or lobster: a message and an orderbook file per instrument")
         .shows_default()
         .one_of({"csv", "lobster"});
-    command.add_option("--depth", options->depth, "Levels in an orderbook file").shows_default().in_range(1U, 200U);
-    command.add_option("--instrument", options->instrument, "Only this instrument");
+    command.add_option("--depth", options->depth, "Number of levels in an orderbook file")
+        .shows_default()
+        .in_range(1U, 200U);
+    command.add_option("--instrument", options->instrument, "Export only this instrument");
     command.add_option("--times", options->times,
                        "Write the recorded times that `corro replay --times` wrote to this file, not the venue's");
-    command.add_option("--from", options->from, "From this command or time on; from the first command, when left out");
-    command.add_option("--to", options->to, "Up to and with this command or time; to the end, when left out");
+    command.add_option("--from", options->from, "First command or time (default: the first command)");
+    command.add_option("--to", options->to, "Last command or time, inclusive (default: the end)");
     command.footer(
         "Times are UTC, as 2026-11-22T09:30:00.123456789. The columns are in docs/spec/export.md.\n"
-        "Exit code: 0 when all files were written, 1 otherwise.");
+        "Exit code: 0 if all files were written, 1 otherwise.");
     command.runs([options] { return run(*options); });
 }
 

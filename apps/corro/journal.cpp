@@ -1,4 +1,4 @@
-// `corro journal`: looks at a journal, without a venue; of what is here only `adopt` changes anything.
+// `corro journal`: inspects a journal without a venue. Of the subcommands in this file only `adopt` changes files.
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -70,11 +70,11 @@ std::string_view name_of(command_kind kind) {
 std::string_view name_of(journal::tail_state tail) {
     switch (tail) {
         case journal::tail_state::empty: return "there is no segment";
-        case journal::tail_state::sealed: return "closed in order";
-        case journal::tail_state::open: return "not closed: its writer is at work, or went away; nothing is wrong";
+        case journal::tail_state::sealed: return "closed";
+        case journal::tail_state::open: return "not closed: the writer is running, or was killed; nothing is damaged";
         case journal::tail_state::torn:
-            return "not closed, and the last write has not all arrived: what was never acknowledged in a durable mode "
-                   "is cut off by the next start";
+            return "not closed, and the last write is incomplete: the next start cuts it off, which loses nothing that "
+                   "a durable mode has acknowledged";
     }
     return "";
 }
@@ -86,7 +86,7 @@ int say(const journal::problem& problem) {
     return 1;
 }
 
-/// A line on the terminal that says how far it is, a few times a second; nothing where nobody watches.
+/// Shows the progress in one line of a terminal, a few times a second. Shows nothing without a terminal.
 class progress_line {
  public:
     void show(const journal::reader& reader) {
@@ -113,7 +113,7 @@ class progress_line {
 
 using opened_reader = std::expected<std::unique_ptr<journal::reader>, journal::problem>;
 
-/// Hands every command from `from` on to `each`, which says whether it wants more.
+/// Calls `each` for every command from `from` on until it returns false.
 template <class Each>
 io::task<std::expected<void, journal::problem>> read_commands(journal::reader* reader, Each* each) {
     progress_line progress;
@@ -151,13 +151,13 @@ int print_snapshots(io::context& ctx, journal::storage& files, const std::string
                        time_of(loaded->about.created_ns), loaded->about.state_hash);
         } else {
             ++spoilt_count;
-            fmt::print("snapshot after {}: {}; a start passes it over\n", sequence, loaded.error().text);
+            fmt::print("snapshot after {}: {}; a start ignores it\n", sequence, loaded.error().text);
         }
     }
     return spoilt_count == 0 ? 0 : 1;
 }
 
-/// The columns that depend on the kind.
+/// The columns that depend on the command's kind.
 struct columns {
     domain::side side = domain::side::buy;
     domain::price_ticks price{};
@@ -189,7 +189,7 @@ columns columns_of(const domain::command& c) {
     }
 }
 
-/// In the columns of the others, with the definition behind them.
+/// Prints the common columns, then the definition.
 void print_definition(const domain::command& c) {
     const domain::definition d = domain::definition_of(c);
     const std::string_view name = d.name.view();
@@ -216,7 +216,7 @@ void print_definition(const domain::command& c) {
 class looking {
  public:
     explicit looking(const journal_options& options) : options_(options) {
-        // Before the segments, so that a venue at work can only have more of them than the manifest names.
+        // Reads the manifest before the segments, so that a running venue can only add segments after it.
         manifest_ = io::block_on(ctx_, journal::read_manifest(&files_, options.directory));
         journal::reader_options reading;
         reading.from_sequence = options.from;
@@ -227,7 +227,7 @@ class looking {
         if (!reader_) return say(reader_.error());
         const journal::reader& reader = **reader_;
         if (reader.segments().empty()) return print_empty();
-        fmt::print("{}: the journal of {}\n", options_.directory, describe(reader.segments().front().header.venue));
+        fmt::print("{}: journal of {}\n", options_.directory, describe(reader.segments().front().header.venue));
         print_segments(reader);
         fmt::print("{} segments, {} bytes\n", reader.segments().size(), reader.bytes_total());
         return print_snapshots(ctx_, files_, options_.directory);
@@ -246,26 +246,26 @@ class looking {
         const auto done = io::block_on(ctx_, read_commands(&reader, &each));
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (!done) {
-            fmt::print("{} commands were sound before this:\n", count);
+            fmt::print("{} commands before this are valid:\n", count);
             std::fflush(stdout);
             return say(done.error());
         }
         const journal::journal_end& end = reader.end();
-        fmt::print("{} commands in {} segments are sound; checked in {:.2f} s\n", count, end.segments.size(), seconds);
+        fmt::print("{} commands in {} segments are valid; checked in {:.2f} s\n", count, end.segments.size(), seconds);
         fmt::print("next sequence number {}; {}\n", end.next_sequence, name_of(end.tail));
-        if (end.torn_bytes != 0) fmt::print("{} bytes of a torn write are at the end\n", end.torn_bytes);
+        if (end.torn_bytes != 0) fmt::print("the last {} bytes are a torn write\n", end.torn_bytes);
         const int snapshots = print_snapshots(ctx_, files_, options_.directory);
         return check_manifest(end) != 0 ? 1 : snapshots;
     }
 
-    /// Takes the journal as it is: a start no longer misses what is not there.
+    /// Accepts the journal as it is: the next start does not require the missing files.
     int adopt() {
         const auto lock = io::block_on(ctx_, journal::directory_lock::take(&files_, options_.directory));
         if (!lock) return say(lock.error());
         const auto end = io::block_on(ctx_, journal::adopt_journal(&files_, options_.directory));
         if (!end) return say(end.error());
-        fmt::print("{}: the manifest names {} segments; the journal goes on with sequence number {}\n",
-                   options_.directory, end->segments.size(), end->next_sequence);
+        fmt::print("{}: the manifest lists {} segments; the next sequence number is {}\n", options_.directory,
+                   end->segments.size(), end->next_sequence);
         return 0;
     }
 
@@ -295,20 +295,21 @@ class looking {
     }
 
  private:
-    /// Compares with the manifest, and lists what starts have cut off. @return 0 when nothing is missing.
+    /// Compares the journal with the manifest and lists the bytes that starts have cut off. @return 0 if nothing is
+    /// missing.
     int check_manifest(const journal::journal_end& end) {
         if (!manifest_) return say(manifest_.error());
         if (const auto names = files_.list(options_.directory)) {
             for (const std::string& name : *names) {
                 const auto number = journal::torn_number(name);
                 if (!number) continue;
-                fmt::print("{}/{}: a start has cut these bytes off segment {}: they were no whole block\n",
+                fmt::print("{}/{}: a start has cut these bytes off segment {}: they were an incomplete block\n",
                            options_.directory, name, *number);
             }
         }
         const auto now = io::block_on(ctx_, journal::read_manifest(&files_, options_.directory));
         if (now && *now != *manifest_) {
-            fmt::print("the venue was at work meanwhile: whether the journal's end is whole was not checked\n");
+            fmt::print("the venue was running meanwhile: the end of the journal was not checked\n");
             return 0;
         }
         if (!*manifest_) {
@@ -318,22 +319,22 @@ class looking {
         }
         const std::uint64_t oldest = end.segments.front().header.number;
         if ((*manifest_)->oldest_segment < oldest) {
-            fmt::print("segments before number {} are missing, which the venue has not removed\n", oldest);
+            fmt::print("segments before number {} are missing, and the venue has not removed them\n", oldest);
         }
         const auto whole = journal::check_end(**manifest_, end, options_.directory);
         if (!whole) return say(whole.error());
         if (end.tail != journal::tail_state::sealed) {
-            fmt::print("the journal is not closed: whether its last block is the last one written cannot be checked\n");
+            fmt::print("the journal is not closed: a loss of blocks at its end cannot be detected\n");
         }
         return 0;
     }
 
-    /// A venue makes its first segment when it starts, so that a directory without one is a mistake.
+    /// A venue creates its first segment when it starts, so a directory without one is an error.
     int print_empty() const {
         fmt::print(
             stderr,
-            "corro journal: {}: {}; is this the directory of a journal? In a venue with segments it is the folder "
-            "with the segment's name.\n",
+            "corro journal: {}: {}; is this the directory of a journal? A venue with segments has one in each folder "
+            "with a segment's name.\n",
             options_.directory, name_of(journal::tail_state::empty));
         return 1;
     }
@@ -357,26 +358,26 @@ subcommand add(const subcommand& parent, const std::string& name, const std::str
 void add_journal_command(command_line& line) {
     const auto options = std::make_shared<journal_options>();
     const subcommand command =
-        line.add_subcommand("journal", "Looks at a journal: checks it, prints its commands, says what it consists of");
+        line.add_subcommand("journal", "Inspect a journal: check it, print its commands, list its files");
     command.requires_subcommand();
     const subcommand verify =
-        add(command, "verify", "Reads every byte, segments and snapshots, and says whether all is sound", options);
+        add(command, "verify", "Read every byte of segments and snapshots, and report whether all are valid", options);
     verify.runs([options] { return looking(*options).verify(); });
-    const subcommand dump = add(command, "dump", "Prints commands, one on a line, in their sequence", options);
-    dump.add_option("--from", options->from, "The first sequence number; the oldest that is there by default");
-    dump.add_option("--count", options->count, "How many at most; all by default");
+    const subcommand dump = add(command, "dump", "Print commands in order, one per line", options);
+    dump.add_option("--from", options->from, "The first sequence number (default: the oldest in the journal)");
+    dump.add_option("--count", options->count, "Maximum number of commands (default: all)");
     dump.runs([options] { return looking(*options).dump(); });
     const subcommand stat =
-        add(command, "stat", "Lists segments and snapshots; reads of the segments only their headers", options);
+        add(command, "stat", "List segments and snapshots; read only the headers of the segments", options);
     stat.runs([options] { return looking(*options).stat(); });
     const subcommand adopt =
         add(command, "adopt",
-            "Takes a journal as it is, without the files that are missing: the next start goes on behind what is there",
+            "Accept a journal as it is, without missing files: the next start continues after the existing commands",
             options);
     adopt.runs([options] { return looking(*options).adopt(); });
     command.footer(
-        "Only `adopt` and `index` write to the journal; for all but `adopt` the venue may be at work meanwhile.\n"
-        "Exit code: 0 when everything is sound, 1 when something is damaged, missing or cannot be read.");
+        "Only `adopt` and `index` write to the journal. Only `adopt` needs a stopped venue.\n"
+        "Exit code: 0 if everything is valid, 1 if something is damaged, missing or cannot be read.");
 }
 
 }  // namespace corro::app

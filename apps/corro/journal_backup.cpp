@@ -1,4 +1,4 @@
-// `corro journal backup`: copies the journals of a venue, which may be at work meanwhile.
+// `corro journal backup`: copies the journals of a venue, which may be running.
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct backup_options {
     std::string to;
 };
 
-/// Says how far a long copy is: in place on a terminal, otherwise a line every ten seconds.
+/// Shows the progress of a long copy: in place on a terminal, otherwise in a line every ten seconds.
 class copied_line {
  public:
     void operator()(std::uint64_t bytes) {
@@ -53,7 +53,7 @@ class copied_line {
     std::chrono::steady_clock::time_point due_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
 };
 
-/// The journals' directory: what was named, or what the configuration names.
+/// Returns the journals' directory: `source` itself, or the one in the configuration `source`.
 std::string directory_of(const std::string& source) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(source, error)) return source;
@@ -97,22 +97,19 @@ int run(const backup_options& options) {
 
 void add_journal_backup_command(command_line& line) {
     const auto options = std::make_shared<backup_options>();
-    const subcommand journal = line.subcommand_named("journal", "Looks after a journal").requires_subcommand();
-    const subcommand command =
-        journal.add_subcommand("backup", "Copies the journals of a venue, which may be at work meanwhile");
-    command
-        .add_option("source", options->source,
-                    "The venue's configuration, or the directory of [facility] journal with all that is in it")
+    const subcommand journal = line.subcommand_named("journal", "Maintain a journal").requires_subcommand();
+    const subcommand command = journal.add_subcommand("backup", "Copy the journals of a venue, which may be running");
+    command.add_option("source", options->source, "The venue's configuration, or the directory of [facility] journal")
         .required();
-    command.add_option("to", options->to, "Where the copy goes; a path that is not in use").required();
+    command.add_option("to", options->to, "Path of the copy; must not exist").required();
     command.footer(
-        "The copy is of one moment, also of a venue of several segments. It has the newest snapshots, and `corro "
+        "The copy is consistent at one moment, also for several segments. It has the newest snapshots, and `corro "
         "serve` "
         "starts from\n"
-        "it. A copy is the same venue once more: start it only when the original is stopped for good, or where none of "
+        "it. A copy is the same venue again: start it only if the original is stopped for good, or if none of "
         "its clients\n"
-        "and gateways reaches it. Until the copy is whole it is called TO.unfinished.\n"
-        "Exit code: 0 when the copy is whole, 1 when there is none.");
+        "and gateways can reach it. Until the copy is complete its name is TO.unfinished.\n"
+        "Exit code: 0 if the copy is complete, 1 otherwise.");
     command.runs([options] { return run(*options); });
 }
 

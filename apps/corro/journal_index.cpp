@@ -1,4 +1,4 @@
-// `corro journal index`: snapshots along a journal, so that questions about its past are answered at once.
+// `corro journal index`: adds snapshots along a journal, so that queries of its past are fast.
 
 #include <fmt/format.h>
 
@@ -32,18 +32,19 @@ int run(const index_options& options) {
 
 void add_journal_index_command(command_line& line) {
     const auto options = std::make_shared<index_options>();
-    const subcommand journal = line.subcommand_named("journal", "Looks after a journal").requires_subcommand();
+    const subcommand journal = line.subcommand_named("journal", "Maintain a journal").requires_subcommand();
     const subcommand command = journal.add_subcommand(
-        "index", "Adds snapshots to a journal, so that `corro book` and `corro export` begin near any moment");
+        "index", "Add snapshots to a journal, so that `corro book` and `corro export` start near any moment");
     add_past_options(command, options->past);
-    command.add_option("--every", options->interval, "Commands from one snapshot to the next")
+    command.add_option("--every", options->interval, "Number of commands between snapshots")
         .shows_default()
         .in_range(std::uint64_t{100}, std::uint64_t{1'000'000'000});
     command.footer(
-        "The snapshots are in the folder `history` of the journal. They can be removed at any time; the command goes "
+        "The snapshots are in the folder `history` of the journal. They can be removed at any time; the command "
+        "continues "
         "on\n"
-        "behind the last one there is. Together they never need more room than the journal.\n"
-        "Exit code: 0 when the index is complete, 1 when the journal cannot be read or a snapshot not be written.");
+        "after the last one. Together they never need more space than the journal.\n"
+        "Exit code: 0 if the index is complete, 1 if the journal cannot be read or a snapshot cannot be written.");
     command.runs([options] { return run(*options); });
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds look_interval{200};
 
-/// A journal, and how much of its news is told.
+/// A journal, and the events already printed.
 struct told_journal {
     explicit told_journal(const node::host_journal* which) noexcept
         : journal(which), notices_count(which->notices().size()) {}

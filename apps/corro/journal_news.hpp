@@ -1,5 +1,4 @@
-// What befalls the journals of a venue that runs, told to the operator when it happens: a journal that has failed, a
-// snapshot that could not be made.
+// Prints events of a running venue's journals for the operator: a failed journal, a failed snapshot.
 //
 // Threads: the context of sessions and feed.
 #pragma once
@@ -11,8 +10,8 @@
 
 namespace corro::app {
 
-/// Looks now and then, and writes what is new to the standard error output, until it is stopped; then a last time. What
-/// the journals have noticed before is not told again.
+/// Checks regularly and writes new events to standard error until it is stopped, and once more then. Does not print
+/// events from before its start.
 /// @param journals  Outlive the task; nullptr: none.
 [[nodiscard]] io::task<void> print_journal_news(std::vector<const node::host_journal*> journals);
 

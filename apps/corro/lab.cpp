@@ -1,4 +1,4 @@
-// `corro lab`: starts the program `corro-lab`, which lies beside this one where it was built.
+// `corro lab`: starts the program `corro-lab` from the build folder.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace corro::app {
 namespace {
 
-/// Becomes the lab; returns only if it cannot.
+/// Replaces this process by the lab. Returns only on failure.
 int become_lab(std::vector<std::string> arguments) {
     const std::string lab = std::filesystem::read_symlink("/proc/self/exe").replace_filename("corro-lab").string();
     arguments.insert(arguments.begin(), lab);
@@ -25,11 +25,11 @@ int become_lab(std::vector<std::string> arguments) {
     static_cast<void>(::execv(lab.c_str(), pointers.data()));
     if (errno != ENOENT) throw std::system_error(errno, std::generic_category(), lab);
     fmt::print(stderr,
-               "corro: the benchmarks are a program of their own, which has not been built: {}\n"
-               "To build both in the project's folder and to measure:\n"
+               "corro: the benchmarks are a separate program, which has not been built: {}\n"
+               "To build both programs in the project's folder and measure:\n"
                "  cmake --preset release && cmake --build build/release --target corro corro-lab\n"
                "  build/release/apps/corro/corro lab list\n"
-               "Boost.Asio is measured as well if Boost 1.81 or newer is installed (libboost1.81-dev).\n",
+               "With Boost 1.81 or newer (libboost1.81-dev) it also measures Boost.Asio.\n",
                lab);
     return 1;
 }
@@ -37,7 +37,7 @@ int become_lab(std::vector<std::string> arguments) {
 }  // namespace
 
 void add_lab_command(command_line& line) {
-    const subcommand command = line.add_subcommand("lab", "Benchmarks: ours beside the peers', on this machine");
+    const subcommand command = line.add_subcommand("lab", "Run benchmarks of Corro and its peers on this machine");
     command.takes_the_rest().runs([command] { return become_lab(command.rest()); });
 }
 

@@ -1,4 +1,4 @@
-// `corro load`: many clients at once, a seeded mix of requests, and what came of them.
+// `corro load`: runs many clients with a seeded mix of requests and reports the results.
 
 #include <fmt/format.h>
 
@@ -25,11 +25,11 @@
 namespace corro::app {
 namespace {
 
-// How long requests that are under way may stay unanswered once the run shall end: a venue whose journal has failed,
-// for instance, never answers them.
+// The longest wait for unanswered requests at the end of the run. A venue whose journal has failed, for instance, never
+// answers them.
 constexpr int last_answers_wait_s = 10;
 
-// Says how it goes, and ends the run when its time is over.
+// Prints the progress and ends the run when its time is over.
 io::task<void> show_progress(load_run* run, io::task_scope* clients) {
     std::uint64_t before = 0;
     int seconds_ending = 0;
@@ -43,16 +43,16 @@ io::task<void> show_progress(load_run* run, io::task_scope* clients) {
             run->stop_now = true;
         }
         if (run->stop_now && ++seconds_ending == last_answers_wait_s) {
-            fmt::print(stderr, "the venue does not answer what is under way; not waiting any longer\n");
+            fmt::print(stderr, "the venue does not answer the requests in progress; not waiting any longer\n");
             clients->request_stop();
         }
     }
 }
 
-// A venue closes connections beyond so many that have not logged on yet (gateway::strangers_max).
+// A venue closes connections beyond this number that have not logged on (gateway::strangers_max).
 constexpr std::uint32_t logging_on_max = 1'000;
 
-// The first lets what is under way be answered, within last_answers_wait_s; the second does not wait for it.
+// The first signal waits up to last_answers_wait_s for outstanding answers; the second does not wait.
 io::task<void> handle_signals(load_run* run, io::signal_set* signals, io::task_scope* clients) {
     const auto first = co_await signals->wait();
     if (!first) co_return;
@@ -160,28 +160,29 @@ int load(const load_options& options) {
 
 void add_load_command(command_line& line) {
     auto options = std::make_shared<load_options>();
-    const subcommand command = line.add_subcommand("load", "Drive the exchange with many clients and measure");
+    const subcommand command = line.add_subcommand("load", "Load the exchange with many clients and measure");
     command.add_option("-c,--config", options->config, "The exchange's configuration: keys and address")
         .shows_default();
     command.add_option("--venue", options->venue, "Order-entry address instead of the configuration's");
     command.add_option("-n,--clients", options->clients_count, "Connections").shows_default().in_range(1, 10'000);
-    command.add_option("-m,--messages", options->messages_count, "Requests in all").shows_default();
-    command.add_option("-o,--outstanding", options->outstanding_max, "Unanswered requests per client, without --rate")
+    command.add_option("-m,--messages", options->messages_count, "Total number of requests").shows_default();
+    command
+        .add_option("-o,--outstanding", options->outstanding_max,
+                    "Maximum unanswered requests per client, without --rate")
         .shows_default()
         .in_range(1, 512);
     command
-        .add_option("--rate", options->rate, "Requests per second in all, sent at their times; 0: as fast as answered")
+        .add_option("--rate", options->rate,
+                    "Total requests per second, sent at fixed times; 0: as fast as the venue answers")
         .shows_default()
         .not_negative();
-    command
-        .add_option("--patience", options->patience_s,
-                    "Seconds that a client whose connection is lost tries to come back")
+    command.add_option("--patience", options->patience_s, "Seconds that a client retries a lost connection")
         .shows_default()
         .in_range(0.0, 1e9);
-    command.add_option("--seconds", options->seconds_max, "End after so long at the latest").shows_default();
+    command.add_option("--seconds", options->seconds_max, "Maximum duration in seconds").shows_default();
     command.add_option("--seed", options->seed, "Seed of the request mix").shows_default();
     command.add_option("--new", options->mix.new_percent, "Percent of new orders").shows_default();
-    command.add_option("--cancel", options->mix.cancel_percent, "Percent of cancels; the rest are amends")
+    command.add_option("--cancel", options->mix.cancel_percent, "Percent of cancels; the rest are amendments")
         .shows_default();
     command.add_option("--market", options->mix.market_percent, "Percent of the new orders that are market orders")
         .shows_default();

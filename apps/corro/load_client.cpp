@@ -24,12 +24,12 @@ struct sent_request {
     domain::command_kind kind{};
 };
 
-/// One client: its session, its trader, its requests under way.
+/// One client: its session, its trader, its outstanding requests.
 struct load_client {
     load_client(std::unique_ptr<client::order_session> s, client::trader t)
         : session(std::move(s)), trader(std::move(t)) {}
 
-    /// The session ended with this: it comes back, or that was it.
+    /// Handles the end of the session: the client reconnects or gives up.
     void end(load_run& run, const std::error_code& error) {
         if (client::may_come_back(error)) {
             broken = error;
@@ -46,7 +46,7 @@ struct load_client {
     std::unique_ptr<client::order_session> session;
     client::trader trader;
     std::deque<sent_request> under_way;
-    std::error_code broken;  ///< what the connection failed with; a session that comes back has none
+    std::error_code broken;  ///< the connection's error; none after a reconnection
     bool failed = false;
 };
 
@@ -58,16 +58,16 @@ void note_answer(load_run& run, load_client& c) {
     ++run.answered_now;
 }
 
-// Takes every answer that has arrived.
+// Processes all answers that have arrived.
 void take_answers(load_run& run, load_client& c) {
     while (!c.is_over()) {
         const auto answer = c.session->poll();
         if (!answer) return c.end(run, answer.error());
         if (!*answer) return;
-        if ((*answer)->gap) return c.fail(run, "the venue no longer has answers that were missed");
+        if ((*answer)->gap) return c.fail(run, "the venue no longer has the missed answers");
         if (!(*answer)->reject && !c.trader.on_event((*answer)->event)) continue;
         if ((*answer)->reject) c.trader.on_reject((*answer)->reject->session_reject_reason);
-        if (c.under_way.empty()) return c.fail(run, "an answer came that belongs to no request");
+        if (c.under_way.empty()) return c.fail(run, "received an answer that matches no request");
         note_answer(run, c);
     }
 }
@@ -77,13 +77,13 @@ void send_one(load_run& run, load_client& c, std::uint64_t intended_ticks) {
     --run.quota_left;
     if (c.session->send(request) == 0) {
         return c.fail(run, c.session->numbers_have_ended()
-                               ? "the session's request numbers have ended; use another session"
-                               : "the client's own output buffer is full; lower --rate or --outstanding");
+                               ? "the session has no more request numbers; use another session"
+                               : "the client's output buffer is full; lower --rate or --outstanding");
     }
     c.under_way.push_back({intended_ticks, request.kind});
 }
 
-// As many requests as allowed at once, then the answers, and again: the rate follows the venue.
+// Repeatedly sends as many requests as allowed, then takes the answers. The rate follows the venue.
 io::task<void> closed_loop(load_run* run, load_client* c) {
     while (!c->is_over() && ((run->quota_left > 0 && !run->stop_now) || !c->under_way.empty())) {
         while (!c->failed && !run->stop_now && run->quota_left > 0 &&
@@ -92,21 +92,21 @@ io::task<void> closed_loop(load_run* run, load_client* c) {
         }
         std::error_code error = co_await c->session->flush();
         if (!error && !c->under_way.empty()) error = co_await c->session->fill();
-        // What has arrived counts, whatever became of the connection behind it.
+        // Answers that have arrived count, even if the connection failed after them.
         take_answers(*run, *c);
         if (error && !c->is_over()) c->end(*run, error);
     }
 }
 
-// Between two requests of one client. Zero without a rate; a day is as good as forever.
+// The time between two requests of one client. Zero without a rate. A day counts as forever.
 std::chrono::nanoseconds gap_of(const load_options& options) {
     if (options.rate <= 0) return {};
     const std::chrono::duration<double> gap(std::min(options.clients_count / options.rate, 86'400.0));
     return std::chrono::duration_cast<std::chrono::nanoseconds>(gap);
 }
 
-// Requests at their intended times, whatever the venue does; the wait of a late one counts as latency. What cannot be
-// sent again after a lost connection is not sent before earlier ones are answered.
+// Sends requests at their intended times, independently of the venue. The wait of a late request counts as latency. The
+// client sends no request that it could not resend after a lost connection; it waits for earlier answers first.
 struct pace {
     pace(const load_run& run, std::uint32_t index)
         : gap(gap_of(run.options)),
@@ -169,7 +169,7 @@ io::task<void> paced_loop(load_run* run, load_client* c, pace* p) {
     co_await receiving.join();
 }
 
-// Until the session goes on, or will not.
+// Waits until the session continues or has ended.
 io::task<void> come_back(load_run* run, load_client* c) {
     const std::uint64_t since = run->outages.lost(c->broken);
     std::error_code error = std::exchange(c->broken, {});
@@ -186,11 +186,11 @@ io::task<void> come_back(load_run* run, load_client* c) {
     const std::uint32_t untaken = error ? 0 : c->session->not_accepted_count();
     if (!error && c->session->resend_not_accepted()) {
         run->outages.back(since, untaken);
-        co_return take_answers(*run, *c);  // some came with the welcome
+        co_return take_answers(*run, *c);  // some arrived with the logon reply
     }
     run->outages.gave_up();
-    c->fail(*run, error ? "a lost connection did not come back: " + error.message()
-                        : "requests that the venue has not taken are no longer kept");
+    c->fail(*run, error ? "could not reconnect: " + error.message()
+                        : "the client no longer has requests that the venue has not received");
 }
 
 io::task<void> trade(load_run* run, load_client* c, std::uint32_t index) {
@@ -210,7 +210,7 @@ io::task<void> trade(load_run* run, load_client* c, std::uint32_t index) {
     }
 }
 
-// Somebody else, a demonstration's own traffic for instance, may sit on the first seat: the next free one will do.
+// Another client, such as the traffic of `corro demo`, may use the first session: takes the next free one.
 io::task<std::unique_ptr<client::order_session>> claim_session(load_run* run, std::uint32_t index, seat* where) {
     while (true) {
         *where = run->seats[run->seats_tried++];
@@ -232,7 +232,7 @@ client::trader make_simulated_trader(const load_run& run, const client::order_se
     session.instruments().for_each([&](const domain::instrument& i) { instruments.push_back(i); });
     std::vector<domain::price_ticks> middles;
     for (const domain::instrument& i : instruments) {
-        // The middle of the band; without a band, a price that is good for anything.
+        // The middle of the band; without a band, any valid price.
         const bool banded = i.price_high.value - i.price_low.value < domain::price_ticks_max;
         middles.push_back(domain::price_ticks{banded ? (i.price_low.value + i.price_high.value) / 2 : 10'000});
     }
@@ -256,7 +256,7 @@ io::task<void> run_client(load_run* run, std::uint32_t index) {
         run->started = run->clock.now_ticks();
         run->all_logged_on.set();
     }
-    // Others may take their time to log on.
+    // Sends heartbeats while other clients log on.
     io::task_scope beating(run->context);
     beating.spawn(c.session->keep_alive());
     const std::error_code stopped = co_await run->all_logged_on.wait();
@@ -266,7 +266,7 @@ io::task<void> run_client(load_run* run, std::uint32_t index) {
     run->lost += c.under_way.size();
     if (!c.failed) {
         const std::error_code error = co_await c.session->log_out();
-        // Everything is answered: a connection that breaks now has nothing to come back for.
+        // All requests are answered, so a connection lost now needs no reconnection.
         if (error && !client::may_come_back(error)) run->errors.push_back("logout: " + error.message());
     }
     run->totals.add(c.trader.statistics());

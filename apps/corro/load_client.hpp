@@ -1,5 +1,5 @@
-// The clients of `corro load`: each logs on, sends its share, takes its answers, and comes back when its connection
-// breaks: under its old numbers, with the requests that the venue had not taken.
+// The clients of `corro load`. Each logs on, sends its share and takes its answers. After a lost connection it
+// continues its session and resends the requests that the venue had not received.
 //
 // Threads: one context for all.
 #pragma once
@@ -30,18 +30,18 @@ struct load_options {
     std::uint32_t outstanding_max = 1;
     double rate = 0;
     double seconds_max = 600;
-    double patience_s = 30;  ///< how long a client tries to come back
+    double patience_s = 30;  ///< how long a client retries a lost connection
     std::uint64_t seed = 1;
     client::trader_options mix;
 };
 
-/// Where one client may log on.
+/// One session that a client can use.
 struct seat {
     client::credentials who;
     std::uint64_t client_order_base = 0;
 };
 
-/// What all clients share.
+/// The state that all clients share.
 struct load_run {
     load_run(io::context& on, const load_options& o)
         : context(on), options(o), started(), stop_now(false), outages(clock) {}
@@ -50,11 +50,11 @@ struct load_run {
     const load_options& options;
     io::tick_clock clock;
     io::endpoint venue;
-    std::vector<seat> seats;      ///< all that the configuration has, those of this run's clients first
-    std::size_t seats_tried = 0;  ///< from the front
+    std::vector<seat> seats;      ///< all sessions of the configuration, those of this run's clients first
+    std::size_t seats_tried = 0;  ///< counted from the front
     io::manual_event all_logged_on;
     std::uint32_t logged_on_count = 0;
-    std::uint64_t quota_left = 0;  ///< requests that nobody has taken yet
+    std::uint64_t quota_left = 0;  ///< requests not yet assigned to a client
     std::uint64_t started;
     bool stop_now;
     std::array<base::latency_histogram, 5> round_trips;  ///< by kind of request
@@ -66,7 +66,7 @@ struct load_run {
     load_outages outages;
 };
 
-/// One client from its logon to its logout.
+/// Runs one client from its logon to its logout.
 [[nodiscard]] io::task<void> run_client(load_run* run, std::uint32_t index);
 
 }  // namespace corro::app

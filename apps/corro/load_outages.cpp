@@ -24,7 +24,7 @@ void load_outages::back(std::uint64_t since_ticks, std::uint32_t resent_count) {
     resent_in_outage_ += resent_count;
     ++back_in_outage_;
     if (--away_count_ == 0) {
-        fmt::print(stderr, "{} back after {:.3f} s, {} requests sent again\n", back_in_outage_,
+        fmt::print(stderr, "{} reconnected after {:.3f} s, {} requests resent\n", back_in_outage_,
                    seconds_since(began_ticks_), resent_in_outage_);
     }
 }

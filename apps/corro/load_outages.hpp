@@ -1,6 +1,6 @@
-// What a load run tells about connections that were lost: how many, how long they were away, what was sent again.
+// Statistics of a load run's lost connections: their number, their duration, the requests resent.
 //
-// An outage lasts from the first client's loss to the last one's return. Threads: one.
+// An outage lasts from the first client's loss to the last client's reconnection. Threads: one.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ class load_outages {
  public:
     explicit load_outages(const io::tick_clock& clock) noexcept : clock_(clock) {}
 
-    /// A client's connection is gone. @return When, in ticks.
+    /// Records a lost connection. @return The time, in ticks.
     std::uint64_t lost(const std::error_code& why);
-    /// It is there again; so many of its requests had not been taken and were sent again.
+    /// Records a reconnection, and the number of requests that were resent.
     void back(std::uint64_t since_ticks, std::uint32_t resent_count);
-    /// It will not come back.
+    /// Records that a client gave up.
     void gave_up() noexcept { --away_count_; }
 
     [[nodiscard]] std::uint32_t disconnected_count() const noexcept { return away_count_; }
-    /// A line for the report; nothing when no connection was lost.
+    /// Prints a line for the report; nothing if no connection was lost.
     void print() const;
 
  private:

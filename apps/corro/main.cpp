@@ -5,8 +5,8 @@
 int main(int argc, char** argv) {
     corro::app::command_line line("corro", "Corro: a derivatives exchange and the tools around it.", CORRO_VERSION);
     line.footer(
-        "`corro SUBCOMMAND --help` says more. Begin with `corro demo`; docs/howto/ has a page for each task.\n"
-        "Exit code: 0 when all went well, 1 when something failed, 2 when the command line is not understood.");
+        "`corro SUBCOMMAND --help` shows details. Start with `corro demo`; docs/howto/ has a page for each task.\n"
+        "Exit code: 0 on success, 1 on failure, 2 if the command line is invalid.");
     corro::app::add_serve_command(line);
     corro::app::add_load_command(line);
     corro::app::add_replay_command(line);

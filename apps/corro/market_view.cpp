@@ -11,7 +11,7 @@ namespace corro::app {
 
 std::string format_price(const domain::instrument& i, domain::price_ticks ticks) {
     if (ticks == domain::no_price) return "-";
-    // As many decimals as the tick size has, so that the points of a column stand in line.
+    // As many decimals as the tick size has, so that the decimal points of a column align.
     const domain::decimal_text tick = domain::format_decimal(i.tick_size.value);
     const std::size_t point = tick.view().find('.');
     const std::size_t decimals = point == std::string_view::npos ? 0 : tick.size - point - 1;
@@ -23,7 +23,8 @@ void market_view::on_event(const domain::event& event) {
     if (event.kind != domain::event_kind::trade) return;
     ++trades_count_;
     trades_.push_front({event.instrument, event.time, event.trade.price, event.trade.quantity, event.side});
-    // Enough for every instrument of a small venue; busy ones must not push out all trades of quiet ones at once.
+    // Enough for every instrument of a small venue, so that busy instruments do not displace all trades of quiet ones
+    // at once.
     if (trades_.size() > trades_max * 16) trades_.pop_back();
 }
 
@@ -41,7 +42,7 @@ std::vector<ladder_row> market_view::ladder(const client::feed_session& feed, co
     if (book == nullptr) return rows;
     auto asks = book->levels(domain::side::sell, depth);
     auto bids = book->levels(domain::side::buy, depth);
-    // A level without orders is an implied price, behind the direct ones of the same price.
+    // A level without orders is an implied price. It comes after the direct level of the same price.
     const domain::top& implied = book->implied();
     const auto add_implied = [&](std::vector<market_data::image_level>& to, domain::price_ticks price,
                                  domain::volume_lots quantity, bool is_bid) {

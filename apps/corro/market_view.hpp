@@ -1,5 +1,5 @@
-// What one looks at when watching an instrument: its ladder, its last trades, rates. Collected from the public feed,
-// turned into lines of text; whoever shows them decides about colours.
+// The data of a market view: an instrument's ladder, its last trades, rates. Collects them from the public feed and
+// formats lines of text. The caller chooses colours.
 //
 // Threads: one.
 #pragma once
@@ -37,20 +37,21 @@ class market_view {
  public:
     static constexpr std::size_t trades_max = 64;
 
-    /// Takes note of an event of the feed, for any instrument.
+    /// Processes an event of the feed, for any instrument.
     void on_event(const domain::event& event);
 
     /// Closes the current second of the rates.
     void on_second() noexcept;
 
-    /// Asks above bids, best prices in the middle, at most `depth` levels a side; implied prices among them, marked i.
+    /// Returns asks above bids, best prices in the middle, at most `depth` levels per side. Implied prices are marked
+    /// "i".
     [[nodiscard]] std::vector<ladder_row> ladder(const client::feed_session& feed, const domain::instrument& i,
                                                  std::size_t depth) const;
 
-    /// The last trades of an instrument, newest first.
+    /// Returns the last trades of an instrument, newest first.
     [[nodiscard]] std::vector<tape_row> tape(const domain::instrument& i, std::size_t count) const;
 
-    /// One line about an instrument: best prices, last, volume.
+    /// Returns one line about an instrument: best prices, last price, volume.
     [[nodiscard]] static std::string summary(const client::feed_session& feed, const domain::instrument& i);
 
     [[nodiscard]] std::uint64_t messages_per_second() const noexcept { return messages_last_second_; }

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds frame_interval{100};
 constexpr std::uint32_t frames_per_second = 10;
 constexpr std::chrono::milliseconds return_interval{100};
 
-/// What reader and painter share.
+/// The state that the reader and the screen share.
 struct watching {
     watch_settings settings;
     std::unique_ptr<client::feed_session> feed;
@@ -31,10 +31,10 @@ struct watching {
     std::optional<screen> picture;
     watch_result result;
     bool leaving = false;
-    std::error_code lost;  ///< what the feed ended with
+    std::error_code lost;  ///< the error that ended the feed
 };
 
-// Until the feed ends; `lost` says how.
+// Reads until the feed ends. Stores the error in `lost`.
 io::task<void> read_feed(watching* w) {
     while (true) {
         const auto event = w->feed->poll();
@@ -59,7 +59,7 @@ void say(watching& w, const std::string& what) {
     }
 }
 
-// One attempt to go on: with the next message where it left off, or from a snapshot.
+// Tries once to rejoin: from the next message, or from a snapshot.
 io::task<std::error_code> find_feed_again(watching* w, bool* resuming) {
     if (*resuming) {
         const std::error_code error = co_await w->feed->resume(w->settings.feed);
@@ -72,7 +72,7 @@ io::task<std::error_code> find_feed_again(watching* w, bool* resuming) {
     co_return std::error_code();
 }
 
-// Until the feed is there again. False: it is not to be had.
+// Retries until the feed is back. False if the time is over.
 io::task<bool> come_back(watching* w) {
     const auto began = std::chrono::steady_clock::now();
     say(*w, "feed lost: " + w->lost.message());
@@ -94,7 +94,7 @@ io::task<bool> come_back(watching* w) {
     }
 }
 
-// The feed, connection after connection; ends the watching when there is none to be had.
+// Follows the feed over reconnections. Ends the program's view if the feed does not come back.
 io::task<void> follow(watching* w, io::task_scope* all) {
     io::context& context = co_await io::this_context();
     while (!w->leaving) {
@@ -139,7 +139,7 @@ io::task<void> paint(watching* w, io::task_scope* all) {
     }
 }
 
-// An instrument that the venue does not have is an error worth a list.
+// Returns an error with the venue's instruments if the symbol is unknown.
 std::string check_symbol(const watching& w) {
     if (w.settings.symbol.empty()) return {};
     std::string names;

@@ -1,4 +1,4 @@
-// Follows the public feed and shows it: a picture ten times a second on a terminal, a line a second elsewhere.
+// Follows the public feed and shows it: a picture ten times a second on a terminal, otherwise a line per second.
 #pragma once
 
 #include <string>
@@ -15,26 +15,26 @@ struct watch_settings {
 
     io::endpoint feed;
     io::endpoint snapshot;
-    std::string symbol;      ///< the instrument to show first; empty for the first of the venue
+    std::string symbol;      ///< the first instrument to show; empty: the venue's first
     std::string headline;    ///< above the picture
     bool picture = false;    ///< draw on the terminal
-    double seconds = 0;      ///< end after so long; 0: when asked to
-    double patience_s = 30;  ///< how long it tries to come back when the feed is lost
+    double seconds = 0;      ///< duration; 0: until asked to end
+    double patience_s = 30;  ///< how long to retry a lost feed
 };
 
-/// What was seen, for a closing summary.
+/// The counts of the closing summary.
 struct watch_result {
     std::uint64_t messages = 0;
     std::uint64_t trades = 0;
-    std::uint32_t joins = 0;    ///< from a snapshot; more than 1 when messages were missed
-    std::uint32_t resumes = 0;  ///< after a lost connection, with nothing missed
+    std::uint32_t joins = 0;    ///< from a snapshot; above 1 if messages were missed
+    std::uint32_t resumes = 0;  ///< after a lost connection, without missed messages
     double away_s_max = 0;      ///< the longest time without the feed
-    std::string error;          ///< why it ended, when it was not asked to
+    std::string error;          ///< why it ended, if it was not asked to
 };
 
-/// Runs until stopped, until the person leaves, or until the time is over. When the feed is lost, goes on with
-/// the message after the last one as soon as it can, or from a snapshot when that message is no longer kept; a line on
-/// standard error says so when there is no picture.
+/// Runs until it is stopped, until the user leaves, or until the time is over. After a lost feed it continues with the
+/// next message, or from a snapshot if the venue no longer has that message. Without a picture it prints this on
+/// standard error.
 [[nodiscard]] io::task<watch_result> watch_market(watch_settings settings);
 
 }  // namespace corro::app

@@ -11,11 +11,11 @@ namespace {
 std::string_view words_for(wire::journal_state state) noexcept {
     switch (state) {
         case wire::journal_state::no_journal: return "no journal";
-        case wire::journal_state::takes_everything: return "the journal takes everything";
-        case wire::journal_state::takes_cancels: return "THE DISK IS FULL: only cancels are taken";
-        case wire::journal_state::takes_nothing: return "THE JOURNAL TAKES NOTHING";
+        case wire::journal_state::takes_everything: return "the journal accepts all commands";
+        case wire::journal_state::takes_cancels: return "THE DISK IS FULL: only cancels are accepted";
+        case wire::journal_state::takes_nothing: return "THE JOURNAL HAS FAILED: no commands are accepted";
     }
-    return "a journal state that is not known";
+    return "unknown journal state";
 }
 
 std::string_view words_for(domain::trading_phase phase) noexcept {
@@ -28,7 +28,7 @@ std::string_view words_for(domain::trading_phase phase) noexcept {
         case domain::trading_phase::closing_auction: return "in its closing auction";
         case domain::trading_phase::closed: return "closed";
     }
-    return "in a phase that is not known";
+    return "in an unknown phase";
 }
 
 std::string time_text(domain::time_ns time) {
@@ -51,13 +51,14 @@ std::string words_of(const wire::venue_status& s, std::string_view symbol) {
 std::string words_of(const wire::snapshot_answer& a) {
     switch (a.snapshot_outcome) {
         case wire::snapshot_outcome::begun:
-            return fmt::format("a snapshot up to command {} is begun; see: status", a.durable_command.value);
-        case wire::snapshot_outcome::under_way: return "no other snapshot: one is being made already";
-        case wire::snapshot_outcome::nothing_new: return "no snapshot: the newest one has everything that is durable";
+            return fmt::format("started a snapshot after command {}; see: status", a.durable_command.value);
+        case wire::snapshot_outcome::under_way: return "no new snapshot: one is in progress";
+        case wire::snapshot_outcome::nothing_new: return "no snapshot: the newest one has all durable commands";
         case wire::snapshot_outcome::no_journal: return "no snapshot: the venue keeps no journal";
-        case wire::snapshot_outcome::only_at_the_end: return "no snapshot: this venue writes them when it ends";
+        case wire::snapshot_outcome::only_at_the_end:
+            return "no snapshot: this venue writes snapshots only when it ends";
     }
-    return "a snapshot's outcome that is not known";
+    return "unknown outcome of the snapshot";
 }
 
 }  // namespace

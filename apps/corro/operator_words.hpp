@@ -1,4 +1,4 @@
-// What the venue tells an operator, as lines for a person.
+// Formats admin replies as text.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace corro::app {
 
-/// @param symbol  Of the instrument in a status that says the phase of one.
+/// @param symbol  The instrument's symbol, for a status with an instrument's phase.
 [[nodiscard]] std::string in_words(const client::admin_command& told, std::string_view symbol);
 
 }  // namespace corro::app

@@ -15,7 +15,7 @@
 namespace corro::app {
 namespace {
 
-/// One line per second on standard error, from the first second on.
+/// Prints one line per second on standard error, after the first second.
 class progress_lines {
  public:
     void operator()(const history::progress& now) {
@@ -33,13 +33,14 @@ class progress_lines {
 history::venue_setup venue_of(const node::configuration& c) {
     history::venue_setup venue;
     venue.options = node::facility_options_of(c, io::default_platform());
-    venue.options.touch = base::page_touch::no;  // one question reaches few of the pages that a venue has
+    venue.options.touch = base::page_touch::no;  // a query uses only few of a venue's pages
     venue.instruments = c.instruments;
     venue.who = journal::identity(c.venue_name, journal::fingerprint_of(c.instruments), c.shard);
     return venue;
 }
 
-/// What wrote the journal: the venue, or the segment that is named by the option or by the journal's folder.
+/// Returns the configuration of the journal's writer: the venue, or the segment of the option or of the journal's
+/// folder.
 node::configuration writer_of(const past_options& options) {
     node::configuration c = node::load_configuration(options.config);
     if (c.segments.empty()) {
@@ -57,8 +58,8 @@ node::configuration writer_of(const past_options& options) {
         if (c.segments[k].name == name) return node::configuration_of_segment(c, k);
         known += (known.empty() ? "" : ", ") + c.segments[k].name;
     }
-    throw std::runtime_error(fmt::format(
-        "the venue has segments, and each has a journal of its own: name one with --segment, it may be: {}", known));
+    throw std::runtime_error(
+        fmt::format("the venue has segments, each with its own journal: choose one with --segment: {}", known));
 }
 
 void check(const history::timeline::outcome& done) {
@@ -71,10 +72,10 @@ void add_past_options(const subcommand& to, past_options& options) {
     to.add_option("--config", options.config, "The configuration of the exchange that wrote the journal")
         .required()
         .existing_file();
-    to.add_option("--journal", options.journal, "The directory of the journal, if not the configuration's")
+    to.add_option("--journal", options.journal, "The directory of the journal (default: the configuration's)")
         .existing_directory();
     to.add_option("--segment", options.segment,
-                  "Of a venue with segments, the one that wrote the journal (default: as its folder is called)");
+                  "The segment that wrote the journal, in a venue with segments (default: the name of its folder)");
 }
 
 past::past(const past_options& options) : configuration_(writer_of(options)), disk_(context_) {

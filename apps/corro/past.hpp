@@ -1,4 +1,4 @@
-// What the subcommands that look at a journal's past have in common: which journal, opening it, showing progress.
+// Shared by the subcommands that read a journal's past: options, opening the journal, showing progress.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct past_options {
 
 void add_past_options(const subcommand& to, past_options& options);
 
-/// A journal whose venue is known, and the venue at some moment of it.
+/// A journal with its venue's configuration, and the venue at one moment.
 class past {
  public:
     /// @throws node::configuration_error, std::runtime_error with a sentence for the operator.
@@ -31,12 +31,12 @@ class past {
     [[nodiscard]] const node::configuration& configuration() const noexcept { return configuration_; }
     [[nodiscard]] history::timeline& timeline() noexcept { return *timeline_; }
     [[nodiscard]] io::context& context() noexcept { return context_; }
-    /// The instrument of that name at this moment; nullptr when there is none.
+    /// Returns the instrument `name` at this moment; nullptr if there is none.
     [[nodiscard]] const domain::instrument* find(const std::string& name) const;
-    /// The same. @throws std::runtime_error that lists the names there are.
+    /// The same. @throws std::runtime_error with the list of names.
     [[nodiscard]] const domain::instrument& instrument(const std::string& name) const;
 
-    /// Goes there. @throws std::runtime_error
+    /// Moves to a moment. @throws std::runtime_error
     void go_to(history::moment at);
     /// Executes commands up to a moment. @throws std::runtime_error
     void advance(history::moment until, facility::event_consumer& heard, history::command_listener* commands = nullptr);
@@ -48,7 +48,7 @@ class past {
     std::unique_ptr<history::timeline> timeline_;
 };
 
-/// Reads a moment for an option of that name. @throws std::runtime_error
+/// Reads the moment in an option's value. @throws std::runtime_error
 [[nodiscard]] history::moment moment_of(const std::string& option, const std::string& text);
 
 }  // namespace corro::app

@@ -12,7 +12,7 @@
 namespace corro::app {
 namespace {
 
-/// Writes what the descriptor takes, and claims that it was everything.
+/// Writes as much as possible, and always reports success.
 ssize_t write_regardless(void* descriptor, const char* from, std::size_t size) {
     const auto fd = static_cast<int>(reinterpret_cast<std::intptr_t>(descriptor));
     for (std::size_t done = 0; done < size;) {
@@ -65,8 +65,8 @@ void report_descriptors(std::uint64_t needed) {
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || needed <= limit.rlim_cur) return;
     fmt::print(
         stderr,
-        "notice: with every connection that the limits allow this process needs {} descriptors, and may open {}. "
-        "Raise the limit (ulimit -n, LimitNOFILE); until then late connections wait, and so may the journal\n",
+        "notice: with all connections that the limits allow, this process needs {} descriptors, but can open only {}. "
+        "Raise the limit (ulimit -n, LimitNOFILE); otherwise connections, and perhaps the journal, will wait\n",
         needed, limit.rlim_cur);
 }
 
@@ -74,7 +74,7 @@ void raise_descriptor_limit() noexcept {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
-    static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));  // the old limit is a limit as well
+    static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));  // on failure the old limit stays
 }
 
 void keep_files_from_others() noexcept {

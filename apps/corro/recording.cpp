@@ -20,7 +20,7 @@ namespace {
 
 using namespace recorded::replay;
 
-/// An instrument with this tick that takes prices from `low` to `high`.
+/// Returns an instrument with this tick size whose band includes `low` to `high`.
 domain::instrument suitable_instrument(const std::string& name, domain::price_nano tick, domain::price_nano low,
                                        domain::price_nano high) {
     domain::instrument i;
@@ -66,7 +66,7 @@ class quotes_recording final : public recording {
     explicit quotes_recording(const recording_options& options) {
         if (options.files.size() != 2) {
             throw replay_error(
-                fmt::format("{}: no DBN file, and a LOBSTER recording is two files: messages and orderbook",
+                fmt::format("{}: not a DBN file; a LOBSTER recording needs two files: messages and orderbook",
                             options.files.front().string()));
         }
         messages_ = options.files[0];
@@ -81,7 +81,7 @@ class quotes_recording final : public recording {
                                    survey_.price_high);
     }
     std::uint64_t orders_max() const override { return 2 * survey_.rows; }
-    /// Messages have the time since midnight; the name of the file has the day.
+    /// The messages have the time since midnight, the file name has the day.
     domain::time_ns times_begin() const override {
         const std::string file = messages_.filename().string();
         int year = 0;

@@ -1,4 +1,4 @@
-// What `corro replay` replays, whatever the format of its files.
+// A recording that `corro replay` replays, in any format.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +27,21 @@ class recording {
  public:
     virtual ~recording() = default;
 
-    /// An instrument that suits it: name, tick and price band. The id is 1.
+    /// An instrument for the recording: name, tick size and price band. Its id is 1.
     [[nodiscard]] virtual domain::instrument instrument() const = 0;
-    /// No more orders than this are open at once.
+    /// The largest number of orders that are open at once.
     [[nodiscard]] virtual std::uint64_t orders_max() const = 0;
-    /// Records or rows in all.
+    /// The total number of records or rows.
     [[nodiscard]] virtual std::uint64_t total() const = 0;
 
-    /// What its times count from, in nanoseconds since the epoch.
+    /// The origin of its times, in nanoseconds since the epoch.
     [[nodiscard]] virtual domain::time_ns times_begin() const { return {}; }
 
-    /// The flow, in terms of the venue's instrument. Once. @throws replay_error when the instrument does not suit.
+    /// Returns the order flow for the venue's instrument. Call once. @throws replay_error if the instrument does not
+    /// fit.
     [[nodiscard]] virtual recorded::replay::flow& open(const domain::instrument& instrument,
                                                        recorded::replay::difference_log& log) = 0;
-    /// The run is finished: the last comparison.
+    /// Makes the last comparison after the run.
     virtual void finish(const market_data::book_image& book) = 0;
     [[nodiscard]] virtual std::vector<recorded::replay::report_section> sections() const = 0;
 };

@@ -1,4 +1,4 @@
-// `corro replay`: recorded order flow through the gateway, and how far the venue does what the real exchange did.
+// `corro replay`: sends recorded order flow through the gateway and compares the venue with the real exchange.
 
 #include <fmt/format.h>
 
@@ -43,12 +43,12 @@ struct replay_options {
     std::string times;
 };
 
-/// Where the recording is replayed.
+/// The venue that replays the recording.
 struct venue {
     recorded::replay::venue_addresses addresses;
     client::credentials who;
     std::string instrument;
-    std::unique_ptr<exchange_thread> own;  ///< empty: a venue that runs elsewhere
+    std::unique_ptr<exchange_thread> own;  ///< empty for a venue in another process
 };
 
 struct replaying {
@@ -63,12 +63,12 @@ struct replaying {
 
 // --- The venue -----------------------------------------------------------------------------------------------------
 
-/// An exchange with one instrument, made for the recording, behind ports of its own.
+/// Starts an exchange with one instrument for the recording, on free ports.
 venue own_venue(const recording& what) {
     node::configuration c;
     c.order_entry_listen = c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     c.orders_max = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(what.orders_max() + 1'000, 100'000, 4'000'000));
-    c.account_open_orders_max = 0;  // one account enters them all
+    c.account_open_orders_max = 0;  // one account enters all orders
     c.feed_log_bytes = std::size_t{64} << 20U;
     c.instruments.push_back(what.instrument());
     gateway::account a;
@@ -96,7 +96,7 @@ io::endpoint parse_address(const std::string& text) {
     return *endpoint;
 }
 
-/// The running exchange that a configuration describes.
+/// Returns the running exchange of a configuration.
 venue configured_venue(const replay_options& options, const recording& what) {
     const node::configuration c = node::load_configuration(options.config);
     const gateway::account* account = nullptr;
@@ -149,7 +149,7 @@ io::task<void> drive(replaying* r, replay_session* session, replay_run* run, dom
     }
 }
 
-/// The file that an export reads with `--times`; not open when nobody wants one.
+/// Opens the file for `corro export --times`; not open if the option is not given.
 std::ofstream open_times(const std::string& path) {
     std::ofstream file;
     if (path.empty()) return file;
@@ -207,9 +207,8 @@ void write_json(const std::string& path, const std::string& text) {
 
 int replay(const replay_options& options) {
     const std::unique_ptr<recording> what = survey_recording(options.recording);
-    fmt::print(
-        stderr, "{} records; {}\n", what->total(),
-        options.config.empty() ? "replaying them on an exchange of their own" : "replaying them on " + options.config);
+    fmt::print(stderr, "{} records; {}\n", what->total(),
+               options.config.empty() ? "replaying them on a new exchange" : "replaying them on " + options.config);
     venue where = options.config.empty() ? own_venue(*what) : configured_venue(options, *what);
     replaying r(options, *what, where);
     for (const std::filesystem::path& file : options.recording.files) r.report.files.push_back(file.string());
@@ -226,8 +225,8 @@ int replay(const replay_options& options) {
 
 void add_replay_command(command_line& line) {
     auto options = std::make_shared<replay_options>();
-    const subcommand command = line.add_subcommand(
-        "replay", "Replay recorded order flow and compare, fill by fill and book by book, with what was recorded");
+    const subcommand command =
+        line.add_subcommand("replay", "Replay recorded order flow and compare fills and books with the recorded ones");
     command
         .add_option("files", options->recording.files,
                     "Databento DBN market-by-order files in their order, or a LOBSTER message and orderbook file; "
@@ -235,28 +234,29 @@ void add_replay_command(command_line& line) {
         .required();
     command
         .add_option("-c,--config", options->config,
-                    "Replay on the running exchange that this configuration describes (default: on one of its own)")
+                    "Replay on the running exchange of this configuration (default: on a new exchange)")
         .existing_file();
     command
         .add_option("--instrument", options->instrument,
-                    "Its instrument for the replay, whose book is empty (default: named as recorded)")
+                    "The exchange's instrument for the replay; its book must be empty (default: the recorded name)")
         .needs("--config");
-    command.add_option("--account", options->account, "Its account, by name (default: the first)").needs("--config");
+    command.add_option("--account", options->account, "Name of the exchange's account (default: the first)")
+        .needs("--config");
     command.add_option("--format", options->recording.format, "auto, dbn or lobster")
         .shows_default()
         .one_of({"auto", "dbn", "lobster"});
     command.add_option("--recorded-instrument", options->recording.recorded_instrument,
-                       "DBN: the number of the instrument in the files, where they have several");
+                       "DBN: the number of the instrument, if the files have several");
     command.add_option("--opening", options->recording.opening, "DBN: auto, auction or continuous")
         .shows_default()
         .one_of({"auto", "auction", "continuous"});
     command.add_option("--speed", options->speed, "Multiple of recorded time (default: as fast as the venue answers)")
         .positive();
-    command.add_option("--max-differences", options->differences_max, "Examples to print of each cause")
+    command.add_option("--max-differences", options->differences_max, "Number of examples to print per cause")
         .shows_default();
     command.add_option("--times", options->times,
-                       "Write to this file when each request was recorded, for `corro export --times`");
-    command.add_option("--json", options->json, "Write the summary to this file, too");
+                       "Write the recorded time of each request to this file, for `corro export --times`");
+    command.add_option("--json", options->json, "Write the summary also to this file");
     command.runs([options] { return replay(*options); });
 }
 

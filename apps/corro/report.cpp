@@ -45,7 +45,7 @@ void print_segments_report(const node::segmented_exchange& exchange, bool at_res
         const node::segment& s = exchange.at(k);
         fmt::print("segment {}\n", s.name());
         print_feed(s.feed.distributor().statistics());
-        if (!at_rest) continue;  // the facility may be another thread's
+        if (!at_rest) continue;  // another thread may still run the facility
         fmt::print("sequenced    {} commands, state hash {:016x}\n", s.host.sequence(), s.host.state().state_hash());
     }
     std::fflush(stdout);

@@ -1,4 +1,4 @@
-// What the exchange has to say for itself when it ends, or is asked.
+// Reports of the exchange at its end or on request.
 #pragma once
 
 namespace corro::node {
@@ -10,7 +10,7 @@ namespace corro::app {
 
 /// Prints the latency tables and the counts of gateway and feed to standard output.
 void print_exchange_report(const node::exchange& exchange);
-/// The same of a venue of several segments. Of the facilities only `at_rest`, when their threads have ended.
+/// The same for a venue of several segments. Includes the facilities only if `at_rest`, when their threads have ended.
 void print_segments_report(const node::segmented_exchange& exchange, bool at_rest);
 
 }  // namespace corro::app

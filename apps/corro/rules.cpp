@@ -1,4 +1,4 @@
-// `corro rules`: the rule book of matching, played.
+// `corro rules`: runs the rule book of matching.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace corro::app {
 namespace {
 
 struct rules_options {
-    std::filesystem::path directory;  ///< empty: the rule book that is compiled in
+    std::filesystem::path directory;  ///< empty: the built-in rule book
     std::string filter;
     bool prints_titles_only = false;
     bool shows_text = false;
@@ -44,7 +44,7 @@ std::vector<named_text> scenarios_below(const std::filesystem::path& directory) 
     return found;
 }
 
-/// The scenarios whose names contain `filter`, by name.
+/// Returns the scenarios whose names contain `filter`, sorted by name.
 std::vector<named_text> chosen_scenarios(const rules_options& options) {
     std::vector<named_text> found;
     if (options.directory.empty()) {
@@ -54,7 +54,7 @@ std::vector<named_text> chosen_scenarios(const rules_options& options) {
     }
     std::erase_if(found, [&](const named_text& s) { return s.first.find(options.filter) == std::string::npos; });
     std::sort(found.begin(), found.end());
-    if (found.empty()) throw std::runtime_error("no scenario has such a name");
+    if (found.empty()) throw std::runtime_error("no scenario matches");
     return found;
 }
 
@@ -63,7 +63,7 @@ void print_differences(const std::vector<std::string>& expected, const std::vect
     for (const std::string& line : actual) fmt::print("      the venue  {}\n", line);
 }
 
-/// Plays one scenario on a venue of its own and prints a line for it. False: it did not end as its file says.
+/// Runs one scenario on a new venue and prints a line about it. False if the result differs from the file.
 bool play(const named_text& scenario, const rules_options& options) {
     std::istringstream text(scenario.second);
     const auto [rule, problem] = rule_book::read_rule(text);
@@ -106,14 +106,14 @@ int run(const rules_options& options) {
 void add_rules_command(command_line& line) {
     const auto options = std::make_shared<rules_options>();
     const subcommand command = line.add_subcommand(
-        "rules", "Lists the scenarios of the rule book of matching, plays each and says whether it ends as written");
-    command.add_option("filter", options->filter, "Only scenarios whose topic or file name contains this text");
-    command.add_option("--directory", options->directory, "Play the scenario files below this folder instead");
-    command.add_flag("--list", options->prints_titles_only, "Only list files and titles, play nothing");
-    command.add_flag("--text", options->shows_text, "Also print what each scenario says");
+        "rules", "List and run the scenarios of the rule book of matching, and report whether each passes");
+    command.add_option("filter", options->filter, "Run only scenarios whose topic or file name contains this text");
+    command.add_option("--directory", options->directory, "Run the scenario files below this folder instead");
+    command.add_flag("--list", options->prints_titles_only, "Only list files and titles");
+    command.add_flag("--text", options->shows_text, "Print also the text of each scenario");
     command.footer(
         "A scenario is a text file with the parts given, when and then; docs/spec/matching.md links them all.\n"
-        "Exit code: 0 when every scenario passes, 1 when one fails or cannot be read.");
+        "Exit code: 0 if every scenario passes, 1 if one fails or cannot be read.");
     command.runs([options] { return run(*options); });
 }
 

@@ -1,4 +1,4 @@
-// A full-screen picture of the market. Takes over the terminal while it exists.
+// A full-screen view of the market. Uses the whole terminal while it exists.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace corro::app {
 
 class screen {
  public:
-    /// Draws the market as it is now. `headline` stands above it.
+    /// Draws the present market below `headline`.
     void draw(const client::feed_session& feed, const market_view& view, const std::string& headline);
 
-    /// Draws one sentence instead of a market.
+    /// Draws one sentence instead of the market.
     void say(const std::string& sentence);
 
-    /// Handles the keys pressed since the last call. False: the person wants to leave.
+    /// Handles the keys pressed since the last call. False if the user wants to leave.
     [[nodiscard]] bool handle_keys();
 
-    /// Chooses the instrument to show, counted in the order of their ids.
+    /// Chooses the instrument to show, by its index in the order of ids.
     void show(std::size_t index) noexcept { chosen_ = index; }
 
  private:

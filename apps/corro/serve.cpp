@@ -1,4 +1,4 @@
-// `corro serve`: the exchange.
+// `corro serve`: runs the exchange.
 
 #include <fmt/format.h>
 
@@ -69,7 +69,7 @@ std::vector<const node::host_journal*> journals_of(const node::segmented_exchang
     return all;
 }
 
-/// A file with keys that others may read or change ends the start, unless that is wished for.
+/// Refuses to start if other users can read or change a file with keys, unless the option allows it.
 void close_on_exec(const serve_options& options, const std::string& problem) {
     if (problem.empty()) return;
     if (options.open_files == "refuse") {
@@ -78,7 +78,7 @@ void close_on_exec(const serve_options& options, const std::string& problem) {
     fmt::print(stderr, "corro serve: {}\n", problem);
 }
 
-/// What the file says, for a program that serves: it takes its memory before it opens.
+/// Reads the configuration for a server: it allocates its memory before it opens.
 node::configuration configuration_of_server(const serve_options& options) {
     node::configuration c = node::load_configuration(options.config);
     c.touch = base::page_touch::yes;
@@ -92,18 +92,17 @@ node::configuration configuration_of_server(const serve_options& options) {
 
 void print_outcome(const serve_options& options, const node::reread_outcome& outcome) {
     for (const std::string& problem : outcome.problems) {
-        fmt::print(stderr, "corro serve: {}: no key is changed: {}\n", options.config, problem);
+        fmt::print(stderr, "corro serve: {}: the keys stay unchanged: {}\n", options.config, problem);
     }
     if (outcome.problems.empty()) {
-        fmt::print("{}: the accounts have the keys of this file now; {} accounts are new, {} have other limits\n",
+        fmt::print("{}: the accounts now have the keys of this file; {} accounts are new, {} have changed limits\n",
                    options.config, outcome.accounts_added, outcome.limits_changed);
     }
     for (const std::string& each : outcome.waiting) fmt::print(stderr, "corro serve: {}: {}\n", options.config, each);
     std::fflush(stdout);
 }
 
-// Accounts, keys and limits of the file as it is now, whenever SIGHUP asks for it. Beside the other signals: the
-// journal may take its time.
+// Reads accounts, keys and limits of the file again at each SIGHUP. A separate task, because the journal may take time.
 template <class Served>
 io::task<void> handle_sighup(Served* served, const serve_options* options, io::auto_event* asked) {
     while (true) {
@@ -125,8 +124,8 @@ io::task<void> handle_sighup(Served* served, const serve_options* options, io::a
     }
 }
 
-// SIGUSR1 prints the tables, SIGUSR2 has a snapshot written, SIGHUP has the keys read again; the first SIGINT or
-// SIGTERM closes the venue, the second gives up on slow goodbyes.
+// SIGUSR1 prints the tables, SIGUSR2 writes a snapshot, SIGHUP reads the keys again. The first SIGINT or SIGTERM closes
+// the venue; the second does not wait for slow logouts.
 template <class Exchange>
 io::task<void> handle_signals(Exchange* exchange, io::auto_event* hangup, io::signal_set* signals,
                               io::context* context) {
@@ -151,7 +150,7 @@ io::task<void> handle_signals(Exchange* exchange, io::auto_event* hangup, io::si
     }
 }
 
-// Runs what serves, and joins who waits for signals beside it, also when it fails.
+// Runs the server and a task that waits for signals. Joins that task also if the server fails.
 template <class Served>
 io::task<void> run_watched(Served* served, io::task_scope* watching) {
     std::exception_ptr failed;
@@ -179,7 +178,7 @@ io::task<void> serve_until_closed(Exchange* exchange, const serve_options* optio
 
 const char* name_of(node::threading_mode threading, bool segments) {
     if (threading == node::threading_mode::inline_) return "on one thread";
-    return segments ? "each segment on a thread of its own" : "the facility on a thread of its own";
+    return segments ? "each segment on its own thread" : "the facility on its own thread";
 }
 
 void print_watching(const std::optional<io::endpoint>& metrics, const node::configuration& c) {
@@ -213,21 +212,21 @@ int serve_segments(const serve_options& options, const node::configuration& conf
     fmt::print("  order entry  {}\n", exchange.order_entry_endpoint().to_string());
     print_watching(exchange.metrics_endpoint(), configuration);
     for (std::size_t k = 0; k < exchange.segments_count(); ++k) print_segment(exchange.at(k));
-    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot written.\n");
+    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
     std::fflush(stdout);
     io::block_on(context, serve_until_closed(&exchange, &options, &context));
     print_segments_report(exchange, true);
     return exchange.failure() == nullptr ? 0 : 1;
 }
 
-/// What the command line says instead of the file.
+/// Applies the options that replace values of the file.
 void override_threading(const serve_options& options, node::configuration& c) {
     if (options.threading.empty()) return;
     c.threading = options.threading == "split" ? node::threading_mode::split : node::threading_mode::inline_;
 }
 
-/// For roles that are one facility, its gateway or its feed. What the file says of metrics and event log is the
-/// facility's; another process with the same file cannot have them too, and is told on the command line.
+/// For the roles of one facility, its gateway or its feed. The file's metrics and event log belong to the facility.
+/// Another process with the same file cannot use them; it gets its own on the command line.
 node::configuration configuration_of_one_facility(const serve_options& options) {
     node::configuration c = configuration_of_server(options);
     if (options.role != "facility" || !options.metrics.empty()) c.metrics_listen = options.metrics;
@@ -270,15 +269,15 @@ int serve(const serve_options& options) {
         fmt::print("  event log    {}\n", configuration.event_log.directory);
     if (const auto requests = exchange.retransmission_endpoint())
         fmt::print("  lost packets {}\n", requests->to_string());
-    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot written.\n");
+    fmt::print("Ctrl-C closes it; SIGUSR1 prints the latency tables, SIGUSR2 writes a snapshot.\n");
     std::fflush(stdout);
     io::block_on(context, serve_until_closed(&exchange, &options, &context));
     print_exchange_report(exchange);
     return exchange.failure() == nullptr ? 0 : 1;
 }
 
-// The first SIGINT or SIGTERM closes the role; SIGUSR2 has a facility write a snapshot. Only an exchange in one process
-// has latency tables; a SIGUSR1 that was meant for one must not end a role.
+// The first SIGINT or SIGTERM closes the role. SIGUSR2 makes a facility write a snapshot. Only an exchange in one
+// process has latency tables; SIGUSR1 must not end other roles.
 template <class Role>
 io::task<void> run_until_closed(Role* role, const serve_options* options, io::context* context) {
     const auto obey = [](Role* what, io::auto_event* hangup, io::signal_set* signals) -> io::task<void> {
@@ -313,7 +312,7 @@ int distribute(const serve_options& options) {
     const node::configuration configuration = configuration_of_one_facility(options);
     if (options.venue_feed.empty() || options.venue_snapshots.empty()) {
         throw node::configuration_error(
-            "a distributor is told its venue's ports with --venue-feed ADDRESS and --venue-snapshots ADDRESS");
+            "a distributor needs its venue's ports: --venue-feed ADDRESS and --venue-snapshots ADDRESS");
     }
     io::context context(io::context_options(platform_named(options.io)));
     node::distributor_role distributor(context, configuration, node::address_of(options.venue_feed, "--venue-feed"),
@@ -322,7 +321,7 @@ int distribute(const serve_options& options) {
                configuration.venue_name, context.backend_name(), distributor.feed_endpoint().to_string(),
                distributor.snapshot_endpoint().to_string());
     print_watching(distributor.metrics_endpoint(), configuration);
-    fmt::print("It publishes when the venue is there. Ctrl-C closes it.\n");
+    fmt::print("It publishes as soon as the venue runs. Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&distributor, &options, &context));
     if (!distributor.failure().empty()) fmt::print(stderr, "{}\n", distributor.failure());
@@ -335,7 +334,7 @@ int serve_facility(const serve_options& options) {
     override_threading(options, configuration);
     if (configuration.link_listen.empty())
         throw node::configuration_error(options.config +
-                                        ": link.listen: a facility needs a place where its gateways find it; add "
+                                        ": link.listen: a facility needs an address for its gateways; add "
                                         "[link] with listen = \"venue.link\"");
     io::context context(io::context_options(platform_named(options.io)));
     const auto noticed = [](const std::string& what) { fmt::print(stderr, "corro serve: {}\n", what); };
@@ -365,7 +364,7 @@ int serve_gateway(const serve_options& options) {
     if (!options.gateway.empty()) configuration.link_gateway = options.gateway;
     if (configuration.link_connect.empty())
         throw node::configuration_error(options.config +
-                                        ": link.connect: a gateway is told where its facility is; add [link] with "
+                                        ": link.connect: a gateway needs the address of its facility; add [link] with "
                                         "listen, or with connect");
     io::context context(io::context_options(platform_named(options.io)));
     const auto opened = [](io::endpoint where) {
@@ -379,7 +378,7 @@ int serve_gateway(const serve_options& options) {
                name.empty() ? "a gateway" : "gateway " + name, configuration.venue_name, context.backend_name(),
                configuration.link_connect);
     print_watching(gateway.metrics_endpoint(), configuration);
-    fmt::print("It opens its ports when the facility is there. Ctrl-C closes it.\n");
+    fmt::print("It opens its ports as soon as the facility runs. Ctrl-C closes it.\n");
     std::fflush(stdout);
     io::block_on(context, run_until_closed(&gateway, &options, &context));
     if (!gateway.failure().empty()) fmt::print(stderr, "{}\n", gateway.failure());
@@ -390,7 +389,7 @@ int serve_role(const serve_options& options) {
     keep_files_from_others();
     ignore_sigpipe();
     hold_signals();
-    // Until who obeys them is there: a recovery may take seconds, and whoever asks too early must not end it.
+    // Until the handlers exist: a recovery may take seconds, and an early signal must not end it.
     std::signal(SIGUSR1, SIG_IGN);
     std::signal(SIGUSR2, SIG_IGN);
     std::signal(SIGHUP, SIG_IGN);
@@ -409,35 +408,38 @@ void add_serve_command(command_line& line) {
     command.add_option("--listen", options->listen, "Order-entry address instead of the configuration's");
     command.add_option("--threading", options->threading, "inline or split, instead of the configuration's")
         .one_of({"inline", "split"});
-    command.add_option("--io", options->io, "What the sockets stand on").one_of(backend_names()).shows_default();
+    command.add_option("--io", options->io, "Kernel interface of the sockets").one_of(backend_names()).shows_default();
     command
-        .add_option("--role", options->role,
-                    "all: the exchange; facility: matching, journal and feed, for gateways that connect; gateway: "
-                    "order entry for a facility; distributor: publishes the feed of a venue that runs elsewhere, on "
-                    "the configuration's market-data ports")
+        .add_option(
+            "--role", options->role,
+            "all: the whole exchange; facility: matching, journal and feed, for gateways that connect; gateway: "
+            "order entry for a facility; distributor: publishes the feed of another venue process, on "
+            "the configuration's market-data ports")
         .one_of({"all", "facility", "gateway", "distributor"})
         .shows_default();
     command.add_option("--gateway", options->gateway,
-                       "Which of the accounts' gateways this is, for the role gateway; instead of the configuration's");
-    command.add_option("--venue-feed", options->venue_feed, "The venue's feed port, for a distributor");
-    command.add_option("--venue-snapshots", options->venue_snapshots, "The venue's snapshot port, for a distributor");
+                       "Number of this gateway, for the role gateway; instead of the configuration's");
+    command.add_option("--venue-feed", options->venue_feed, "Feed port of the venue, for a distributor");
+    command.add_option("--venue-snapshots", options->venue_snapshots, "Snapshot port of the venue, for a distributor");
     command.add_option("--metrics", options->metrics,
-                       "Where metrics are served, instead of the configuration's; the roles gateway and distributor "
-                       "take this only");
-    command.add_option("--event-log", options->event_log, "Directory of the event log, likewise");
+                       "Address of the metrics, instead of the configuration's; the roles gateway and distributor "
+                       "use only this option");
+    command.add_option("--event-log", options->event_log,
+                       "Directory of the event log, instead of the configuration's; the roles gateway and distributor "
+                       "use only this option");
     command
         .add_option("--open-files", options->open_files,
-                    "What to do when other users may read the keys in the configuration or in the TLS key's file, or "
-                    "may change the files")
+                    "Action if other users can read the keys in the configuration or in the TLS key's file, or "
+                    "can change the files")
         .one_of({"refuse", "warn"})
         .shows_default();
     const option sample = command.add_option("--sample-every", options->sample_every,
-                                             "Time one request of so many; 0: none (default: the configuration's)");
+                                             "Time one of every N requests; 0: none (default: the configuration's)");
     command.footer(
         "docs/howto/configure.md explains every key of the configuration; config/demo.toml is an example.\n"
-        "SIGINT and SIGTERM close the exchange in order. SIGUSR1 prints the latency tables, SIGUSR2 has a snapshot "
-        "written.\n"
-        "Exit code: 0 after an orderly end, 1 when it could not start or go on.");
+        "SIGINT and SIGTERM close the exchange. SIGUSR1 prints the latency tables, SIGUSR2 writes a "
+        "snapshot.\n"
+        "Exit code: 0 after an orderly end, 1 if it could not start or continue.");
     command.runs([options, sample] {
         options->sample_given = sample.given();
         return serve_role(*options);

@@ -1,4 +1,4 @@
-// What pictures on the terminal have in common: taking it over and giving it back, colours, a ladder of prices.
+// Shared by the full-screen views: use and release of the terminal, colours, a ladder of prices.
 #pragma once
 
 #include <string_view>
@@ -8,18 +8,18 @@
 
 namespace corro::app {
 
-/// Whether standard output is a terminal that a picture can be drawn on, and standard input one that gives keys.
+/// Whether standard output and standard input are terminals that can show a picture and read keys.
 [[nodiscard]] bool is_terminal() noexcept;
 
-/// How a text is drawn.
+/// The style of a text.
 enum class ink : unsigned char { plain, bold, dim, bid, ask, bid_bold, ask_bold, bid_bar, ask_bar, own };
 
-/// The terminal as a grid of characters, by curses. One at a time in a process.
+/// The terminal as a grid of characters, by curses. A process can have only one at a time.
 class terminal {
  public:
-    /// Takes it over. @pre is_terminal().
+    /// Starts full-screen mode. @pre is_terminal().
     terminal();
-    /// Gives it back as it was.
+    /// Restores the terminal.
     ~terminal();
     terminal(const terminal&) = delete;
     terminal& operator=(const terminal&) = delete;
@@ -27,20 +27,20 @@ class terminal {
     [[nodiscard]] int rows() const noexcept;
     [[nodiscard]] int columns() const noexcept;
 
-    /// A new picture begins, and is shown.
+    /// Clears the picture.
     void begin() noexcept;
     void show() noexcept;
-    /// Shows the cursor at a place from now on, or hides it when `row` is negative.
+    /// Shows the cursor at a place from now on, or hides it if `row` is negative.
     void place_cursor(int row, int column) noexcept;
 
-    /// Draws what fits of a text.
+    /// Draws the part of a text that fits.
     void put(int row, int column, std::string_view text, ink how = ink::plain) noexcept;
 
-    /// Draws a heading and one line per level: price in the middle, bids to its left, asks to its right, a bar of the
-    /// row's share behind each quantity.
+    /// Draws a heading and one line per level: price in the middle, bids on its left, asks on its right. A bar behind
+    /// each quantity shows the row's share.
     void put_ladder(int row, int width, const std::vector<ladder_row>& levels) noexcept;
 
-    /// The next key that was pressed, as curses numbers them; -1 when there is none.
+    /// Returns the next pressed key as curses numbers it; -1 if there is none.
     [[nodiscard]] int key() noexcept;
 };
 

@@ -38,7 +38,7 @@ std::string_view side_name(domain::side side) noexcept {
     return side == domain::side::buy ? "buy" : "sell";
 }
 
-/// Refusals of the session that trying again does not change.
+/// Whether a retry cannot succeed.
 bool is_final(const std::error_code& error) {
     const auto code = [](wire::logout_reason reason) { return client::logged_out(reason); };
     return error == code(wire::logout_reason::authentication_failed) ||
@@ -64,7 +64,7 @@ const domain::instrument* trading_desk::find(domain::instrument_id id) const noe
 }
 
 domain::client_order_id trading_desk::long_number(std::uint64_t short_one) const noexcept {
-    // Several sessions of an account have orders side by side: their names must not meet.
+    // Several sessions of an account have orders at once: their client order ids must not collide.
     return domain::client_order_id{(std::uint64_t{settings_.who.session_number} << 32U) | short_one};
 }
 
@@ -93,7 +93,7 @@ io::task<std::string> trading_desk::run() {
     co_return why;
 }
 
-// Connects, converses, connects again when the connection breaks.
+// Connects, exchanges messages, and reconnects after a lost connection.
 io::task<std::string> trading_desk::hold_session() {
     const io::stop_token stop = co_await io::this_stop_token();
     auto lost_since = std::chrono::steady_clock::now();
@@ -104,9 +104,8 @@ io::task<std::string> trading_desk::hold_session() {
             const bool is_first = session_ == nullptr;
             const auto lost_for = std::chrono::steady_clock::now() - lost_since;
             if (error == client::logged_out(wire::logout_reason::sequence_unknown)) {
-                // The answers that this session has seen are unknown there: the venue has begun anew, without a
-                // journal.
-                say_("the venue has forgotten this session; what it knew of these orders is lost");
+                // The venue does not know the answers that this session has seen: it has restarted without a journal.
+                say_("the venue no longer knows this session; its orders are lost");
             }
             if (is_first) co_return logon_failure_text(settings_.order_entry, error);
             if (is_final(error) || lost_for > std::chrono::duration<double>(settings_.patience_seconds)) {
@@ -125,13 +124,13 @@ io::task<std::string> trading_desk::hold_session() {
             if (left && left != io::condition::canceled) say_("the logout was not acknowledged: " + left.message());
             break;
         }
-        say_(fmt::format("connection lost: {}; trying again", broken_.message()));
+        say_(fmt::format("connection lost: {}; reconnecting", broken_.message()));
         lost_since = std::chrono::steady_clock::now();
     }
     co_return std::string();
 }
 
-// The first connection, or the next one; says what became of what was under way.
+// Connects or reconnects, and reports the outcome of requests in progress.
 io::task<std::error_code> trading_desk::connect() {
     if (session_ == nullptr) {
         auto opened = co_await client::order_session::log_on(settings_.order_entry, settings_.who);
@@ -154,13 +153,15 @@ io::task<std::error_code> trading_desk::connect() {
     const std::error_code error = co_await session_->reconnect(settings_.order_entry);
     if (error) co_return error;
     const std::uint32_t untaken = session_->not_accepted_count();
-    say_(fmt::format("connected again; answers go on from number {}", session_->next_answer()));
+    say_(fmt::format("reconnected; answers continue from number {}", session_->next_answer()));
     if (session_->began_again()) {
-        say_("a new day of the session: its numbers begin again, and what you missed of the day before does not come");
+        say_(
+            "the session has begun a new day: its numbers start again, and missed messages of the day before are lost");
     }
     if (untaken != 0) {
         const bool again = session_->resend_not_accepted();
-        say_(fmt::format("{} requests had not arrived and {}", untaken, again ? "are sent again" : "are given up"));
+        say_(fmt::format("the venue had not received {} requests, which {}", untaken,
+                         again ? "are resent" : "are dropped"));
     }
     co_return std::error_code();
 }
@@ -194,11 +195,11 @@ io::task<void> trading_desk::write_requests() {
         const std::error_code stopped = co_await has_output_.wait();
         if (stopped) co_return;
         const std::error_code failed = co_await session_->flush();
-        if (failed) co_return;  // who reads hears it too, and says so
+        if (failed) co_return;  // the reader gets the error too and reports it
     }
 }
 
-// The market, joined again and again; without it one can still trade.
+// Follows the market over reconnections. Trading works without it.
 io::task<void> trading_desk::follow_market() {
     const io::stop_token stop = co_await io::this_stop_token();
     while (!stop.stop_requested()) {
@@ -230,11 +231,11 @@ io::task<void> trading_desk::read_feed() {
     }
 }
 
-// Operators define instruments while the venue runs, and the session hears of them.
+// Adds instruments that operators define while the venue runs.
 void trading_desk::learn_instruments() {
     if (session_ == nullptr || session_->instruments().count() == instruments_.size()) return;
     session_->instruments().for_each([this](const domain::instrument& i) {
-        if (find(i.id) == nullptr) say_(fmt::format("there is a new instrument: {}", i.name.view()));
+        if (find(i.id) == nullptr) say_(fmt::format("new instrument: {}", i.name.view()));
     });
     instruments_.clear();
     session_->instruments().for_each([this](const domain::instrument& i) { instruments_.push_back(i); });
@@ -243,7 +244,7 @@ void trading_desk::learn_instruments() {
 void trading_desk::take(const client::answer& answer) {
     learn_instruments();
     if (answer.gap) {
-        say_("some answers are no longer kept by the venue: the list of orders may be incomplete");
+        say_("the venue no longer has some answers: the list of orders may be incomplete");
     } else if (answer.told != nullptr) {
         tell(*answer.told);
     } else if (answer.reject) {
@@ -269,7 +270,7 @@ std::string trading_desk::describe(const own_order& o) const {
     return line;
 }
 
-// One private event as a message to the person.
+// Reports one private event to the user.
 void trading_desk::tell(const domain::event& event) {
     using domain::event_kind;
     switch (event.kind) {
@@ -331,30 +332,30 @@ void trading_desk::execute(std::string_view line) {
 void trading_desk::send(domain::command command) {
     if (!connected_) return say_("not sent: there is no connection");
     if (command.kind == domain::command_kind::enter_order) {
-        // The request's own number names the order: it is never used again in this session.
+        // The request's number is the order's client order id: the session never uses it again.
         command.client_order = long_number(session_->next_request());
         orders_.on_sent(command);
     }
     if (session_->send(command) == 0) {
         orders_.on_refused(command.client_order, domain::reject_reason::none);
-        return say_(session_->numbers_have_ended() ? "not sent: the session's request numbers have ended"
-                                                   : "not sent: too much is waiting to be sent already");
+        return say_(session_->numbers_have_ended() ? "not sent: the session has no more request numbers"
+                                                   : "not sent: the output buffer is full");
     }
     has_output_.set();
 }
 
 void trading_desk::ask_status(domain::instrument_id instrument) {
-    if (!connected_) return say_("not asked: there is no connection");
+    if (!connected_) return say_("not sent: there is no connection");
     is_asked(session_->ask_status(++questions_count_, instrument));
 }
 
 void trading_desk::ask_snapshot() {
-    if (!connected_) return say_("not asked: there is no connection");
+    if (!connected_) return say_("not sent: there is no connection");
     is_asked(session_->ask_snapshot(++questions_count_));
 }
 
 void trading_desk::is_asked(bool queued) {
-    if (!queued) return say_("not asked: too much is waiting to be sent already");
+    if (!queued) return say_("not sent: the output buffer is full");
     has_output_.set();
 }
 

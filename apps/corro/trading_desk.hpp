@@ -1,7 +1,6 @@
-// A person's place at the exchange: an order-entry session that comes back when its connection breaks, the market next
-// to it, and what was typed turned into requests.
+// The trading desk: an order-entry session that reconnects, the market data, and the typed commands.
 //
-// What the desk has to say is a row of messages; a terminal shows the last of them, a plain output prints them all.
+// The desk reports messages. A terminal shows the last ones; plain output prints all.
 //
 // Threads: one context.
 #pragma once
@@ -34,23 +33,23 @@ struct desk_settings {
     io::endpoint feed;
     io::endpoint snapshot;
     client::credentials who;
-    std::string symbol;            ///< shown first; empty for the first of the venue
-    double patience_seconds = 60;  ///< how long a lost connection is tried again
+    std::string symbol;            ///< shown first; empty: the venue's first
+    double patience_seconds = 60;  ///< how long to retry a lost connection
 };
 
 class trading_desk {
  public:
-    /// @param say  Is given each message as it comes.
+    /// @param say  Called with each message.
     trading_desk(desk_settings settings, std::function<void(const std::string&)> say);
 
-    /// Logs on and stays until `leave`, a stop, or until the venue is lost for good.
-    /// @return What it ended with, as a sentence; empty when it was asked to end.
+    /// Logs on and runs until `leave`, a stop, or until reconnecting fails.
+    /// @return Why it ended, as a sentence; empty if it was asked to end.
     [[nodiscard]] io::task<std::string> run();
 
-    /// Does what a typed line says, or says what is wrong with it.
+    /// Executes a typed line, or reports its error.
     void execute(std::string_view line);
 
-    /// Logs out and lets `run` end.
+    /// Logs out and ends `run`.
     void leave() noexcept;
 
     [[nodiscard]] bool connected() const noexcept { return connected_; }
@@ -64,9 +63,9 @@ class trading_desk {
     [[nodiscard]] market_view& view() noexcept { return view_; }
 
     [[nodiscard]] const domain::instrument* find(domain::instrument_id id) const noexcept;
-    /// One's own order in a line, as the venue knows it.
+    /// Returns one line about an own order, as the venue reports it.
     [[nodiscard]] std::string describe(const desk::own_order& order) const;
-    /// The number that a person uses for an order.
+    /// Returns the number that the user types for an order.
     [[nodiscard]] static std::uint64_t short_number(domain::client_order_id number) noexcept {
         return number.value & 0xffffffffU;
     }
@@ -102,7 +101,7 @@ class trading_desk {
     desk::own_orders orders_;
     market_view view_;
     io::auto_event has_output_;
-    std::uint64_t questions_count_ = 0;  ///< asked as an operator
+    std::uint64_t questions_count_ = 0;  ///< admin requests
     io::task_scope* conversation_ = nullptr;
     io::task_scope* everything_ = nullptr;
     std::error_code broken_;  ///< why the last connection ended

@@ -18,11 +18,11 @@ std::string_view logon_advice(std::error_code why) noexcept {
         return "Is the exchange running? Start it with: corro serve --config FILE";
     }
     if (why == client::logged_out(wire::logout_reason::authentication_failed)) {
-        return "The venue knows no such account, or not with this key, or gives it fewer sessions: use the "
-               "configuration that the venue was started with.";
+        return "The venue does not have this account, this key or this session number: use the "
+               "venue's configuration.";
     }
     if (why == client::logged_out(wire::logout_reason::already_logged_on)) {
-        return "Somebody is logged on as this session: use another of the account's sessions, or another account.";
+        return "Another client uses this session: use another session of the account, or another account.";
     }
     return "";
 }

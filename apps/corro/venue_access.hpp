@@ -1,4 +1,4 @@
-// How the programs that go to a venue find it, and what they say when they cannot get in.
+// Finds the ports of a venue, and gives advice on failed logons.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace corro::app {
 
-/// Where one feed is to be had.
+/// The addresses of one feed.
 struct feed_addresses {
     std::string feed;
     std::string snapshot;
 };
 
-/// The feed that has the instrument. A venue with segments has one for each; without a symbol, or with one that the
-/// configuration does not have, it is the first segment's.
+/// Returns the feed of the instrument. A venue with segments has one feed per segment. An empty or unknown symbol means
+/// the first segment's feed.
 [[nodiscard]] feed_addresses feed_of(const node::configuration& c, std::string_view symbol);
 
-/// What to do about a logon that failed: a sentence, or nothing where the error says it all.
+/// Returns advice on a failed logon; empty if the error is clear.
 [[nodiscard]] std::string_view logon_advice(std::error_code why) noexcept;
 
 }  // namespace corro::app

@@ -1,4 +1,4 @@
-// `corro watch`: a live view of the market from the public feed.
+// `corro watch`: shows the market live from the public feed.
 
 #include <fmt/format.h>
 
@@ -75,7 +75,7 @@ int watch(const watch_options& options) {
     const watch_result result = io::block_on(context, watch_until_signal(std::move(settings)));
     fmt::print("saw {} messages and {} trades\n", result.messages, result.trades);
     if (result.resumes + result.joins > 1) {
-        fmt::print("the feed was lost {} times, {} of them with nothing missed; away {:.3f} s at the longest\n",
+        fmt::print("the feed was lost {} times, {} of them without missed messages; the longest outage was {:.3f} s\n",
                    result.resumes + result.joins - 1, result.resumes, result.away_s_max);
     }
     if (result.error.empty()) return 0;
@@ -90,15 +90,16 @@ void add_watch_command(command_line& line) {
     auto options = std::make_shared<watch_options>();
     const subcommand command = line.add_subcommand("watch", "Watch an instrument: ladder, trades, rates");
     command.add_option("symbol", options->symbol, "Instrument to show first");
-    command.add_option("-c,--config", options->config, "The exchange's configuration, for its addresses");
+    command.add_option("-c,--config", options->config, "Configuration of the exchange, for its addresses");
     command.add_option("--feed", options->feed,
                        "Address of the feed (default: the configuration's; without one 127.0.0.1:7002)");
-    command.add_option("--snapshot", options->snapshot, "Address of the snapshots (likewise; 127.0.0.1:7003)");
-    command.add_flag("--plain", options->plain, "A line a second, also on a terminal");
-    command.add_option("--patience", options->patience_s, "Seconds that it tries to come back when the feed is lost")
+    command.add_option("--snapshot", options->snapshot,
+                       "Address of the snapshots (default: the configuration's; without one 127.0.0.1:7003)");
+    command.add_flag("--plain", options->plain, "Print a line per second, also on a terminal");
+    command.add_option("--patience", options->patience_s, "Seconds to retry a lost feed")
         .shows_default()
         .not_negative();
-    command.add_option("--seconds", options->seconds, "End after so long; 0: on Ctrl-C").shows_default();
+    command.add_option("--seconds", options->seconds, "Seconds until the end; 0: until Ctrl-C").shows_default();
     command.runs([options] { return watch(*options); });
 }
 

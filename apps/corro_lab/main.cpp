@@ -1,4 +1,4 @@
-// The program `corro-lab`: runs the benchmarks, ours and the peers', and compares. `corro lab` starts it.
+// The program `corro-lab`: runs the benchmarks of Corro and its peers and compares them. `corro lab` starts it.
 
 #include <fmt/format.h>
 
@@ -67,13 +67,12 @@ void write_reports(const lab::results& measured, const lab::registry& known, con
     if (arguments.svg_file.empty()) return;
     const std::string picture = lab::bars_picture(measured.rows, std::regex(arguments.svg_rows));
     if (picture.empty()) {
-        throw std::runtime_error(
-            fmt::format("{}: no row's name has '{}' in it", arguments.svg_file, arguments.svg_rows));
+        throw std::runtime_error(fmt::format("{}: no row name contains '{}'", arguments.svg_file, arguments.svg_rows));
     }
     write_file(arguments.svg_file, picture);
 }
 
-// For a look within minutes whether everything runs and roughly where it stands.
+// Short runs that check within minutes that everything works, with rough figures.
 constexpr double quick_seconds = 0.05;
 
 int run(lab_arguments& arguments) {
@@ -116,13 +115,13 @@ void add_threads_option(const subcommand& command, lab_arguments& arguments) {
         .in_range(1, 64);
 }
 
-/// Empty if it is a regular expression, else what is wrong with it.
+/// Returns the error in a regular expression; empty if it is valid.
 std::string expression_error(const std::string& text) {
     try {
         static_cast<void>(std::regex(text));
         return {};
     } catch (const std::regex_error& e) {
-        return fmt::format("'{}' is no regular expression: {}", text, e.what());
+        return fmt::format("'{}' is not a regular expression: {}", text, e.what());
     }
 }
 
@@ -131,35 +130,36 @@ void add_report_options(const subcommand& command, lab_arguments& arguments) {
     command.add_option("--html", arguments.html_file, "Write the report with plots to this file");
     command.add_option("--svg", arguments.svg_file, "Draw rows as bars into this file");
     command
-        .add_option("--svg-rows", arguments.svg_rows, "Which: those in whose names this expression is found; none: all")
+        .add_option("--svg-rows", arguments.svg_rows, "Draw only rows whose names match this expression (default: all)")
         .needs("--svg")
         .checked_by(expression_error);
 }
 
 void add_run(command_line& line, const std::shared_ptr<lab_arguments>& arguments) {
     lab::session_options& session = arguments->session;
-    const subcommand command = line.add_subcommand("run", "Measure, and compare");
-    command.add_option("suites", session.wanted.suites, "Which suites (see `corro lab list`); none: all");
-    command.add_option("--rows", session.wanted.rows, "Only rows in whose names this expression is found")
+    const subcommand command = line.add_subcommand("run", "Measure and compare");
+    command.add_option("suites", session.wanted.suites, "Suites to run, see `corro lab list` (default: all)");
+    command.add_option("--rows", session.wanted.rows, "Run only rows whose names match this expression")
         .checked_by(expression_error);
-    command.add_option("--subjects", session.wanted.subjects, "Only these subjects, e.g. corro_epoll,asio_callbacks")
+    command
+        .add_option("--subjects", session.wanted.subjects, "Run only these subjects, e.g. corro_epoll,asio_callbacks")
         .separated_by(',');
-    command.add_option("--seconds", session.seconds, "How long each run measures; warming up comes on top")
+    command.add_option("--seconds", session.seconds, "Seconds that each run measures, without its warm-up")
         .shows_default()
         .in_range(0.001, 600.0);
     command
         .add_option("--repeats", session.repeats_count,
-                    "How many runs of each row by each subject; default: 5, in the long suites 3")
+                    "Number of runs of each row by each subject (default: 5, in the long suites 3)")
         .in_range(1, 1000);
-    command.add_flag("--quick", arguments->quick, "One repeat of 0.05 s: a look, no figures");
+    command.add_flag("--quick", arguments->quick, "Run each row once for 0.05 s: a check, no usable figures");
     add_threads_option(command, *arguments);
-    command.add_option("--seed", session.seed, "Seed of the order of the runs").shows_default();
+    command.add_option("--seed", session.seed, "Seed of the random order of the runs").shows_default();
     command.add_option("--json", arguments->json_file, "Write the results to this file");
     add_report_options(command, *arguments);
     command.runs([arguments] { return run(*arguments); });
 }
 
-// What the lab starts for each run; not for people, so the help does not show it.
+// The subcommand that the lab starts for each run. The help does not show it.
 void add_one(command_line& line, const std::shared_ptr<lab_arguments>& arguments) {
     const subcommand command = line.add_subcommand(lab::one_command, "Run one benchmark in this process").hidden();
     command.add_option("suite", arguments->one_suite).required();
@@ -179,14 +179,14 @@ void add_one(command_line& line, const std::shared_ptr<lab_arguments>& arguments
 int main(int argc, char** argv) {
     using namespace corro::app;
     const auto arguments = std::make_shared<lab_arguments>();
-    command_line line("corro-lab", "Benchmarks: ours beside the peers', on this machine", CORRO_VERSION);
+    command_line line("corro-lab", "Run benchmarks of Corro and its peers on this machine.", CORRO_VERSION);
     line.footer(
-        "`corro-lab SUBCOMMAND --help` says more; docs/benchmarks/ has the figures and how to repeat them.\n"
-        "Exit code: 0 when all went well, 1 when something failed, 2 when the command line is not understood.");
+        "`corro-lab SUBCOMMAND --help` shows details; docs/benchmarks/ has the figures and how to repeat them.\n"
+        "Exit code: 0 on success, 1 on failure, 2 if the command line is invalid.");
     line.add_subcommand("list", "Show suites, rows and subjects").runs([arguments] { return list(*arguments); });
     add_run(line, arguments);
-    const subcommand comparing = line.add_subcommand("compare", "Ours against the best peer, losses first");
-    comparing.add_option("file", arguments->compared_file, "What --json wrote").required();
+    const subcommand comparing = line.add_subcommand("compare", "Compare Corro with the best peer, losses first");
+    comparing.add_option("file", arguments->compared_file, "File that --json wrote").required();
     add_report_options(comparing, *arguments);
     comparing.runs([arguments] { return compare(*arguments); });
     add_one(line, arguments);

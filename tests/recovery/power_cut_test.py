@@ -46,7 +46,7 @@ class PowerCut(unittest.TestCase):
                         break
                     disk.cut_power()
                     venue, listens = start_venue(config)
-                    if not listens or not wait_for(lambda: len(re.findall("back after", load.words())) > cut, load.process):
+                    if not listens or not wait_for(lambda: len(re.findall("reconnected after", load.words())) > cut, load.process):
                         break
                 return end_load(load, listens), load.words(), disk.lost_count
             finally:

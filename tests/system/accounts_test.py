@@ -105,7 +105,7 @@ class Accounts(unittest.TestCase):
             self.assertIn("logon failed", self.load(newcomer, venue).stderr)
             with open(config, "a", encoding="utf-8") as file:
                 file.write(NEW_ACCOUNT)
-            exchange.hangup("1 accounts are new, 1 have other limits")
+            exchange.hangup("1 accounts are new, 1 have changed limits")
             loaded = self.load(newcomer, venue)
             self.assertEqual(loaded.returncode, 0, loaded.stderr)
             exchange.hangup("0 accounts are new, 0 have other limits")
@@ -147,10 +147,10 @@ class Accounts(unittest.TestCase):
             self.assertEqual(self.load(newcomer, venue).returncode, 0)
             exchange.hangup("0 accounts are new, 1 have other limits")
             change_text(config, ('name = "bob"', 'name = "bob"\noperator = true'), (NEW_KEY, "9f" * 32))
-            exchange.hangup("no key is changed: account 2 has other rights or sessions, or another place")
+            exchange.hangup("the keys stay unchanged: account 2 has other rights or sessions, or another place")
             self.assertEqual(self.load(newcomer, venue).returncode, 0, "nothing of the file is taken")
             change_text(config, ('name = "bob"\noperator = true', 'name = "bob"'), ("sessions_reserved = 4", "sessions_reserved = 5"))
-            words = exchange.hangup("the accounts have the keys of this file now")
+            words = exchange.hangup("the accounts now have the keys of this file")
             self.assertIn("[venue] has changed since the start", words)
             self.assertIn("logon failed", self.load(newcomer, venue).stderr, "but for what waits, all of it is")
 
@@ -218,7 +218,7 @@ class Accounts(unittest.TestCase):
         await_words("facility", 'gateway "" has read its file again: the two ends of the link have different keys')
         shutil.copy(files["gateway"], files["facility"])
         running["facility"].send_signal(signal.SIGHUP)
-        await_words("facility", "the accounts have the keys of this file now", 2)
+        await_words("facility", "the accounts now have the keys of this file", 2)
         self.assertEqual(self.load(files["gateway"], venue).returncode, 0)
         self.assertEqual(words("gateway").count("order entry"), 2)
         # A new account, at the facility first.

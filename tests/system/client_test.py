@@ -174,7 +174,7 @@ class ClientTest(unittest.TestCase):
             said = self.commands(exchange, "alice", "buy 10 ESZ6 5998.75", "buy 1 ESZ6 5998.8", "purchase", "orders", "quit")
             self.assertIn("logged on: account 1", said)
             self.assertIn("not a multiple of the tick size, 0.25", said)
-            self.assertIn('"purchase" is no command; see: help', said)
+            self.assertIn('"purchase" is not a command; see: help', said)
             # Whoever comes back is told what his session has done.
             again = self.commands(exchange, "alice", "sell 4 ESZ6 5998.75", "quit")
             self.assertIn("#1 open buy 10 ESZ6 @ 5998.75", again)
@@ -191,16 +191,16 @@ class ClientTest(unittest.TestCase):
                 alice.wait_for("was refused: not_an_operator")
             with Typed(self.arguments(exchange, "carol")) as control:
                 control.type("status CLF7")
-                control.wait_for(r"command 1 sequenced, 1 durable, 0 in the newest snapshot; the journal takes everything; "
+                control.wait_for(r"command 1 sequenced, 1 durable, 0 in the newest snapshot; the journal accepts all commands; "
                                  r"0 requests waiting; feed at 4; 1 of \d+ sessions on; CLF7 is in continuous trading")
                 control.type("snapshot")
-                control.wait_for("a snapshot up to command 1 is begun")
+                control.wait_for("started a snapshot after command 1")
                 deadline = time.monotonic() + TIME_LIMIT_S
                 while not os.path.exists(os.path.join(journal, "00000000000000000001.snapshot")):
                     self.assertLess(time.monotonic(), deadline)
                     time.sleep(0.02)
                 control.type("snapshot")
-                control.wait_for("no snapshot: the newest one has everything|no other snapshot: one is being made already")
+                control.wait_for("no snapshot: the newest one has all durable commands|no new snapshot: one is in progress")
 
     def test_says_what_is_wrong_with_its_start(self):
         with Exchange(self.folder.name) as exchange:
@@ -235,7 +235,7 @@ class ClientTest(unittest.TestCase):
             self.commands(exchange, "bob", "sell 4 ESZ6 5998.75", "quit")
             alice.wait_for(r"6 +5998\.75")  # the feed told her, the session could not
             relay.mend()
-            alice.wait_for("connected again")
+            alice.wait_for("reconnected")
             alice.wait_for(r"#1 bought 4 ESZ6 @ 5998\.75, 6 left")
             alice.wait_for(r"#1 open buy 10 ESZ6 @ 5998\.75, 4 filled")
             # And she goes on: numbers, orders and cancels as if nothing had happened.

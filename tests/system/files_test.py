@@ -92,17 +92,17 @@ class Files(unittest.TestCase):
             shutil.copy(config, old)
             change_text(config, (f'key = "{key}"', f'keys = ["{"5f" * 32}", "{key}"]'))
             exchange.process.send_signal(signal.SIGHUP)
-            exchange.read_until("the accounts have the keys of this file now")
+            exchange.read_until("the accounts now have the keys of this file")
             for file in (old, other):
                 self.assertEqual(load(file, venue).returncode, 0, "both keys are good")
             change_text(config, (f', "{key}"]', "]"))
             exchange.process.send_signal(signal.SIGHUP)
-            exchange.read_until("the accounts have the keys of this file now")
+            exchange.read_until("the accounts now have the keys of this file")
             self.assertIn("logon failed", load(old, venue).stderr)
             self.assertEqual(load(other, venue).returncode, 0)
             change_text(config, ("sessions = 2000", "sessions = 1000"))
             exchange.process.send_signal(signal.SIGHUP)
-            exchange.read_until("no key is changed: account 4 has other rights or sessions")
+            exchange.read_until("the keys stay unchanged: account 4 has other rights or sessions")
             self.assertEqual(load(other, venue).returncode, 0, "and the venue goes on")
 
     def test_a_public_file_with_a_links_secret_is_not_public(self):

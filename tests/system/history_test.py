@@ -55,12 +55,12 @@ class History(unittest.TestCase):
             quick = self.book(at, "--explain", "--orders")
             slow = self.book(at, "--explain", "--orders", "--no-index")
             self.assertEqual(quick.stdout, slow.stdout)
-            self.assertIn("snapshot behind command 0,", slow.stderr)
-        self.assertIn("snapshot behind command 30000, 9999 commands", self.book(39_999, "--explain").stderr)
+            self.assertIn("snapshot after command 0,", slow.stderr)
+        self.assertIn("snapshot after command 30000, 9999 commands", self.book(39_999, "--explain").stderr)
 
     def test_a_time_is_the_last_command_that_is_not_later(self):
         by_number = self.book(20_000)
-        time = re.match(r"behind command 20000 at (\S+),", by_number.stdout)[1]
+        time = re.match(r"after command 20000 at (\S+),", by_number.stdout)[1]
         self.assertEqual(self.book(time).stdout, by_number.stdout)
         early = self.book("2026-01-05T08:59:59")
         self.assertTrue(early.stdout.startswith("before the first command\n"))

@@ -191,7 +191,7 @@ class Program(unittest.TestCase):
             self.assertEqual(load.returncode, 1, load.stdout)
             self.assertIn("logon failed", load.stderr)
             self.assertIn("no request was sent", load.stderr)
-            self.assertIn("use the configuration that the venue was started with", load.stderr)
+            self.assertIn("use the venue's configuration", load.stderr)
             self.assertNotIn("answered per second", load.stdout)
 
     def test_ends_a_load_although_the_venue_answers_no_more(self):
@@ -207,7 +207,7 @@ class Program(unittest.TestCase):
                 finally:
                     exchange.process.send_signal(signal.SIGCONT)
             self.assertEqual(load.returncode, 1, output + errors)
-            self.assertIn("the venue does not answer what is under way", errors)
+            self.assertIn("the venue does not answer the requests in progress", errors)
             self.assertRegex(output, r"answered once \d+, lost [1-9]\d*, ")
 
     def test_ends_a_demonstration_on_ctrl_c_with_its_tables(self):
@@ -247,7 +247,7 @@ class Program(unittest.TestCase):
         self.assertEqual(run("serve", "--no-such-option").returncode, 2)
         unknown = run("server")
         self.assertEqual(unknown.returncode, 2)
-        self.assertIn('"server" is no subcommand; there are: serve, ', unknown.stderr)
+        self.assertIn('unknown subcommand "server"; subcommands: serve, ', unknown.stderr)
 
 
 if __name__ == "__main__":

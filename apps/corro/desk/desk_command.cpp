@@ -48,7 +48,7 @@ using problem = std::unexpected<std::string>;
     return read.nano;
 }
 
-/// A quantity of the instrument, in lots.
+/// Reads a quantity of the instrument, in lots.
 [[nodiscard]] std::expected<domain::quantity_lots, std::string> read_lots(const domain::instrument& i,
                                                                           std::string_view word,
                                                                           std::string_view what) {
@@ -61,10 +61,10 @@ using problem = std::unexpected<std::string>;
             return problem(fmt::format("{}: {} trades in multiples of {}", what, i.name.view(), i.lot_size));
         }
     }
-    return problem(fmt::format("{}: {} is more than an order can hold", what, word));
+    return problem(fmt::format("{}: {} is above the largest quantity of an order", what, word));
 }
 
-/// A price of the instrument, in ticks.
+/// Reads a price of the instrument, in ticks.
 [[nodiscard]] std::expected<domain::price_ticks, std::string> read_price(const domain::instrument& i,
                                                                          std::string_view word, std::string_view what) {
     const auto nano = read_decimal(word, what);
@@ -78,7 +78,7 @@ using problem = std::unexpected<std::string>;
     return ticks.value;
 }
 
-/// Walks over the words of one line.
+/// Iterates over the words of one line.
 class reader {
  public:
     explicit reader(std::vector<std::string_view> words) : words_(std::move(words)) {}
@@ -96,7 +96,7 @@ class reader {
     std::size_t at_ = 0;
 };
 
-/// Adds one option to an order; false when the word is none, a sentence when its value is wrong.
+/// Adds one option to an order. Returns false if the word is not an option, and a sentence if its value is wrong.
 [[nodiscard]] std::expected<bool, std::string> read_option(const domain::instrument& i, reader& words, command& c) {
     if (words.take("day")) {
         c.order_terms().time_in_force = time_in_force::day;
@@ -139,7 +139,7 @@ class reader {
         static_cast<void>(words.take());
     } else {
         i = find(instruments, selected);
-        // What is neither a symbol nor a price nor "market" was meant to be a symbol.
+        // A word that is neither a symbol nor a price nor "market" counts as an unknown symbol.
         const std::string_view next = words.peek();
         const bool is_price = equal(next, "market") || (!next.empty() && domain::parse_decimal(next).problem.empty());
         if (i == nullptr || (!next.empty() && !is_price)) {
@@ -166,9 +166,9 @@ class reader {
         const std::string_view word = words.peek();
         const auto known = read_option(*i, words, c);
         if (!known) return problem(known.error());
-        if (!*known) return problem(fmt::format("\"{}\" is no part of an order; see: help buy", word));
+        if (!*known) return problem(fmt::format("\"{}\" is not part of an order; see: help buy", word));
     }
-    // A stop order waits, and what waits must last.
+    // A stop order waits, so it must not be IOC or FOK.
     if (c.order_terms().type == order_type::stop) c.order_terms().time_in_force = time_in_force::day;
     return order_ticket{c};
 }
@@ -182,7 +182,7 @@ class reader {
         if (words.take("quantity")) {
             const auto units = read_number(words.take(), "quantity");
             if (!units) return problem(units.error());
-            if (*units > INT64_MAX) return problem("quantity: more than an order can hold");
+            if (*units > INT64_MAX) return problem("quantity: above the largest quantity of an order");
             result.quantity = static_cast<std::int64_t>(*units);
         } else if (words.take("price")) {
             const auto nano = read_decimal(words.take(), "price");
@@ -213,7 +213,7 @@ class reader {
     return result;
 }
 
-/// The first instant of a day, such as 2027-03-19.
+/// Reads a day such as 2027-03-19; returns its first instant.
 [[nodiscard]] std::expected<domain::time_ns, std::string> read_day(std::string_view word) {
     int year = 0;
     unsigned month = 0;
@@ -226,7 +226,7 @@ class reader {
     const bool is_form = word.size() == 10 && word[4] == '-' && word[7] == '-' && part(0, 4, year) &&
                          part(5, 2, month) && part(8, 2, day);
     const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{month}, std::chrono::day{day}};
-    // The last year that nanoseconds in 64 bits reach as a whole is 2261.
+    // 2261 is the last year that 64 bits of nanoseconds cover completely.
     if (!is_form || !date.ok() || year < 1970 || year > 2261) {
         return problem(fmt::format("expiry: expected a day such as 2027-03-19, found \"{}\"", word));
     }
@@ -239,7 +239,7 @@ class reader {
     d.given |= domain::definition_field::legs;
     for (const domain::instrument* leg = nullptr; (leg = find(instruments, words.peek())) != nullptr;) {
         if (d.legs_count == domain::legs_defined_max) {
-            return problem(fmt::format("legs: at most {} can be named", domain::legs_defined_max));
+            return problem(fmt::format("legs: at most {} are possible", domain::legs_defined_max));
         }
         d.legs[d.legs_count++] = leg->id;
         static_cast<void>(words.take());
@@ -248,7 +248,7 @@ class reader {
     return {};
 }
 
-/// One difference of a definition; a sentence when it is none.
+/// Reads one difference of a definition. Returns a sentence if the word is not one.
 [[nodiscard]] std::expected<void, std::string> read_difference(reader& words,
                                                                std::span<const domain::instrument> instruments,
                                                                domain::definition& d) {
@@ -268,7 +268,7 @@ class reader {
         return read_price_into(d.strike, domain::definition_field::option);
     }
     if (!equal(word, "expiry"))
-        return problem(fmt::format("\"{}\" is no part of a definition; see: help define", word));
+        return problem(fmt::format("\"{}\" is not part of a definition; see: help define", word));
     const auto day = read_day(words.take());
     if (!day) return problem(day.error());
     d.expiry = *day;
@@ -304,7 +304,7 @@ class reader {
     const std::string_view word = words.take();
     const auto known = std::find_if(phase_words.begin(), phase_words.end(),
                                     [word](std::string_view each) { return equal(each, word); });
-    if (known == phase_words.end()) return problem(fmt::format("\"{}\" is no phase; press TAB for the names", word));
+    if (known == phase_words.end()) return problem(fmt::format("\"{}\" is not a phase; press TAB for the names", word));
     command c;
     c.kind = domain::command_kind::change_phase;
     c.change_phase().phase = static_cast<domain::trading_phase>(known - phase_words.begin());
@@ -357,7 +357,7 @@ class reader {
         if (equal(word, "status")) return status_question{i->id};
         return selection{i->id};
     }
-    return problem(fmt::format("\"{}\" is no command; see: help", word));
+    return problem(fmt::format("\"{}\" is not a command; see: help", word));
 }
 
 }  // namespace
@@ -368,7 +368,8 @@ std::expected<request, std::string> parse(std::string_view line, std::span<const
     if (words.ended()) return nothing{};
     const std::string_view word = words.take();
     auto result = parse_rest(word, words, instruments, selected);
-    if (result && !words.ended()) return problem(fmt::format("\"{}\" is too much; see: help {}", words.peek(), word));
+    if (result && !words.ended())
+        return problem(fmt::format("unexpected word \"{}\"; see: help {}", words.peek(), word));
     return result;
 }
 

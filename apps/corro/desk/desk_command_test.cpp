@@ -85,7 +85,7 @@ TEST(desk_command, says_what_is_wrong_with_a_definition) {
     EXPECT_EQ(problem_of("define 12 X like NONE"), "no instrument \"NONE\"; press TAB for the names");
     EXPECT_EQ(problem_of("define 12 X like ESH7 expiry 2027-02-30"),
               "expiry: expected a day such as 2027-03-19, found \"2027-02-30\"");
-    EXPECT_EQ(problem_of("define 12 X like ESH7 soon"), "\"soon\" is no part of a definition; see: help define");
+    EXPECT_EQ(problem_of("define 12 X like ESH7 soon"), "\"soon\" is not part of a definition; see: help define");
     EXPECT_EQ(problem_of("define 12 X like ESH7 legs NONE"), "legs: no instrument \"NONE\"");
 }
 
@@ -96,7 +96,7 @@ TEST(desk_command, reads_a_phase_for_one_instrument_or_for_all) {
     EXPECT_EQ(one.change_phase().phase, domain::trading_phase::continuous);
     EXPECT_EQ(order("phase closed").change_phase().phase, domain::trading_phase::closed);
     EXPECT_EQ(order("phase closed").instrument.value, 0U);
-    EXPECT_EQ(problem_of("phase soon"), "\"soon\" is no phase; press TAB for the names");
+    EXPECT_EQ(problem_of("phase soon"), "\"soon\" is not a phase; press TAB for the names");
 }
 
 TEST(desk_command, reads_every_instruction_of_an_order) {
@@ -137,7 +137,7 @@ TEST(desk_command, reads_the_rest) {
 }
 
 TEST(desk_command, says_what_was_expected) {
-    EXPECT_EQ(problem_of("purchase 1"), "\"purchase\" is no command; see: help");
+    EXPECT_EQ(problem_of("purchase 1"), "\"purchase\" is not a command; see: help");
     EXPECT_EQ(problem_of("buy"), "how many? For example: buy 10 SYMBOL 100.25");
     EXPECT_EQ(problem_of("buy 0 6000"), "quantity: expected a whole number above 0, found \"0\"");
     EXPECT_EQ(problem_of("buy 1 ESZ9 6000"), "no instrument \"ESZ9\"; press TAB for the names");
@@ -146,10 +146,10 @@ TEST(desk_command, says_what_was_expected) {
     EXPECT_EQ(problem_of("buy 99999999999999999999 1"),
               "quantity: expected a whole number above 0, found \"99999999999999999999\"");
     EXPECT_EQ(problem_of("buy 1 ESZ6"), "at which price? A decimal, or: market");
-    EXPECT_EQ(problem_of("buy 1 6000 today"), "\"today\" is no part of an order; see: help buy");
+    EXPECT_EQ(problem_of("buy 1 6000 today"), "\"today\" is not part of an order; see: help buy");
     EXPECT_EQ(problem_of("amend 4"), "amend what? quantity UNITS, price PRICE, or both");
     EXPECT_EQ(problem_of("cancel"), "cancel: expected a whole number above 0, found \"\", or: all");
-    EXPECT_EQ(problem_of("cancel 3 4"), "\"4\" is too much; see: help cancel");
+    EXPECT_EQ(problem_of("cancel 3 4"), "unexpected word \"4\"; see: help cancel");
     EXPECT_EQ(problem_of("help me"), "no help about \"me\"; see: help");
     EXPECT_FALSE(parse("buy 1 5", venue, std::nullopt).has_value());
 }
@@ -166,8 +166,8 @@ TEST(desk_command, reads_what_operators_ask) {
     EXPECT_EQ(std::get<status_question>(*read("status esh7")).instrument, domain::instrument_id{2});
     EXPECT_TRUE(std::holds_alternative<snapshot_wish>(*read("snapshot")));
     EXPECT_EQ(problem_of("status now"), "no instrument \"now\"; press TAB for the names");
-    EXPECT_EQ(problem_of("status ESZ6 now"), "\"now\" is too much; see: help status");
-    EXPECT_EQ(problem_of("snapshot ESZ6"), "\"ESZ6\" is too much; see: help snapshot");
+    EXPECT_EQ(problem_of("status ESZ6 now"), "unexpected word \"now\"; see: help status");
+    EXPECT_EQ(problem_of("snapshot ESZ6"), "unexpected word \"ESZ6\"; see: help snapshot");
 }
 
 TEST(desk_command, completes_words_where_they_may_stand) {
@@ -189,7 +189,7 @@ TEST(desk_command, explains_every_word_that_it_takes) {
     EXPECT_EQ(help("").size(), completions("", venue).size());
 }
 
-// What a person may type: every line gives a request or a sentence, and a completion is never shorter than the line.
+// Every line gives a request or a sentence, and a completion is never shorter than the line.
 TEST(desk_command, takes_any_line) {
     base::prng random(base::test_seed());
     const std::vector<std::string> parts{"buy",    "sell",   "10",    "ESZ6", "-1",   "0.25",

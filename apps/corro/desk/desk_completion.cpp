@@ -1,4 +1,4 @@
-// Help for whoever types a command: what may come next, and what words mean.
+// Completions and help for a typed command.
 
 #include <algorithm>
 

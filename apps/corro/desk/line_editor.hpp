@@ -1,4 +1,4 @@
-// One line of input being typed: a cursor, a history.
+// Edits one line of input, with a cursor and a history.
 //
 // Limits: bytes of printable ASCII; history_max lines are remembered. Threads: none of its own.
 #pragma once
@@ -17,7 +17,7 @@ class line_editor {
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
     [[nodiscard]] std::size_t cursor() const noexcept { return cursor_; }
 
-    /// Anything but a printable ASCII character is ignored, and so is what does not fit.
+    /// Inserts a character. Ignores characters that are not printable ASCII, and those that do not fit.
     void insert(char c);
     void erase_before();
     void erase_after();
@@ -26,21 +26,22 @@ class line_editor {
     void home() noexcept { cursor_ = 0; }
     void end() noexcept { cursor_ = text_.size(); }
     void clear();
-    /// Replaces the whole line; the cursor goes behind it.
+    /// Replaces the whole line and moves the cursor to its end.
     void replace(std::string text);
 
-    /// The line before in the history, or the one after; below the newest stands what was being typed.
+    /// Shows the previous or the next line of the history. After the newest comes the line being typed.
     void older();
     void newer();
 
-    /// Ends the line: returns it, remembers it unless it is empty or the same as the last, begins a new one.
+    /// Ends the line and returns it. Adds it to the history unless it is empty or equals the last one. Begins a new
+    /// line.
     [[nodiscard]] std::string enter();
 
  private:
     void show(std::size_t age);
 
     std::string text_;
-    std::string typed_;                ///< what stood here before the history was asked for
+    std::string typed_;                ///< the line before the history was shown
     std::deque<std::string> history_;  ///< newest first
     std::size_t age_ = 0;              ///< 0: the line being typed; n: history_[n - 1]
     std::size_t cursor_ = 0;

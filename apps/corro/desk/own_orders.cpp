@@ -43,7 +43,7 @@ void own_orders::on_event(const domain::event& event) {
         }
         case event_kind::order_rejected: {
             const auto found = orders_.find(event.order.client_order);
-            // A refused change leaves its order as it was.
+            // A rejected change does not change its order.
             if (found == orders_.end() || found->second.state != order_state::sent) break;
             found->second.state = order_state::refused;
             found->second.reason = event.reason;
@@ -65,7 +65,7 @@ void own_orders::on_event(const domain::event& event) {
             p.traded += lots;
             break;
         }
-        default: break;  // records of trades and answers about quotes say nothing new about orders
+        default: break;  // trade records and quote messages add nothing about orders
     }
 }
 

@@ -1,7 +1,7 @@
-// One's own orders, fills and positions, kept from the venue's private messages alone.
+// The desk's own orders, fills and positions, derived from the venue's private messages alone.
 //
-// Whatever the messages say is taken over, also about orders that were entered before this started to listen: after a
-// reconnection the missed messages bring everything up to date.
+// Messages about orders from before the start count too. After a reconnection the missed messages bring the state up
+// to date.
 //
 // Units: ticks, lots. Threads: none of its own. Cost: an allocation per order.
 #pragma once
@@ -31,9 +31,9 @@ struct own_order {
     domain::side side{};
     order_state state = order_state::sent;
     domain::price_ticks price = domain::no_price;
-    std::uint64_t quantity = 0;  ///< entered or amended to, counting what was filled
+    std::uint64_t quantity = 0;  ///< as entered or amended, including filled lots
     std::uint64_t filled = 0;
-    domain::reject_reason reason = domain::reject_reason::none;  ///< why it is no longer open, if it is not one's doing
+    domain::reject_reason reason = domain::reject_reason::none;  ///< why the venue ended it, if it did
     [[nodiscard]] bool is_alive() const noexcept { return state == order_state::sent || state == order_state::open; }
 };
 
@@ -46,7 +46,7 @@ struct own_fill {
     domain::time_ns time{};
 };
 
-/// Lots bought less lots sold, and what they cost.
+/// Lots bought minus lots sold, and their cost.
 struct own_position {
     std::int64_t lots = 0;
     std::int64_t paid = 0;  ///< ticks times lots, positive for money spent
@@ -57,20 +57,20 @@ class own_orders {
  public:
     static constexpr std::size_t fills_max = 1000;
 
-    /// An order is on its way.
+    /// Adds an order that was sent.
     void on_sent(const domain::command& entered);
 
-    /// Takes over one private event of the session.
+    /// Processes one private event of the session.
     void on_event(const domain::event& event);
 
-    /// The session refused the request that was to enter this order.
+    /// Marks an order whose request the session refused.
     void on_refused(domain::client_order_id number, domain::reject_reason reason);
 
     [[nodiscard]] const own_order* find(domain::client_order_id number) const noexcept;
-    /// By number; ended ones included.
+    /// All orders by number, including ended ones.
     [[nodiscard]] const std::map<domain::client_order_id, own_order>& all() const noexcept { return orders_; }
     [[nodiscard]] std::size_t open_count() const noexcept;
-    /// Newest first, at most fills_max.
+    /// The fills, newest first, at most `fills_max`.
     [[nodiscard]] const std::deque<own_fill>& fills() const noexcept { return fills_; }
     [[nodiscard]] const std::map<domain::instrument_id, own_position>& positions() const noexcept { return positions_; }
 

@@ -70,7 +70,7 @@ TEST(own_orders, takes_over_what_it_hears_about_orders_of_an_earlier_connection)
     EXPECT_EQ(mine.positions().at(domain::instrument_id{1}).lots, -2);
 }
 
-/// Gives the private messages of one session to the desk.
+/// Passes the private messages of one session to the desk.
 struct listener final : facility::event_consumer {
     void consume(std::span<const domain::event> events) noexcept override {
         for (const domain::event& e : events) {
@@ -84,7 +84,7 @@ struct listener final : facility::event_consumer {
     own_orders mine;
 };
 
-// The desk's picture against the venue's own, after every request of a random flow.
+// Compares the desk's orders with the venue's after every request of a random flow.
 TEST(own_orders, agrees_with_the_venue_on_every_open_order) {
     base::prng random(base::test_seed());
     domain::instrument i;

@@ -1,4 +1,4 @@
-// The words that a trader types, for whoever reads, completes or explains them. Upper and lower case are the same.
+// The words of the desk's commands, for parsing, completion and help. Case does not matter.
 //
 // Not part of the library's interface. Threads: any.
 #pragma once
@@ -45,30 +45,31 @@ struct verb {
 
 inline constexpr std::array<verb, 16> verbs{{
     {"amend", "amend NUMBER [quantity UNITS] [price PRICE]",
-     "Changes an order. Less quantity keeps its place in the queue; more, or another price, gives it up."},
+     "Change an order. A smaller quantity keeps its place in the queue; a larger one or another price loses it."},
     {"buy", "buy UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
-     "Enters an order to buy. Without a symbol it is for the instrument that is shown. With \"stay\" it outlives a "
+     "Enter an order to buy. Without a symbol it is for the instrument shown. With \"stay\" it survives a "
      "lost connection."},
-    {"cancel", "cancel NUMBER | cancel all [SYMBOL]", "Cancels an order, or all, or all in one instrument."},
+    {"cancel", "cancel NUMBER | cancel all [SYMBOL]", "Cancel an order, or all, or all of one instrument."},
     {"define",
      "define ID SYMBOL like SYMBOL [expiry YYYY-MM-DD] [call STRIKE|put STRIKE] [low PRICE] [high PRICE] [legs "
      "SYMBOL...]",
-     "Defines an instrument like another one, which begins closed. For operators."},
-    {"fills", "fills", "Lists the last fills."},
-    {"help", "help [WORD]", "Explains a word, or lists them all."},
+     "Define an instrument like another one. It begins closed. For operators."},
+    {"fills", "fills", "List the last fills."},
+    {"help", "help [WORD]", "Explain a word, or list all words."},
     {"newday", "newday [SYMBOL]",
-     "Begins the statistics of an instrument, or of all, again; the last price stays. For operators."},
-    {"orders", "orders", "Lists the open orders."},
-    {"phase", "phase PHASE [SYMBOL]", "Moves an instrument, or all, to another phase. For operators."},
-    {"positions", "positions", "Lists what has been bought and sold since the desk was opened."},
-    {"quit", "quit", "Leaves; the venue cancels the open orders if the session was opened so."},
+     "Reset the statistics of an instrument, or of all; the last price stays. For operators."},
+    {"orders", "orders", "List the open orders."},
+    {"phase", "phase PHASE [SYMBOL]", "Move an instrument, or all, to another phase. For operators."},
+    {"positions", "positions", "List the lots bought and sold since the start of the desk."},
+    {"quit", "quit", "Leave. The venue cancels the open orders if the session asked for that."},
     {"sell", "sell UNITS [SYMBOL] PRICE|market [day|gtc|ioc|fok] [post] [show UNITS] [min UNITS] [stop PRICE] [stay]",
-     "Enters an order to sell."},
-    {"show", "show SYMBOL", "Shows another instrument."},
-    {"snapshot", "snapshot", "For operators: has the venue write a snapshot beside its journal while trading goes on."},
+     "Enter an order to sell."},
+    {"show", "show SYMBOL", "Show another instrument."},
+    {"snapshot", "snapshot",
+     "Make the venue write a snapshot beside its journal while trading continues. For operators."},
     {"status", "status [SYMBOL]",
-     "For operators: how far the venue and its journal are, what waits, who is there, and an instrument's phase."},
-    {"use", "use SYMBOL", "The same as show."},
+     "Show the positions of venue and journal, waiting requests, sessions, and an instrument's phase. For operators."},
+    {"use", "use SYMBOL", "Same as show."},
 }};
 
 inline constexpr std::array<std::string_view, 10> order_words{"day", "fok",  "gtc",  "ioc",  "market",
