@@ -1,4 +1,4 @@
-// What a lambda captures goes with the lambda, and its coroutine may outlive it.
+// A lambda's captures are destroyed with the lambda, and its coroutine may outlive it.
 #include "io/task/task.hpp"
 
 using namespace corro::io;

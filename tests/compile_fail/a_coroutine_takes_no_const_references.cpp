@@ -1,4 +1,4 @@
-// A const T& may refer to a temporary that has gone when the coroutine runs.
+// A const T& may refer to a temporary that is destroyed before the coroutine runs.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ task<std::size_t> count(int times, const std::vector<int>& numbers) {
 }
 #endif
 
-// A member function's object is a reference to const too, and is allowed: it cannot be told from a first parameter.
+// The object of a member function is a reference to const too. It is allowed, because it looks like a first parameter.
 struct counter {
     task<int> get() const { co_return value; }
     int value = 0;

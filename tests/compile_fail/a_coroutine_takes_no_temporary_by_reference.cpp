@@ -1,4 +1,4 @@
-// A T&& refers to a temporary, or to what the caller is about to let go of.
+// A T&& refers to a temporary, or to an object that the caller is about to give up.
 #include <string>
 
 #include "io/task/task.hpp"

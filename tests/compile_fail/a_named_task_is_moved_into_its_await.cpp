@@ -1,4 +1,4 @@
-// A task is awaited once; one that has a name says so by being moved.
+// A task can be awaited once, so a named task must be moved into its await.
 #include <utility>
 
 #include "io/task/task.hpp"

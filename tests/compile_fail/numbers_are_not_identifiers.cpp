@@ -1,4 +1,4 @@
-// A number becomes an identifier only where the code says so.
+// A number becomes an identifier only by an explicit conversion.
 #include "domain/types.hpp"
 
 using namespace corro::domain;

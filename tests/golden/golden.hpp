@@ -1,7 +1,7 @@
 // Golden files: bytes that a version of Corro wrote, which this and every later one reads (F4).
 //
-// A file that is there is never changed. `tools/golden` makes those that are missing: of a new version of a format, as
-// part of a release, and of what is added to a version that has a file.
+// An existing file is never changed. `tools/golden` makes missing files: those of a new version of a format, as part
+// of a release, and those of additions to a version.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using golden_bytes = std::vector<std::byte>;
 
 inline const std::filesystem::path golden_folder = std::filesystem::path(CORRO_SOURCE_DIR) / "tests/golden/files";
 
-/// The bytes of a golden file; nothing when there is none.
+/// Returns the bytes of a golden file; nothing if there is none.
 [[nodiscard]] inline std::optional<golden_bytes> read_golden(const std::string& name) {
     std::ifstream file(golden_folder / name, std::ios::binary);
     if (!file) return std::nullopt;
@@ -32,8 +32,8 @@ inline const std::filesystem::path golden_folder = std::filesystem::path(CORRO_S
     return golden_bytes(bytes.begin(), bytes.end());
 }
 
-/// The golden file of the version that is current; made from `bytes` first when tools/golden asks for it and there is
-/// none. Nothing before the first release of that version.
+/// Returns the golden file of the current version. If tools/golden runs the test and there is no file, makes it from
+/// `bytes` first. Nothing before the first release of that version.
 [[nodiscard]] inline std::optional<golden_bytes> current_golden(const std::string& name,
                                                                 std::span<const std::byte> bytes) {
     if (std::getenv("CORRO_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(golden_folder / name)) {
@@ -44,7 +44,7 @@ inline const std::filesystem::path golden_folder = std::filesystem::path(CORRO_S
     return read_golden(name);
 }
 
-/// Every version of a format that has a golden file, from 1.
+/// Returns all versions of a format that have a golden file, from 1.
 [[nodiscard]] inline std::vector<std::uint32_t> golden_versions(const std::string& format, const std::string& ending) {
     std::vector<std::uint32_t> found;
     for (std::uint32_t version = 1; version < 100; ++version) {

@@ -1,5 +1,4 @@
-// F4: journals and snapshots that former versions wrote are still read, and the current version still writes the same
-// bytes.
+// F4: the current version reads journals and snapshots of former versions, and still writes the same bytes.
 
 #include <cstring>
 
@@ -20,8 +19,8 @@ using testing::golden_bytes;
 constexpr std::uint64_t commands_count = 12;
 const std::string segment_path = "j/" + journal::segment_name(1);
 
-/// Every field that version 1 has says something else, so that none can move unnoticed.
-/// Not a command that makes sense: nearly all bytes have a value, whichever kind they belong to.
+/// Every field of version 1 has a different value, so that the test notices a moved field. The command is not
+/// meaningful: nearly all bytes have a value, of whichever kind.
 domain::command golden_command(std::uint64_t n) {
     const auto small = static_cast<std::uint32_t>(n);
     domain::command c;
@@ -57,7 +56,7 @@ domain::command golden_command(std::uint64_t n) {
     return c;
 }
 
-/// Commands of the kinds that were added to version 2: what they mean is what their bytes mean.
+/// Commands of the kinds that were added to version 2.
 constexpr std::uint64_t added_count = 5;
 domain::command added_command(std::uint64_t n) {
     const auto small = static_cast<std::uint32_t>(n);
@@ -99,7 +98,7 @@ domain::command added_command(std::uint64_t n) {
     return c;
 }
 
-/// Added behind those.
+/// A kind that was added after those.
 domain::command session_day_command(std::uint64_t n) {
     domain::command c;
     c.kind = static_cast<domain::command_kind>(29);
@@ -127,7 +126,7 @@ io::task<> write_golden_journal(journal::storage* files, command_maker make = &g
     co_await scope.join();
 }
 
-/// How many of these commands the journal holds, in their order and as they were; and what is wrong with it.
+/// Returns the number of these commands that the journal has unchanged and in order, and the first error.
 io::task<std::uint64_t> count_golden_commands(journal::storage* files, std::string* problem,
                                               command_maker make = &golden_command) {
     std::uint64_t count = 0;
@@ -172,7 +171,7 @@ TEST_F(golden_journal, F4_the_journal_is_written_with_the_same_bytes) {
     EXPECT_EQ(disk.bytes_of(segment_path), *file);
 }
 
-// A file of its own: that of the version was there before these kinds.
+// A separate file, because the file of the version is older than these kinds.
 TEST_F(golden_journal, F4_kinds_of_commands_that_were_added_are_read_and_written_with_the_same_bytes) {
     io::block_on(ctx, write_golden_journal(&disk, &added_command, added_count));
     const auto current = testing::current_golden("kinds.v2.segment", disk.bytes_of(segment_path));
@@ -200,7 +199,7 @@ TEST_F(golden_journal, F4_the_reset_of_a_session_is_read_and_written_with_the_sa
     EXPECT_EQ(problem, "");
 }
 
-// The control: a journal in which one command differs in any byte, and is otherwise sound, is noticed.
+// The control: the test notices a valid journal in which one command differs in any byte.
 TEST_F(golden_journal, F4_control_a_command_that_differs_in_one_byte_is_noticed) {
     for (std::size_t at = 0; at < sizeof(domain::command); ++at) {
         golden_bytes bytes = *testing::read_golden("journal.v1.segment");
@@ -314,7 +313,7 @@ struct golden_facility {
             state.apply(c);
         }
     }
-    /// An instrument that was not there, and an order in it.
+    /// Defines a new instrument and enters an order in it.
     void define() {
         domain::definition d;
         d.id = domain::instrument_id{9};
@@ -400,7 +399,7 @@ TEST(golden_state, F4_a_defined_instrument_is_read_from_what_every_version_wrote
     }
 }
 
-// The numbers of the kinds, and what the commands do, are those of the golden journal.
+// The numbers and the effects of the kinds are those of the golden journal.
 TEST(golden_state, F4_commands_that_were_added_do_what_they_did) {
     EXPECT_EQ(static_cast<int>(added_command(1).kind), 25);
     EXPECT_EQ(static_cast<int>(added_command(2).kind), 26);
@@ -427,7 +426,8 @@ TEST(golden_state, F4_commands_that_were_added_do_what_they_did) {
     EXPECT_EQ(limits.notional_max, 1'000'000);
 }
 
-// Every segment and snapshot carries it: were it computed in another way, no venue would find its own journal again.
+// Every segment and snapshot contains the fingerprint. A changed computation would make all existing journals
+// unreadable.
 TEST(golden_state, F4_the_fingerprint_of_instruments_stays) {
     EXPECT_EQ(domain::fingerprint_of(golden_instruments()), 15'837'643'347'868'997'630U);
 }

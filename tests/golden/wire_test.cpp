@@ -1,6 +1,5 @@
-// F4: requests, answers and market data as former versions of the protocol put them on the wire are still read, and the
-// current version still writes the same bytes. `corro_wire_samples golden` made the files: a line is a message's name
-// and its bytes.
+// F4: the current version reads requests, answers and market data of former versions of the protocol, and still writes
+// the same bytes. `corro_wire_samples golden` made the files: a line is a message's name and its bytes.
 
 #include <array>
 #include <charconv>
@@ -39,7 +38,7 @@ void append_messages(std::vector<golden_message>& messages, const golden_bytes& 
     }
 }
 
-/// Those that were added to a version after its first file, by the number of the addition.
+/// The messages of an addition to a version, by the addition's number.
 std::vector<golden_message> added_to(std::uint32_t version, std::uint32_t addition) {
     std::vector<golden_message> messages;
     const auto file =
@@ -48,7 +47,7 @@ std::vector<golden_message> added_to(std::uint32_t version, std::uint32_t additi
     return messages;
 }
 
-/// All of a version, what was added to it included.
+/// All messages of a version with its additions.
 std::vector<golden_message> messages_of(std::uint32_t version) {
     std::vector<golden_message> messages;
     const auto file = testing::read_golden("wire.v" + std::to_string(version) + ".txt");
@@ -100,7 +99,7 @@ golden_bytes session_message_again(const wire::frame& from) {
     }
 }
 
-/// What a message is read as, written by this version; empty when it is not understood.
+/// Reads a message and writes it with this version; empty if it cannot be read.
 golden_bytes again(const wire::frame& from) {
     if (golden_bytes bytes = session_message_again(from); !bytes.empty()) return bytes;
     std::array<std::byte, wire::message_bytes_max> buffer;
@@ -141,7 +140,7 @@ TEST(golden_wire, F4_every_message_of_every_version_is_read) {
             ASSERT_TRUE(frame);
             EXPECT_EQ(wire::to_string(frame->message), m.name);
             EXPECT_EQ(frame->version, version);
-            // What is read is written, and read as the same.
+            // A message that is read, written and read again is the same.
             const golden_bytes once = again(*frame);
             if (once.empty()) {
                 EXPECT_TRUE(version == 1 && m.name == "instrument_definition") << "is not read any more";
@@ -164,8 +163,8 @@ TEST(golden_wire, F4_every_message_of_the_current_version_is_written_with_the_sa
     }
 }
 
-// Round trips alone would let two fields change places; here they are read off the bytes, where the specification of
-// version 1 says that they stand.
+// Round trips would not notice two fields that change places. So this test reads the bytes at the offsets of the
+// specification of version 1.
 TEST(golden_wire, F4_an_order_means_what_it_meant) {
     for (const std::uint32_t version : testing::golden_versions("wire", ".txt")) {
         std::uint32_t orders_count = 0;
@@ -207,7 +206,7 @@ TEST(golden_wire, F4_session_days_mean_what_they_meant) {
     EXPECT_EQ(wire::hello_ack_view(*ack).session_day(), 255U);
 }
 
-// Names and numbers of what was added to version 2 belong together: here the numbers are those of the specification.
+// The numbers of the additions to version 2 are those of the specification.
 TEST(golden_wire, F4_what_was_added_to_version_2_means_what_it_meant) {
     const auto messages = added_to(2, 1);
     ASSERT_EQ(messages.size(), 11U);
@@ -255,7 +254,8 @@ TEST(golden_wire, F4_what_was_added_to_version_2_means_what_it_meant) {
     }
 }
 
-// The control: whatever byte of a golden message changes is noticed, as another message, another value, or none.
+// The control: the test notices a change of any byte of a golden message, as another message, another value, or an
+// error.
 TEST(golden_wire, F4_control_a_changed_byte_is_noticed) {
     std::uint64_t unnoticed_count = 0;
     std::uint64_t changed_count = 0;
@@ -269,7 +269,7 @@ TEST(golden_wire, F4_control_a_changed_byte_is_noticed) {
         }
     }
     ASSERT_GT(changed_count, 1'000U);
-    // The header's version and what is reserved in a block are not part of what is read.
+    // The codec does not read the header's version and the reserved bytes of a block.
     EXPECT_LT(unnoticed_count, changed_count / 5);
 }
 

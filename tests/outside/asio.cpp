@@ -1,5 +1,5 @@
-// What an outside project does with the bridge to Asio: one loop for handlers of Asio and tasks of Corro, and a task
-// that awaits an operation of Asio.
+// An outside project that uses the bridge to Asio: one loop for Asio's handlers and Corro's tasks, and a task that
+// awaits an Asio operation.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>

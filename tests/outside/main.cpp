@@ -1,5 +1,4 @@
-// What an outside project does with the installed library: a conversation over TCP, under a time limit, on each
-// backend.
+// An outside project that uses the installed library: messages over TCP, with a timeout, on each backend.
 #include <array>
 #include <chrono>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Test support: a venue of one facility or of two to four segments, which is copied while it runs, and clients that
-// remember what they were told.
+// Test support: a venue of one facility or of two to four segments that is copied while it runs, and clients that
+// remember their answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@
 
 namespace corro::testing {
 
-/// A venue with so many segments, an instrument in each; one: a venue of one facility. Its journals' segments are short
-/// and go soon, and snapshots are frequent.
+/// A venue with this number of segments, each with one instrument; 1 means one facility. Its journals' segments are
+/// short and soon removed, and snapshots are frequent.
 [[nodiscard]] inline node::configuration venue_to_copy(node::threading_mode threading, std::size_t segments_count,
                                                        const std::string& directory) {
     node::configuration c = small_venue(threading);
@@ -75,7 +75,7 @@ port_report port_of(const Exchange& exchange) {
     return r;
 }
 
-/// What one answer says.
+/// The content of one answer.
 using told_answer = std::tuple<int, int, std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t, int>;
 
 [[nodiscard]] inline told_answer told_by(const domain::event& e) {
@@ -83,7 +83,7 @@ using told_answer = std::tuple<int, int, std::uint32_t, std::uint64_t, std::uint
             e.order.client_order.value, domain::request_of(e),     static_cast<int>(e.reason)};
 }
 
-/// A client that keeps every answer, by its number.
+/// A client that stores every answer by its number.
 struct listener {
     std::unique_ptr<client::order_session> session;
     std::map<std::uint64_t, told_answer> heard;
@@ -107,7 +107,7 @@ struct copied_market {
     }
 };
 
-/// An order that rests or trades, in any segment; now and then a cancel of all, which every segment has to do with.
+/// Returns an order that rests or trades in any segment, or sometimes a mass cancel, which concerns every segment.
 [[nodiscard]] inline domain::command next_order(copied_market* m) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
@@ -120,7 +120,7 @@ struct copied_market {
     return c;
 }
 
-/// Takes the answers that are there. False: the session is over.
+/// Takes the answers that have arrived. False if the session has ended.
 inline bool listen(copied_market* m, listener* who) {
     while (true) {
         const auto answer = who->session->poll();
@@ -136,7 +136,7 @@ inline bool listen(copied_market* m, listener* who) {
     }
 }
 
-/// Trades until the market stops and all is answered, or until the venue is gone.
+/// Trades until the market stops and all requests are answered, or until the venue ends.
 inline io::task<void> trade_and_listen(copied_market* m, std::uint32_t index, io::endpoint venue) {
     listener& r = m->clients[index];
     client::credentials credentials = who(1 + index % 2, 1 + index / 2);
@@ -157,7 +157,7 @@ inline io::task<void> trade_and_listen(copied_market* m, std::uint32_t index, io
     r.session->abandon();
 }
 
-/// A disk that takes its time to read, so that the venue goes on between the files of a copy.
+/// A slow disk, so that the venue continues between the files of a copy.
 class slow_to_read final : public io::file_faults {
  public:
     [[nodiscard]] io::file_fault before(io::file_call what, const char*, std::uint64_t, std::size_t) noexcept override {
@@ -166,7 +166,7 @@ class slow_to_read final : public io::file_faults {
     }
 };
 
-/// Copies the venue's journals in a process of its own, which takes as long as it takes. @return  Its id.
+/// Copies the venue's journals in another process. @return Its id.
 [[nodiscard]] inline int begin_copy(const std::string& directory, const std::string& to) {
     const int id = ::fork();
     if (id != 0) return id;
@@ -179,7 +179,7 @@ class slow_to_read final : public io::file_faults {
     ::_exit(done ? 0 : 1);
 }
 
-/// Waits for a child. @return  Whether it ended well.
+/// Waits for a child. @return  Whether it succeeded.
 inline io::task<bool> ended_well(int id) {
     int status = 0;
     while (::waitpid(id, &status, WNOHANG) == 0) {

@@ -1,7 +1,7 @@
-// D10: a venue's journals are copied while it runs, again and again. Every copy starts, and tells what the venue had
-// told when the copy was begun, number for number.
+// D10: copies a venue's journals repeatedly while it runs. Every copy starts, and repeats all answers that the venue
+// had sent before the copy began, under the same numbers.
 //
-// CORRO_CRASHES says how many copies, CORRO_SEED from which seed; tools/crash runs the long form.
+// CORRO_CRASHES sets the number of copies, CORRO_SEED the first seed; tools/crash runs the long form.
 
 #include <gtest/gtest.h>
 
@@ -38,13 +38,13 @@ struct copied_mode {
     std::size_t segments_count;
 };
 
-/// How long a copy may take to give its answers; only one that lacks some takes so long.
+/// The longest wait for a copy's answers. Only a copy that lacks some takes this long.
 constexpr std::chrono::seconds answers_limit{20};
 
-/// What everybody had been told when a copy was begun.
+/// The answers of every client at the begin of a copy.
 using memory = std::vector<std::map<std::uint64_t, told_answer>>;
 
-/// Reads what the copy has to say to a session, at least up to the answer of that number.
+/// Reads the copy's answers to a session, at least up to the answer with that number.
 io::task<void> ask_copy(copied_market* m, std::uint32_t index, io::endpoint venue, std::uint64_t until,
                         std::map<std::uint64_t, told_answer>* heard) {
     client::credentials credentials = testing::who(1 + index % 2, 1 + index / 2);
@@ -53,7 +53,7 @@ io::task<void> ask_copy(copied_market* m, std::uint32_t index, io::endpoint venu
     auto session = co_await client::order_session::log_on(venue, credentials);
     if (!session) co_return m->fail("a session of the copy: " + session.error().message());
     static_cast<void>((*session)->send_test(4711));
-    // The past comes in pieces, and the echo may come before the last of them.
+    // Past answers come in pieces, and the echo may come before the last piece.
     while ((*session)->last_echo() != 4711 || (heard->empty() ? 0 : heard->rbegin()->first) < until) {
         const std::error_code written = co_await (*session)->flush();
         const std::error_code read = co_await (*session)->fill();
@@ -62,14 +62,14 @@ io::task<void> ask_copy(copied_market* m, std::uint32_t index, io::endpoint venu
             const auto answer = (*session)->poll();
             if (!answer) co_return m->fail("answers of the copy: " + answer.error().message());
             if (!*answer) break;
-            // Number 0: that the venue has forgotten answers.
+            // Number 0 means that the venue has forgotten answers.
             if ((*answer)->sequence != 0) heard->emplace((*answer)->sequence, testing::told_by((*answer)->event));
         }
     }
     (*session)->abandon();
 }
 
-/// Starts the copy, and compares.
+/// Starts the copy and compares its answers.
 template <class Process>
 void expect_the_same_answers(copied_market* m, node::configuration c, const std::string& copy, const memory& told) {
     c.journal_directory = copy;
@@ -82,7 +82,7 @@ void expect_the_same_answers(copied_market* m, node::configuration c, const std:
             m->context, io::with_timeout(answers_limit, ask_copy(m, i, venue.order_entry(), until, &heard))));
         ASSERT_EQ(m->failure, "");
         ASSERT_FALSE(heard.empty());
-        // A venue does not keep all of the past.
+        // A venue does not keep all past answers.
         std::size_t changed = 0;
         for (auto at = told[i].lower_bound(heard.begin()->first); at != told[i].end(); ++at) {
             const auto found = heard.find(at->first);
@@ -93,7 +93,7 @@ void expect_the_same_answers(copied_market* m, node::configuration c, const std:
     }
 }
 
-/// Lets the clients trade while the venue is copied so often, each copy as soon as more was told.
+/// Copies the venue `copies` times while the clients trade. Each copy begins after new answers.
 io::task<void> copy_under_load(copied_market* m, io::endpoint venue, const node::configuration* c, int count,
                                std::vector<memory>* told) {
     io::task_scope clients(m->context);

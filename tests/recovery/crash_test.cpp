@@ -1,7 +1,7 @@
-// kill -9 at random moments under load, again and again: nothing that was acknowledged is lost, nothing happens twice,
-// sessions go on with their numbers, and the feed goes on without a gap (D1, D7, O1).
+// Kills the venue (kill -9) repeatedly at random moments under load. Nothing acknowledged is lost, nothing happens
+// twice, sessions keep their numbers, and the feed has no gap (D1, D7, O1).
 //
-// CORRO_CRASHES says how often, CORRO_SEED from which seed; tools/crash runs the long form.
+// CORRO_CRASHES sets the number of crashes, CORRO_SEED the first seed; tools/crash runs the long form.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ int crashes_wanted(int otherwise) {
     return given != nullptr ? std::atoi(given) : otherwise;
 }
 
-/// Trades against the venue and kills it after a while.
+/// Trades with the venue and kills it after a while.
 io::task<void> until_killed(market* m, venue_process* venue, int microseconds_max = 40'000) {
     io::task_scope clients(m->context);
     for (std::uint32_t i = 0; i < m->traders.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
@@ -47,7 +47,7 @@ node::configuration crash_venue(const std::string& directory, node::threading_mo
     node::configuration c = testing::small_venue(threading);
     c.journal_directory = directory + "/journal";
     c.durability = durability;
-    // So short that the room for the next one is often not there yet; nobody is refused for that.
+    // So short that the space for the next segment is often not ready. No request is refused for that.
     c.journal_segment_bytes = 64U * 1024;
     return c;
 }
@@ -55,7 +55,7 @@ node::configuration crash_venue(const std::string& directory, node::threading_mo
 class crash : public ::testing::TestWithParam<testing::venue_mode> {};
 INSTANTIATE_TEST_SUITE_P(modes, crash, ::testing::ValuesIn(testing::lasting_modes()), testing::name_of_mode());
 
-/// Crashes a venue again and again, and then looks at what everybody knows.
+/// Crashes a venue repeatedly and then compares the state of venue and clients.
 void crash_and_recover(const node::configuration& c, int crashes, int microseconds_max) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
@@ -81,7 +81,7 @@ void crash_and_recover(const node::configuration& c, int crashes, int microsecon
     }
     m.feed->abandon();
     const venue_process::report last = venue.close();
-    EXPECT_EQ(last.commands_count, requests_count) << "every request of the clients stands in the journal once";
+    EXPECT_EQ(last.commands_count, requests_count) << "every request of the clients is in the journal once";
     for (const auto& each : std::filesystem::directory_iterator(c.journal_directory)) {
         if (each.path().extension() == ".snapshot") std::filesystem::remove(each.path());
     }
@@ -100,7 +100,7 @@ TEST_P(crash, loses_nothing_that_was_acknowledged_and_does_nothing_twice) {
     crash_and_recover(c, crashes_wanted(4), 40'000);
 }
 
-// The lives are so long, and snapshots so frequent, that most crashes meet one that is being made.
+// The runs are so long, and snapshots so frequent, that most crashes happen during a snapshot.
 TEST_P(crash, in_the_middle_of_a_snapshot_loses_nothing_either) {
     const base::test_folder directory;
     node::configuration c = crash_venue(directory.path(), GetParam().threading, GetParam().durability);
@@ -108,7 +108,7 @@ TEST_P(crash, in_the_middle_of_a_snapshot_loses_nothing_either) {
     crash_and_recover(c, crashes_wanted(4), 200'000);
 }
 
-// The control: the mode that promises nothing does lose, so that the test above would notice.
+// The control: the mode without durability loses commands, which shows that the test above notices losses.
 TEST(crash_control, without_durability_something_acknowledged_is_lost_sooner_or_later) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
@@ -122,8 +122,8 @@ TEST(crash_control, without_durability_something_acknowledged_is_lost_sooner_or_
             ASSERT_TRUE(venue.at_start().sound);
             io::block_on(m.context, until_killed(&m, &venue));
         }
-        // What is lost shows as a number that is not known any more, a request that does not fit what the venue
-        // remembers, or a gap in the feed: whichever the clients meet first.
+        // Clients notice a loss by an unknown number, by a request that does not fit the venue's state, or by a gap in
+        // the feed.
         const bool noticed = m.lost || !m.failure.empty();
         for (survivor& s : m.traders) {
             if (s.session != nullptr) s.session->abandon();

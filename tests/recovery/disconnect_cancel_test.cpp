@@ -1,5 +1,5 @@
-// A cancel on disconnect outlives the venue: whatever died, it is carried out after the next start, when the grace
-// period is over and the session has not come back.
+// A cancel on disconnect survives any crash of the venue. After the next start the venue executes it when the grace
+// period is over and the session has not reconnected.
 
 #include <gtest/gtest.h>
 
@@ -28,13 +28,13 @@ namespace {
 using namespace std::chrono_literals;
 using node::threading_mode;
 
-/// The sessions of account 1, by what becomes of them.
+/// The sessions of account 1, by their fate.
 enum session : std::uint32_t {
-    gone = 1,        ///< asked for the cancel, and does not come back
-    back = 2,        ///< asked for it, and comes back within the grace period
-    back_plain = 3,  ///< asked for it, and comes back without asking again
+    gone = 1,        ///< asked for the cancel and does not reconnect
+    back = 2,        ///< asked for it and reconnects within the grace period
+    back_plain = 3,  ///< asked for it and reconnects without asking again
     plain = 4,       ///< has not asked for it
-    left = 5,        ///< asked for it, and logged out before the end
+    left = 5,        ///< asked for it and logged out before the end
     observer = 6,
 };
 constexpr std::uint32_t sessions_count = 6;
@@ -48,7 +48,7 @@ node::configuration with_sessions(node::configuration c) {
 
 using order_names = std::vector<std::uint64_t>;
 
-/// Logs a session on, again and again while the venue is not there yet.
+/// Logs a session on. Retries while the venue does not run yet.
 io::task<std::unique_ptr<client::order_session>> log_on(io::endpoint where, std::uint32_t number, bool asks) {
     client::credentials who = testing::who(1, number);
     who.cancel_on_disconnect = asks;
@@ -75,8 +75,8 @@ io::task<void> enter(client::order_session* session, std::uint64_t name, std::ui
     CORRO_REQUIRE(answer && !answer->reject && answer->event.kind == domain::event_kind::order_entered);
 }
 
-/// Every session enters an order in either instrument and one that stays. The last one logs out just before the end: a
-/// logout that is acknowledged is in the journal.
+/// Every session enters an order in each instrument and one that stays. The last session logs out just before the end:
+/// an acknowledged logout is in the journal.
 io::task<void> enter_all(io::endpoint where, std::vector<std::unique_ptr<client::order_session>>* sessions) {
     for (const std::uint32_t number : {gone, back, back_plain, plain, left}) {
         auto session = co_await log_on(where, number, number != plain);
@@ -92,7 +92,7 @@ io::task<void> enter_all(io::endpoint where, std::vector<std::unique_ptr<client:
     }
 }
 
-/// The names of the account's open orders.
+/// Returns the names of the account's open orders.
 io::task<order_names> open_orders(client::order_session* session) {
     domain::command query;
     query.kind = domain::command_kind::query_order;
@@ -110,7 +110,7 @@ io::task<order_names> open_orders(client::order_session* session) {
     co_return names;
 }
 
-/// What is to be open when the session that has gone is cancelled for.
+/// The expected open orders after the cancel for the lost session.
 order_names all_but_gone() {
     order_names names{gone + staying};
     for (const std::uint64_t n : {back, back_plain, plain, left}) names.insert(names.end(), {n, n + 10, n + staying});
@@ -118,7 +118,7 @@ order_names all_but_gone() {
     return names;
 }
 
-/// After the restart: two come back; waits until the orders of the one that has gone are gone.
+/// After the restart two sessions reconnect. Waits until the lost session's orders are cancelled.
 io::task<void> come_back_and_wait(io::endpoint where, std::vector<std::unique_ptr<client::order_session>>* sessions) {
     for (const std::uint32_t number : {back, back_plain}) {
         sessions->push_back(co_await log_on(where, number, number == back));
@@ -135,7 +135,7 @@ io::task<void> come_back_and_wait(io::endpoint where, std::vector<std::unique_pt
     static_cast<void>(co_await watching->log_out());
 }
 
-/// What is open once the session that came back and asked again has been cancelled for too.
+/// The expected open orders after the cancel for the session that reconnected and asked again.
 order_names all_but_gone_and_back() {
     order_names names = all_but_gone();
     std::erase(names, back);
@@ -143,7 +143,7 @@ order_names all_but_gone_and_back() {
     return names;
 }
 
-/// In the last life everybody has gone whose cancel is still wanted.
+/// In the last run all sessions that want a cancel are disconnected.
 io::task<void> wait_for_the_other(io::endpoint where) {
     auto watching = co_await log_on(where, observer, false);
     CORRO_REQUIRE(watching != nullptr);
@@ -177,7 +177,7 @@ void forget(std::vector<std::unique_ptr<client::order_session>>& sessions) {
     sessions.clear();
 }
 
-/// Lives that are killed, and one that ends in order.
+/// Two runs that are killed, and one that closes.
 template <class Process>
 void live_and_die(const node::configuration& c) {
     std::vector<std::unique_ptr<client::order_session>> sessions;
@@ -190,7 +190,7 @@ void live_and_die(const node::configuration& c) {
         forget(sessions);
     }
     {
-        // Dies before the grace period is over: what it has not done is left to the next.
+        // Dies before the grace period is over: the next run must execute the cancels.
         Process venue(c);
         ASSERT_TRUE(venue.at_start().sound);
         venue.kill();
@@ -204,7 +204,7 @@ void live_and_die(const node::configuration& c) {
         forget(sessions);
     }
     {
-        // Ends in order before the grace period is over, with a snapshot.
+        // Closes before the grace period is over, with a snapshot.
         Process venue(c);
         ASSERT_TRUE(venue.at_start().sound);
         EXPECT_TRUE(venue.close().sound);
@@ -232,7 +232,7 @@ TEST_P(disconnect_cancel, S2_is_carried_out_in_every_segment_after_the_process_h
     live_and_die<testing::segments_process>(with_sessions(testing::two_segments(GetParam(), directory.path())));
 }
 
-/// Whose processes die: the facility's, or all.
+/// Kills the facility's process, or all processes.
 void kill_roles(threading_mode threading, bool gateway_too) {
     const base::test_folder directory;
     testing::roles_venue v(directory.path(), testing::link_name(), {""}, threading);
@@ -251,10 +251,11 @@ void kill_roles(threading_mode threading, bool gateway_too) {
     if (gateway_too) v.start_gateway();
     io::context context;
     io::block_on(context, come_back_and_wait(v.order_entry(), &sessions));
-    // First: a gateway that sees its clients leave cancels for them itself.
+    // Dies first: a gateway that sees its clients leave would cancel for them itself.
     v.gateways[0]->kill();
     forget(sessions);
-    // The facility may be told to close before it sees that the link is gone; it has seen it when the orders are.
+    // The facility could be asked to close before it notices the lost link. It has noticed when the orders are
+    // cancelled.
     v.start_gateway();
     io::block_on(context, wait_until_both_are_gone(v.order_entry()));
     v.gateways[0]->kill();

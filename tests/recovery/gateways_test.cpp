@@ -1,5 +1,5 @@
-// Several gateways of one facility: commands of all stand in one order, each hears of its own sessions, and one that is
-// killed under load disturbs no other; every request is answered once or was never taken (D1, S2).
+// Several gateways of one facility: their commands have one order, and each gets the answers of its own sessions. A
+// gateway that is killed under load disturbs no other. Every request is answered once or was never accepted (D1, S2).
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using venue = testing::roles_venue;
 
 constexpr std::size_t gateways_count = 2;
 
-/// A market whose traders are dealt out to the gateways in turn.
+/// A market whose traders are assigned to the gateways in turn.
 struct divided_market : market {
     using market::market;
 
@@ -41,7 +41,7 @@ io::task<void> keep_trading(divided_market* m, std::uint32_t index, const venue*
     }
 }
 
-/// Until each trader of a gateway has got some answers more.
+/// Waits until each trader of a gateway has more answers.
 io::task<void> wait_for_progress(divided_market* m, std::size_t gateway) {
     const auto answered = [m](std::size_t i) {
         const survivor& s = m->traders[i];
@@ -56,7 +56,7 @@ io::task<void> wait_for_progress(divided_market* m, std::size_t gateway) {
     static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(m->random.below(10'000))));
 }
 
-/// Whom a round kills: a gateway by its number, or the facility.
+/// The process that a round kills: a gateway by its number, or the facility.
 enum class choice : std::uint8_t { first_gateway, anyone };
 
 io::task<void> crash(divided_market* m, venue* v, int rounds, choice whom) {
@@ -81,7 +81,7 @@ io::task<void> crash(divided_market* m, venue* v, int rounds, choice whom) {
     co_await clients.join();
 }
 
-/// Everything that was sent stands in the journal once, and everybody agrees on it.
+/// Checks that every request is in the journal once, and that all participants agree.
 void compare(divided_market* m, venue* v) {
     ASSERT_EQ(m->failure, "");
     io::block_on(m->context, testing::settle<venue>(m, v));
@@ -100,7 +100,7 @@ void compare(divided_market* m, venue* v) {
     EXPECT_EQ(again.state_hash, last.state_hash);
 }
 
-/// What the facility must do on one thread and on two.
+/// Tests that run with the facility on one thread and on two.
 class gateways_threading : public ::testing::TestWithParam<node::threading_mode> {};
 INSTANTIATE_TEST_SUITE_P(threads, gateways_threading,
                          ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
@@ -132,11 +132,11 @@ TEST_P(gateways_threading, each_and_the_facility_may_be_killed_under_load_and_no
     compare(&m, &v);
 }
 
-/// Logs on for cancel on disconnect; the error if that is refused.
+/// Logs on with cancel on disconnect. Returns the error if that is refused.
 io::task<std::error_code> come(io::endpoint where, std::uint32_t account, std::uint64_t next_answer,
                                std::unique_ptr<client::order_session>* into) {
     client::credentials who = testing::who(account, 1);
-    who.cancel_on_disconnect = account != 3;  // who only listens has no orders
+    who.cancel_on_disconnect = account != 3;  // a listening session has no orders
     who.next_answer = next_answer;
     auto logged_on = co_await client::order_session::log_on(where, who);
     if (!logged_on) co_return logged_on.error();
@@ -182,7 +182,7 @@ TEST(gateways, S2_the_facility_cancels_only_for_sessions_of_the_gateway_that_die
     }
     EXPECT_EQ(io::block_on(context, open_orders(&v)), 2U);
     v.gateways[0]->kill();
-    v.start_gateway(0);  // is served only after the cancels
+    v.start_gateway(0);  // the facility serves it only after the cancels
     EXPECT_EQ(io::block_on(context, open_orders(&v)), 1U);
     EXPECT_EQ(io::block_on(context, buy(sessions[1].get())).kind, domain::event_kind::order_rejected)
         << "the number of an order that is still open";
@@ -283,7 +283,7 @@ TEST(gateways, one_with_another_key_of_an_account_is_refused) {
 
 // --- A facility on an older copy of the journal ----------------------------------------------------------------------
 
-/// A gateway of this process: how often it was linked, and what it has reported.
+/// A gateway of this process. Counts its links and collects its reports.
 struct watched_gateway {
     watched_gateway(io::context& context, const node::configuration& c)
         : role(
@@ -295,7 +295,7 @@ struct watched_gateway {
     node::gateway_role role;
 };
 
-/// Waits until the gateway was linked so often, or has reported so much.
+/// Waits until the gateway has this number of links, or of reports.
 io::task<void> wait_for(const watched_gateway* g, int links, std::size_t problems) {
     for (int i = 0; i < 2'000 && (g->links < links || g->problems.size() < problems); ++i)
         static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(5)));

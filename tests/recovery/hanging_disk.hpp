@@ -1,4 +1,4 @@
-// Test support: a disk of a forked process that hangs while the test says so.
+// Test support: a disk of a forked process. The test switches its hanging on and off.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,13 +12,13 @@
 
 namespace corro::testing {
 
-/// Who waits for a disk that hangs.
+/// What a hanging disk blocks.
 enum class hang_kind : std::uint8_t {
-    thread,  ///< the thread of the journal's context: nothing else runs on it
-    task,    ///< the journal's task alone, as where the backend or the pool waits for the disk
+    thread,  ///< the thread of the journal's context, with all its tasks
+    task,    ///< the journal's task alone, as if the backend or the pool waits for the disk
 };
 
-/// Hangs at every sync of a journal while it is on. Made before the fork, and switched by the parent.
+/// Hangs at every sync of a journal while it is on. Made before the fork; the parent switches it.
 class hanging_disk final : public io::file_faults {
  public:
     explicit hanging_disk(hang_kind kind) : kind_(kind) {

@@ -1,6 +1,7 @@
-// O3: a disk that does not answer: who hears of it, what it ends, and what goes on when it answers again.
+// O3: a disk that does not respond: the reports, the ends of sessions, and the recovery when it responds
+// again.
 //
-// The venue is a process of its own, whose disk hangs when the test says so.
+// The venue is a separate process; the test makes its disk hang.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ io::task<std::unique_ptr<client::order_session>> log_on(const venue_process* ven
     co_return std::move(*session);
 }
 
-/// An order that is answered, and one that the hanging disk holds back.
+/// Enters an order that is answered, and one that the hanging disk holds back.
 io::task<std::unique_ptr<client::order_session>> trade_until_it_hangs(const venue_process* venue, hanging_disk* disk) {
     auto session = co_await log_on(venue, 1);
     EXPECT_NE(session, nullptr);
@@ -75,12 +76,12 @@ io::task<std::unique_ptr<client::order_session>> trade_until_it_hangs(const venu
     co_return session;
 }
 
-/// Waits until the log has a word.
+/// Waits until the log contains a text.
 io::task<void> wait_for_log(const node::configuration* c, const char* what) {
     while (logged(*c).find(what) == std::string::npos) static_cast<void>(co_await io::sleep_for(10ms));
 }
 
-/// Waits until a page has a word.
+/// Waits until a page contains a text.
 io::task<std::string> wait_for_page(io::context* context, const venue_process* venue, std::string path,
                                     std::string what) {
     const io::endpoint metrics = io::endpoint::loopback(venue->at_start().metrics_port);
@@ -102,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(modes, hung_disk,
                                     (std::get<1>(m.param) == hang_kind::thread ? "_thread" : "_task");
                          });
 
-/// Whether the venue's sessions and pages are on a thread that goes on.
+/// Whether the thread of the venue's sessions and pages continues.
 bool serves_meanwhile(const mode& m) {
     return std::get<0>(m) == threading_mode::split || std::get<1>(m) == hang_kind::task;
 }

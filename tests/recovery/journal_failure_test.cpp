@@ -1,4 +1,4 @@
-// A journal that fails or has no room, seen from outside: who is told, what still works, and what ends.
+// A journal that fails or has no space, seen from outside: the reports, what still works, and what ends.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ using node::threading_mode;
 using testing::get;
 using testing::logged;
 
-/// Breaks every call of one kind while it is told to.
+/// Makes every call of one kind fail while it is on.
 class breaks final : public io::file_faults {
  public:
     breaks(io::file_call call, int error) noexcept : call_(call), error_(error) {}
@@ -67,7 +67,7 @@ io::task<std::unique_ptr<client::order_session>> log_on(node::exchange* venue, s
     co_return std::move(*session);
 }
 
-/// Sends one request. True: it was answered, and the facility had taken it.
+/// Sends one request. True if it was answered and the facility accepted it.
 io::task<bool> ask(client::order_session* session, domain::command c) {
     if (session->send(c) == 0) co_return false;
     const auto answer = co_await session->next();
@@ -89,7 +89,7 @@ class journal_failure : public ::testing::TestWithParam<threading_mode> {};
 INSTANTIATE_TEST_SUITE_P(modes, journal_failure, ::testing::Values(threading_mode::inline_, threading_mode::split),
                          [](const auto& m) { return testing::name_of(m.param); });
 
-/// Ends by itself, or the test never ends.
+/// Trades until the venue ends by itself.
 io::task<void> trade_until_it_ends(io::context* context, node::exchange* venue, breaks* disk) {
     io::task_scope serving(*context);
     serving.spawn(venue->run());
@@ -166,7 +166,7 @@ TEST_P(journal_failure, O3_refuses_logons_by_name_and_is_not_ready_where_the_ven
     EXPECT_NE(venue.failure(), nullptr);
 }
 
-/// Fills the disk with orders, and its reserve with cancels; then an operator stops everything.
+/// Fills the disk with orders and its reserve with cancels. Then an operator uses the kill switch.
 io::task<void> fill_and_stop(io::context* context, node::exchange* venue, breaks* disk) {
     io::task_scope serving(*context);
     serving.spawn(venue->run());
@@ -212,7 +212,7 @@ TEST_P(journal_failure, S3_a_kill_switch_works_on_a_full_disk) {
     EXPECT_EQ(venue.failure(), nullptr) << "a full disk is no failure";
 }
 
-/// Tries at every call of a recovery whether somebody listens at a port.
+/// Checks at every call of a recovery whether a port accepts connections.
 class looks_for_a_port final : public io::file_faults {
  public:
     std::uint16_t port = 0;

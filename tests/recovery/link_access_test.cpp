@@ -1,5 +1,5 @@
-// Who may use the link between the processes of a facility and of its gateways (S9, S8): nobody without its secret, on
-// either end, and a gateway that has it only for its own sessions, with the rights that the facility knows of.
+// Access to the link between a facility and its gateways (S9, S8). Both ends need the link's secret. A gateway can act
+// only for its own sessions, with the rights that the facility has for them.
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -27,11 +27,11 @@ using venue = testing::roles_venue;
 
 constexpr auto patience = std::chrono::seconds(20);
 
-/// What an end of a link has heard.
+/// The messages that one end of a link has received.
 struct heard {
     std::vector<link_message> kinds;
     std::vector<domain::event> events;
-    std::vector<std::byte> bytes;  ///< of all payloads
+    std::vector<std::byte> bytes;  ///< all payloads
     bool ended = false;            ///< by the other end
 
     [[nodiscard]] bool has(link_message kind) const {
@@ -39,7 +39,7 @@ struct heard {
     }
 };
 
-/// Plays a gateway, with what it has or claims to have.
+/// Acts as a gateway, with true or false claims.
 class peer {
  public:
     static io::task<std::unique_ptr<peer>> connect(io::context* context, const node::configuration* c) {
@@ -59,19 +59,19 @@ class peer {
         channel_.flush();
     }
 
-    /// Says hello and hears the facility's.
+    /// Exchanges hellos with the facility.
     io::task<void> exchange_hellos() {
         put(link_message::hello, ours_);
         node::link_frame frame;
         const bool came = co_await channel_.read(&frame);
         if (came && frame.kind == link_message::hello) theirs_ = frame.record<node::link_hello>(0);
     }
-    /// The greeting that follows the hellos.
+    /// Returns the greeting that follows the hellos.
     [[nodiscard]] node::proven_greeting greeting(const wire::api_key& secret) const {
         return node::link_proofs(secret, ours_.nonce, theirs_.nonce)
             .sign(node::link_claim::gateway_greets, node::greeting_of(configuration_));
     }
-    /// The whole of it. False: the facility did not take it.
+    /// Does the complete exchange. False if the facility refused it.
     io::task<bool> greet() {
         co_await exchange_hellos();
         put(link_message::greeting, greeting(configuration_.link_secret));
@@ -83,7 +83,7 @@ class peer {
         }
     }
 
-    /// Hears until the other end closes, or until nothing came for a while after `enough`.
+    /// Reads until the other end closes, or until nothing comes for a while after `events_enough`.
     io::task<heard> listen(std::size_t events_enough) {
         heard what;
         node::link_frame frame;
@@ -135,7 +135,7 @@ domain::command order(std::uint32_t session, std::uint32_t account, std::uint32_
     return c;
 }
 
-/// An operator's, against everybody of account 1.
+/// An operator's kill switch for account 1.
 domain::command kill_switch(std::uint32_t session) {
     domain::command c;
     c.kind = domain::command_kind::kill_switch;
@@ -151,7 +151,7 @@ domain::command kill_switch(std::uint32_t session) {
 
 enum class approach : std::uint8_t { commands_at_once, greeting_at_once, wrong_secret, sent_back };
 
-/// What somebody hears who tries to get in without the secret.
+/// Tries to connect without the secret and returns the messages received.
 io::task<void> try_without_secret(io::context* context, const node::configuration* c, approach how, heard* into) {
     auto p = co_await peer::connect(context, c);
     CORRO_ASSERT(p != nullptr);
@@ -209,12 +209,12 @@ io::task<void> claim_rights(io::context* context, const node::configuration* c, 
     CORRO_ASSERT(p != nullptr);
     const bool greeted = co_await p->greet();
     EXPECT_TRUE(greeted);
-    // Session 1 is account 1's, session 5 account 2's. Neither is an operator's.
+    // Session 1 belongs to account 1, session 5 to account 2. Neither is an operator's.
     p->put(link_message::commands, order(1, 1, 1));
     p->put(link_message::commands, order(5, 1, 1));
     p->put(link_message::commands, kill_switch(5));
     *of_own = co_await p->listen(3);
-    // A session that listens enters nothing, and a question about the venue is an operator's.
+    // A listening session may not enter orders, and admin requests are for operators.
     gateway::admin_request question;
     question.session = domain::session_id{5};
     p->put(link_message::question, question);
@@ -237,7 +237,7 @@ TEST_P(link_access, S8_account_and_rights_are_the_sessions_whatever_the_gateway_
     EXPECT_EQ(what.events[1].order.account, domain::account_id{2}) << "session 5 is account 2's";
     EXPECT_EQ(what.events[2].kind, domain::event_kind::order_rejected) << "only an operator's session may do that";
     EXPECT_EQ(what.events[2].reason, domain::reject_reason::not_authorised);
-    EXPECT_TRUE(ended) << "who asks an operator's question without the right has no place here";
+    EXPECT_TRUE(ended) << "a session without the right must not send admin requests";
 }
 
 io::task<void> enter_for_a_drop_copy(io::context* context, const node::configuration* c, bool* ended) {
@@ -264,7 +264,7 @@ TEST_P(link_access, S8_a_drop_copy_enters_nothing_although_its_gateway_would_let
     EXPECT_EQ(v.facility->close().commands_count, 0U);
 }
 
-/// Claims to be the facility, with a secret of its own, and says that account 1 has traded.
+/// Claims to be the facility, with another secret, and reports a trade of account 1.
 io::task<void> impersonate(node::link_acceptor* at, io::context* context, wire::api_key secret, bool* was_tried) {
     auto accepted = co_await at->accept();
     if (!accepted) co_return;
@@ -286,7 +286,7 @@ io::task<void> impersonate(node::link_acceptor* at, io::context* context, wire::
         const std::string refusal = proofs.sign_refusal("go away for ever");
         channel.put(link_message::refusal, std::as_bytes(std::span(refusal)));
         channel.flush();
-        // It goes without an answer.
+        // The gateway leaves without an answer.
         const bool more = co_await channel.read(&frame);
         *was_tried = came && !more;
     }
@@ -340,7 +340,7 @@ io::task<void> crowd(io::context* context, const node::configuration* c, bool* g
     auto p = co_await peer::connect(context, c);
     CORRO_ASSERT(p != nullptr);
     *greeted = co_await p->greet();
-    // Those that came first had to go for it, the others had not.
+    // It replaced the oldest connections; the others stay.
     for (std::size_t i = 0; i < node::link_strangers_max; ++i) {
         const heard what = co_await strangers[i]->listen(0);
         if (what.ended && what.kinds.empty()) ++*ended_count;
@@ -361,7 +361,7 @@ TEST_P(link_access, S9_strangers_who_say_nothing_keep_no_gateway_out) {
     EXPECT_EQ(ended_count, node::link_strangers_max);
 }
 
-// They come while the facility stands still, and are accepted in one go.
+// They connect while the facility is stopped, and are accepted together.
 io::task<void> burst(io::context* context, venue* v, std::size_t count, bool* greeted, std::size_t* ended_count) {
     const node::configuration* const c = &v->at_gateways[0];
     std::vector<std::unique_ptr<peer>> strangers;
@@ -397,7 +397,7 @@ TEST_P(link_access, S9_strangers_who_come_all_at_once_have_no_more_places) {
 
 constexpr uid_t another_user = 65'534;
 
-/// As another user: connects to an abstract name, and says how many bytes came before the end; -1 when it was refused.
+/// Connects to an abstract name as another user. Returns the bytes received before the end; -1 if refused.
 int bytes_for_another_user(const std::string& name) {
     int ends[2];
     if (::pipe(ends) != 0) return -2;

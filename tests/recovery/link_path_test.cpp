@@ -1,4 +1,4 @@
-// The path of a facility's link stays the running facility's: a second one that is started with it leaves no trace.
+// The path of a link stays with the running facility. A second facility with the same path changes nothing.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ using venue = testing::roles_venue;
 
 enum class outcome : std::uint8_t { none, runs, journal_in_use, path_in_use, other_error };
 
-/// How a facility starts that has only its journal and its path in common with the first one.
+/// Starts a facility with the same journal and path as the first one.
 outcome start_second(node::configuration c) {
     c.feed_listen = c.snapshot_listen = "127.0.0.1:0";
     testing::process second(
@@ -58,7 +58,7 @@ io::task<void> link_once(const node::configuration* c, io::context* context, boo
     static_cast<void>(co_await io::with_timeout(std::chrono::seconds(10), gateway->run()));
 }
 
-/// Whether a gateway reaches a facility that answers.
+/// Whether a gateway reaches the facility.
 bool is_reached(const venue& v) {
     io::context context;
     bool linked = false;

@@ -1,4 +1,4 @@
-// Test support: a role of the venue in a process of its own, to be killed at any moment.
+// Test support: a role of the venue in a separate process, which the test can kill at any moment.
 //
 // The process is a fork of the test, which therefore must not run threads. It serves until its parent closes the wire
 // between them.
@@ -19,7 +19,7 @@
 
 namespace corro::testing {
 
-/// `make(context, say)` makes the role in the new process, with `say(Report)`; `Report` is plain bytes.
+/// `make(context, say)` makes the role in the new process. `say(Report)` sends a report, which is plain bytes.
 template <class Report>
 class role_process {
  public:
@@ -53,17 +53,17 @@ class role_process {
         id_ = -1;
         return code;
     }
-    /// Lets it stand still, as a machine that hangs, and go on again.
+    /// Stops and continues the process, like a machine that hangs.
     void stop() const noexcept { ::kill(id_, SIGSTOP); }
     void go_on() const noexcept { ::kill(id_, SIGCONT); }
-    /// Lets it close in order. @return What it said last.
+    /// Closes the role. @return Its last report.
     [[nodiscard]] Report close() noexcept {
         ::shutdown(wire_, SHUT_WR);
         const Report last = read();
         finish();
         return last;
     }
-    /// What it says next; empty when it has ended.
+    /// Returns its next report; empty if it has ended.
     [[nodiscard]] Report read() const noexcept {
         Report r;
         if (::recv(wire_, &r, sizeof r, MSG_WAITALL) != static_cast<ssize_t>(sizeof r)) return Report();

@@ -1,4 +1,4 @@
-// An instrument that is defined in a venue of several processes: each of them is killed, and knows it when it is back.
+// Defines an instrument in a venue of several processes. Kills each of them; after its restart it has the instrument.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ constexpr domain::instrument_id new_id{9};
 io::task<session_pointer> log_on(io::endpoint venue, std::uint32_t account) {
     client::credentials who = testing::who(account, 1);
     who.cancel_on_disconnect = false;
-    // Whoever was just started again may not be linked yet.
+    // A process that was just restarted may not be linked yet.
     for (int attempt = 0; attempt != 500; ++attempt) {
         auto session = co_await client::order_session::log_on(venue, who);
         if (session) co_return std::move(*session);
@@ -88,7 +88,7 @@ io::task<void> define(const testing::roles_venue* venue) {
     control->abandon();
 }
 
-/// A new session knows the instrument and trades in it, and so does who joins the feed.
+/// A new session has the instrument and trades in it. A new subscriber of the feed has it too.
 io::task<void> trade(const testing::roles_venue* venue, std::int64_t price) {
     const session_pointer trader = co_await log_on(venue->order_entry(), 1);
     CORRO_REQUIRE(trader != nullptr);

@@ -1,4 +1,4 @@
-// O3 where facility, gateway and distributor are processes of their own: the facility's journal fails.
+// O3 with facility, gateway and distributor in separate processes: the facility's journal fails.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using testing::get;
 using testing::logged;
 using venue = testing::roles_venue;
 
-/// Fails every sync behind the first orders.
+/// Fails every sync after the first orders.
 class fails_later final : public io::file_faults {
  public:
     explicit fails_later(int syncs_before) noexcept : left_(syncs_before) {}
@@ -73,11 +73,11 @@ void prepare(venue& v, const base::test_folder& directory, io::file_faults* faul
     }
 }
 
-/// Orders until one is not taken. @return  Why the session refused it; none when the connection ended.
+/// Enters orders until one is refused. @return The session's reason; none if the connection ended.
 io::task<wire::session_reject_reason> trade_until_refused(client::order_session* session) {
     for (std::uint64_t name = 1;; ++name) {
         if (session->send(order(name)) == 0) co_return wire::session_reject_reason::none;
-        // The one that meets the failure is in doubt and hears nothing; the next one is refused.
+        // The order that meets the failure is in doubt and gets no answer. The next one is refused.
         static_cast<void>(session->send(order(++name)));
         const auto answer = co_await session->next();
         if (!answer) co_return wire::session_reject_reason::none;

@@ -1,5 +1,5 @@
-// Facility, gateway and distributor in processes of their own, each killed under load again and again: every request is
-// answered once or was never taken, sessions go on with their numbers, books agree (D1, S2).
+// Facility, gateway and distributor in separate processes, each killed repeatedly under load. Every request is answered
+// once or was never accepted, sessions keep their numbers, and books agree (D1, S2).
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using testing::link_name;
 using testing::report;
 using venue = testing::roles_venue;
 
-/// Comes back as often as the connection breaks, while the market is open.
+/// Reconnects after every lost connection while the market is open.
 io::task<void> keep_trading(market* m, std::uint32_t index, const venue* v, const bool* over) {
     while (!*over && m->failure.empty()) {
         co_await testing::trade(m, index, v->order_entry());
@@ -44,7 +44,7 @@ io::task<void> wait_for_progress(market* m) {
     static_cast<void>(co_await io::sleep_for(std::chrono::microseconds(m->random.below(20'000))));
 }
 
-/// Kills one role after the other while everybody trades.
+/// Kills one role after the other while all clients trade.
 io::task<void> crash_roles(market* m, venue* v, int rounds) {
     bool over = false;
     io::task_scope clients(m->context);
@@ -69,7 +69,7 @@ io::task<void> crash_roles(market* m, venue* v, int rounds) {
     co_await clients.join();
 }
 
-/// What the facility must do on one thread and on two.
+/// Tests that run with the facility on one thread and on two.
 class roles_threading : public ::testing::TestWithParam<node::threading_mode> {};
 INSTANTIATE_TEST_SUITE_P(threads, roles_threading,
                          ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
@@ -149,7 +149,7 @@ TEST_P(roles_threading, S2_the_facility_cancels_for_sessions_that_asked_for_it_w
     ASSERT_TRUE(leaver != nullptr && stayer != nullptr);
     EXPECT_EQ(io::block_on(context, open_orders(&v)), 2U);
     v.gateways[0]->kill();
-    v.start_gateway();  // is served only after the cancels
+    v.start_gateway();  // the facility serves it only after the cancels
     EXPECT_EQ(io::block_on(context, open_orders(&v)), 1U) << "the one that did not ask for it stays";
     leaver->abandon();
     stayer->abandon();
@@ -157,7 +157,7 @@ TEST_P(roles_threading, S2_the_facility_cancels_for_sessions_that_asked_for_it_w
     EXPECT_EQ(v.facility->close().cancels_executed, 1U);
 }
 
-/// Until so many orders are open, or for a long time.
+/// Waits until this number of orders is open, or until a long timeout.
 io::task<void> await_open_orders(const venue* v, std::size_t wanted) {
     for (int i = 0; i < 600; ++i) {
         const std::size_t now = co_await open_orders(v);

@@ -1,4 +1,4 @@
-// Test support: facility, gateways and distributor of one venue, each in a process of its own.
+// Test support: facility, gateways and distributor of one venue, each in its own process.
 #pragma once
 
 #include <netinet/in.h>
@@ -33,9 +33,9 @@ inline std::string loopback(std::uint16_t port) {
     return "127.0.0.1:" + std::to_string(port);
 }
 
-/// A port for whoever listens, goes and comes back. It is below those that Linux chooses from when it is asked for any,
-/// by default, and a socket is bound to it that never listens: whoever says `SO_REUSEADDR`, as listeners do, may have
-/// the port, and nobody else finds it free.
+/// A port that a listener keeps over restarts. It is below the range from which Linux chooses free ports by default. A
+/// socket that never listens is bound to it: listeners with `SO_REUSEADDR` can use the port, and no other program gets
+/// it.
 class lasting_port {
  public:
     lasting_port() {
@@ -53,7 +53,7 @@ class lasting_port {
     [[nodiscard]] std::string on_loopback() const { return loopback(number_); }
 
  private:
-    // Bound without the option first, which fails wherever another one is bound; allowed to be shared afterwards.
+    // Binds without the option first, which fails if another socket is bound. Allows sharing afterwards.
     [[nodiscard]] bool reserve() const {
         sockaddr_in where{};
         where.sin_family = AF_INET;
@@ -68,9 +68,9 @@ class lasting_port {
     std::uint16_t number_ = 0;
 };
 
-/// The processes of one venue. Whoever is started again listens where he did before.
+/// The processes of one venue. A restarted process listens on its former port.
 struct roles_venue {
-    /// @param names      Of the gateways; accounts are dealt out to them in turn.
+    /// @param names      The gateways' names; accounts are assigned to them in turn.
     /// @param threading  Of the facility.
     roles_venue(const std::string& directory, const std::string& link, const std::vector<std::string>& names = {""},
                 node::threading_mode threading = node::threading_mode::inline_) {
@@ -81,7 +81,7 @@ struct roles_venue {
         at_distributor = at_facility;
         at_gateways.assign(names.size(), at_facility);
         at_facility.journal_directory = directory + "/journal";
-        // So short that the room for the next one is often not there yet; nobody is refused for that.
+        // So short that the space for the next segment is often not ready. No request is refused for that.
         at_facility.journal_segment_bytes = 64U * 1024;
         at_facility.link_listen = link;
         for (std::size_t i = 0; i < names.size(); ++i) {
@@ -149,7 +149,7 @@ struct roles_venue {
         return r;
     }
 
-    /// Of the gateway that serves a trader of the market.
+    /// Returns the address of the gateway that serves a trader.
     [[nodiscard]] io::endpoint order_entry(std::uint32_t trader = 0) const {
         return *io::endpoint::parse(at_gateways[trader % at_gateways.size()].order_entry_listen);
     }

@@ -1,4 +1,4 @@
-// Test support: what somebody outside sees of a venue: its pages and its log.
+// Test support: reads the pages and the log of a venue from outside.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace corro::testing {
 
-/// One page of the metrics' port: its status and its body.
+/// Gets a page of the metrics' port: its status and its body.
 inline io::task<std::pair<unsigned, std::string>> get(io::context* context, io::endpoint from, std::string_view path) {
     auto connected = co_await io::tcp_stream::connect(*context, from);
     EXPECT_TRUE(connected.has_value());
@@ -34,7 +34,7 @@ inline io::task<std::pair<unsigned, std::string>> get(io::context* context, io::
     co_return std::pair<unsigned, std::string>(status, body ? std::string(*body) : std::string());
 }
 
-/// All files of the event log.
+/// Returns the content of all files of the event log.
 inline std::string logged(const node::configuration& c) {
     std::string all;
     for (const auto& each : std::filesystem::directory_iterator(c.event_log.directory)) {

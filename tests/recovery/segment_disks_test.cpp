@@ -1,7 +1,7 @@
-// D9: a venue of several segments, and the disk of one of them fails. What was said stays said, under its number.
+// D9: the disk of one of several segments fails. All answers that were sent stay valid under their numbers.
 //
-// The venue is a process of its own; a file of one segment's journal breaks at a call that the seed chooses. The
-// clients keep every answer that they hear, and ask for all of them again at the next start.
+// The venue is a separate process. A file of one segment's journal fails at a call that the seed chooses. The
+// clients store all answers and ask for all of them again at the next start.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ using namespace std::chrono_literals;
 using testing::segments_process;
 using testing::two_segments;
 
-/// Fails a sync or a write, once so many have been made.
+/// Fails a sync or a write after a number of calls.
 class breaks_later final : public io::file_faults {
  public:
     breaks_later(io::file_call call, std::uint64_t calls_before) noexcept : call_(call), left_(calls_before) {}
@@ -57,7 +57,7 @@ class breaks_later final : public io::file_faults {
     std::uint64_t left_;
 };
 
-/// Has no room for another file, once so many have got theirs.
+/// Has no space for another file after a number of files.
 class fills_later final : public io::file_faults {
  public:
     explicit fills_later(std::uint64_t files_before) noexcept : left_(files_before) {}
@@ -73,7 +73,7 @@ class fills_later final : public io::file_faults {
     std::uint64_t left_;
 };
 
-/// Has no room for another file for a while, once so many have got theirs.
+/// Has no space for another file for a while, after a number of files.
 class fills_for_a_while final : public io::file_faults {
  public:
     fills_for_a_while(std::uint64_t files_before, std::uint64_t tries) noexcept
@@ -91,8 +91,8 @@ class fills_for_a_while final : public io::file_faults {
     std::uint64_t count_ = 0;
 };
 
-/// Does not return from a call of one kind, once so many have been made. The thread goes on or hangs with it. What is
-/// written at the beginning of a file, as a start does with headers and the manifest, does not count.
+/// Does not return from a call of one kind after a number of calls. The thread continues or hangs with it. Writes at
+/// the begin of a file, which a start makes for headers and the manifest, do not count.
 class hangs_later final : public io::file_faults {
  public:
     hangs_later(io::file_call call, std::uint64_t calls_before, bool with_thread) noexcept
@@ -117,7 +117,7 @@ class hangs_later final : public io::file_faults {
     bool with_thread_;
 };
 
-/// What one answer says.
+/// The content of one answer.
 using told = std::tuple<int, int, std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t, int>;
 
 told told_by(const domain::event& e) {
@@ -125,13 +125,13 @@ told told_by(const domain::event& e) {
             e.order.client_order.value, domain::request_of(e),     static_cast<int>(e.reason)};
 }
 
-/// A client that keeps what it was told.
+/// A client that stores its answers.
 struct rememberer {
     std::unique_ptr<client::order_session> session;
     std::map<std::uint64_t, told> heard;                 ///< by the answers' numbers
-    std::map<std::uint32_t, std::uint64_t> outstanding;  ///< requests without an answer, and their orders' names
-    std::uint64_t changed_count = 0;                     ///< answers that were told otherwise before
-    std::set<std::uint32_t> rejected;                    ///< requests that the venue did not take
+    std::map<std::uint32_t, std::uint64_t> outstanding;  ///< requests without an answer, with their orders' names
+    std::uint64_t changed_count = 0;                     ///< answers that differ from earlier ones with the same number
+    std::set<std::uint32_t> rejected;                    ///< requests that the venue refused
     std::uint64_t lost_count = 0;                        ///< requests that a crash took
 };
 
@@ -146,17 +146,16 @@ struct market {
     std::vector<rememberer> clients = std::vector<rememberer>(2);
     std::uint64_t next_name = 1;
     bool asks = true;
-    // Seeds one after the other go through all of these.
+    // Consecutive seeds cover all combinations.
     std::uint32_t segments_count;
     io::platform* backend;
 };
 
-/// Requests that one segment does not take before a client has seen that its disk is full.
+/// Refused requests of one segment after which a client knows that its disk is full.
 constexpr std::size_t rejects_enough = 50;
 
 void take(rememberer& r, const client::answer& a) {
-    if (a.gap)
-        return;  // more than the venue keeps; those before it were heard earlier, or the count at the end is short
+    if (a.gap) return;  // the venue has forgotten some; they were received earlier, or the final count is too small
     if (a.reject) {
         const auto request = static_cast<std::uint32_t>(a.reject->refused_sequence.value);
         r.rejected.insert(request);
@@ -169,7 +168,7 @@ void take(rememberer& r, const client::answer& a) {
     if (a.event.reason == domain::reject_reason::request_lost) {
         ++r.lost_count;
         const std::uint32_t request = domain::request_of(a.event);
-        // A start cannot know which rejects arrived.
+        // A start does not know which rejects have arrived.
         EXPECT_TRUE(r.outstanding.erase(request) != 0 || r.rejected.contains(request)) << "it was answered, not lost";
         return;
     }
@@ -179,7 +178,7 @@ void take(rememberer& r, const client::answer& a) {
         << "an answer to no request";
 }
 
-/// An order that rests or trades, in either segment.
+/// Returns an order that rests or trades in either segment.
 domain::command next_request(market* m) {
     domain::command c;
     c.kind = domain::command_kind::enter_order;
@@ -196,7 +195,7 @@ void send(rememberer& r, const domain::command& c) {
     r.outstanding.emplace(r.session->send(c), c.client_order.value);
 }
 
-/// Logs on, asks for everything that was ever said, and trades until the connection ends or until all is answered.
+/// Logs on, asks for all past answers, and trades until the connection ends or until all requests are answered.
 io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
     rememberer& r = m->clients[index];
     client::credentials who = testing::who(1 + index, 1);
@@ -205,7 +204,7 @@ io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
     auto session = co_await client::order_session::log_on(venue, who);
     CORRO_REQUIRE(session);
     r.session = std::move(*session);
-    // What the venue never took is not in doubt: the welcome says so.
+    // The logon reply shows which requests the venue never accepted; they are not in doubt.
     const auto next = static_cast<std::uint32_t>(r.session->next_request());
     r.outstanding.erase(r.outstanding.lower_bound(next), r.outstanding.end());
     if (!m->asks) static_cast<void>(r.session->send_test(4711));
@@ -227,8 +226,8 @@ io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
     static_cast<void>(co_await r.session->log_out());
 }
 
-/// Lets the clients do what they do until all have ended, or until the time is over; then the venue is killed, unless
-/// it is to end by itself.
+/// Runs the clients until all have ended, or until the time is over. Then kills the venue, unless it should end by
+/// itself.
 io::task<void> play(market* m, segments_process* venue, std::chrono::milliseconds limit, bool ends_by_itself = false) {
     io::task_scope clients(m->context);
     for (std::uint32_t i = 0; i < m->clients.size(); ++i) clients.spawn(trade(m, i, venue->order_entry()));
@@ -254,7 +253,7 @@ int rounds_wanted() {
     return given != nullptr ? std::atoi(given) : 2;
 }
 
-/// How a venue with a broken disk comes to its end.
+/// The end of a venue with a broken disk.
 struct ending {
     explicit ending(std::chrono::milliseconds time, bool by_itself = false,
                     std::chrono::milliseconds disk_patience = 0ms) noexcept
@@ -268,7 +267,7 @@ void break_and_recover(const testing::venue_mode& mode, io::file_faults& faults,
     const base::test_folder directory;
     node::configuration sound =
         testing::segments_of(m.segments_count, mode.threading, directory.path(), mode.durability);
-    // So that no process ends because the machine is slow.
+    // Prevents an end because of a slow machine.
     sound.disk_patience = 0ms;
     node::configuration broken = sound;
     broken.segments[m.random.below(m.segments_count)].journal_faults = &faults;
@@ -290,7 +289,7 @@ void break_and_recover(const testing::venue_mode& mode, io::file_faults& faults,
     }
 }
 
-/// Plays with `make_faults(market)` in as many rounds as are wanted, each by a seed of its own.
+/// Runs rounds with `make_faults(market)`, each with its own seed.
 template <class Make>
 void break_in_rounds(const testing::venue_mode& mode, ending how, Make&& make_faults) {
     for (int i = 0; i < rounds_wanted(); ++i) {
@@ -325,7 +324,7 @@ TEST_P(segment_disks_in_all_modes, D9_a_full_one_and_a_kill_leave_nothing_in_dou
                     [](market& m) { return std::make_unique<fills_later>(2 + m.random.below(3)); });
 }
 
-/// A write or a sync that does not return; with the thread that called it, or without.
+/// A write or a sync that does not return. Its thread hangs too, or continues.
 std::unique_ptr<hangs_later> hangs_somewhere(market& m) {
     const io::file_call call = m.random.below(2) == 0 ? io::file_call::write : io::file_call::sync_data;
     const std::uint64_t calls_before = 20 + m.random.below(40);
@@ -344,7 +343,7 @@ TEST_P(segment_disks_in_all_modes, D9_one_that_hangs_ends_the_venue_and_changes_
 
 constexpr std::uint32_t pairs_count = 2'500;
 
-/// Orders to both segments in turn. Returns when those to the first are in its journal, and hears no answer.
+/// Sends orders to both segments in turn. Returns when those of the first segment are in its journal. Reads no answer.
 io::task<void> send_pairs(market* m, segments_process* venue) {
     rememberer& r = m->clients[0];
     client::credentials who = testing::who(1, 1);
@@ -406,7 +405,7 @@ TEST(segment_disks, D9_what_a_crash_took_is_told_after_any_number_of_starts) {
     EXPECT_TRUE(m.clients[0].outstanding.empty()) << m.clients[0].outstanding.size() << " requests are in doubt";
 }
 
-// More refusals than a full disk has room for: they wait, and go on when there is room.
+// More rejects than a full disk has space for: they wait until there is space.
 TEST(segment_disks, D9_what_a_crash_took_is_told_when_a_full_disk_has_room_again) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);

@@ -1,5 +1,5 @@
-// Snapshots of a venue of two segments that runs: they lead to the same venue as all commands, and let go what no kept
-// one needs.
+// Snapshots of a running venue of two segments: they give the same state as all commands, and the venue removes files
+// that no kept snapshot needs.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ using testing::venue_numbers;
 
 constexpr const char* names[] = {"FIRST", "SECOND"};
 
-/// The snapshots of a segment, oldest first.
+/// Returns the snapshots of a segment, oldest first.
 std::vector<std::filesystem::path> snapshots_of(const std::string& journal, std::size_t segment) {
     std::vector<std::filesystem::path> found;
     for (const auto& each : std::filesystem::directory_iterator(journal + "/" + names[segment])) {
@@ -52,7 +52,7 @@ bool has_first_file(const std::string& journal, std::size_t segment) {
 
 // --- A client who remembers what he was told -------------------------------------------------------------------------
 
-/// What one answer says.
+/// The content of one answer.
 using told = std::tuple<std::uint64_t, int, std::uint32_t, std::uint32_t, std::uint64_t, int, int>;
 
 struct listener {
@@ -66,7 +66,7 @@ struct listener {
     }
 };
 
-/// Hears answers until so many requests are left without.
+/// Reads answers until at most `left_max` requests are unanswered.
 io::task<void> hear_until(listener* l, std::uint64_t left_max) {
     while (l->client.trader->outstanding_count() > left_max) {
         const auto answer = co_await l->client.session->next();
@@ -85,7 +85,7 @@ io::task<void> send_requests(listener* l, int requests_count) {
 
 using condition = bool (*)(const std::string& journal);
 
-/// Trades until the venue has made a snapshot while it ran, and `enough` says so too.
+/// Trades until the running venue has made a snapshot and `enough` is true.
 io::task<void> live_until_saved(io::context* context, node::segmented_exchange* exchange, listener* l, condition enough,
                                 std::string journal, bool asks = false) {
     io::task_scope serving(*context);
@@ -105,7 +105,7 @@ io::task<void> live_until_saved(io::context* context, node::segmented_exchange* 
     co_await serving.join();
 }
 
-/// What a client hears who asks for everything again.
+/// Asks for all answers again and reads them.
 io::task<void> hear_all_again(io::context* context, node::segmented_exchange* exchange, listener* again,
                               std::size_t count) {
     io::task_scope serving(*context);
@@ -126,7 +126,7 @@ io::task<void> hear_all_again(io::context* context, node::segmented_exchange* ex
     co_await serving.join();
 }
 
-/// A venue that starts on a copy of the journals, because starting changes them: what it is, and what it says.
+/// A venue that starts on a copy of the journals, because a start changes them.
 class started_again {
  public:
     started_again(node::configuration c, const std::string& directory, std::size_t answers_count,
@@ -179,7 +179,7 @@ TEST_P(snapshots_of_segments, lead_to_the_same_venue_as_all_commands) {
         before = venue_numbers(exchange).all;
     }
     ASSERT_FALSE(l.heard.empty());
-    // From each moment, and at last from none.
+    // Starts from each moment, and finally without snapshots.
     std::uint64_t newer = ~std::uint64_t{0};
     for (std::size_t left = snapshots_of(c.journal_directory, 0).size();; --left) {
         const started_again venue(c, directory.path() + "/again", l.heard.size(), left);
@@ -203,7 +203,7 @@ TEST_P(snapshots_of_segments, are_written_when_somebody_asks) {
     const auto one = [](const std::string& journal) { return !snapshots_of(journal, 0).empty(); };
     io::block_on(context, live_until_saved(&context, exchange.get(), &l, one, c.journal_directory, true));
     EXPECT_TRUE(exchange->at(0).journal->notices().empty());
-    exchange.reset();  // and with it the log is written
+    exchange.reset();  // which writes the log
     std::ifstream log(directory.path() + "/log/records.1.jsonl");
     const std::string said{std::istreambuf_iterator<char>(log), {}};
     EXPECT_NE(said.find("\"component\":\"venue\",\"what\":\"snapshot_made\",\"number\":"), std::string::npos) << said;
@@ -259,7 +259,7 @@ domain::command order(std::uint32_t instrument, std::uint64_t name) {
     return c;
 }
 
-/// Enters an order in `instrument` and has a snapshot made, so often.
+/// Repeatedly enters an order in `instrument` and asks for a snapshot.
 io::task<void> trade_in_one(io::context* context, node::segmented_exchange* exchange, std::uint32_t instrument,
                             std::uint64_t count) {
     io::task_scope serving(*context);

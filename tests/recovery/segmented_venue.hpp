@@ -11,7 +11,7 @@
 
 namespace corro::testing {
 
-/// The small venue with as many instruments, 2 to 4, each in a segment of its own. Without a directory no journal.
+/// The small venue with `count` instruments, 2 to 4, each in its own segment. Without a directory it has no journal.
 [[nodiscard]] inline node::configuration segments_of(std::uint32_t count, node::threading_mode threading,
                                                      const std::string& directory = {},
                                                      journal::durability durability = journal::durability::group) {
@@ -44,7 +44,7 @@ namespace corro::testing {
     return segments_of(2, threading, directory, durability);
 }
 
-/// What everybody outside can see, in numbers.
+/// The state that clients can see, in numbers.
 struct venue_numbers {
     std::vector<std::uint64_t> all;
     explicit venue_numbers(const node::segmented_exchange& e) {

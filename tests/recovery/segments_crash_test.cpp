@@ -1,7 +1,7 @@
-// kill -9 of a venue of two segments under load, again and again (D1): nothing that was acknowledged is lost, nothing
-// happens twice, no request is left in doubt, and every session goes on with its one sequence of answers.
+// Kills a venue of two segments (kill -9) repeatedly under load (D1). Nothing acknowledged is lost, nothing happens
+// twice, no request stays in doubt, and every session keeps its one sequence of answers.
 //
-// CORRO_CRASHES says how often, CORRO_SEED from which seed.
+// CORRO_CRASHES sets the number of crashes, CORRO_SEED the first seed.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ using testing::two_segments;
 using report = testing::segments_report;
 using venue_process = testing::segments_process;
 
-/// A trader who outlives the crashes. He knows of each request that is not answered yet what it was.
+/// A trader that survives the crashes. It stores all unanswered requests.
 struct survivor {
     std::unique_ptr<client::order_session> session;
     std::unique_ptr<client::trader> trader;
@@ -55,7 +55,7 @@ struct market {
     base::prng random;
     std::uint64_t seed;
     std::vector<survivor> traders = std::vector<survivor>(4);
-    std::uint64_t lost_count = 0;  ///< requests that the venue says it lost
+    std::uint64_t lost_count = 0;  ///< requests that the venue reports as lost
     bool stopping = false;
     std::string failure;
 
@@ -88,7 +88,7 @@ io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endpoint ve
     co_return true;
 }
 
-// A request that a crash took has had no effect: for the trader it is as if it had been refused.
+// A request that a crash lost has no effect. The trader treats it as refused.
 void take_loss(market* m, survivor* s, std::uint32_t request) {
     const auto at = s->outstanding.find(request);
     if (at == s->outstanding.end()) return m->fail("a request is said to be lost that was answered");
@@ -102,7 +102,7 @@ void take_loss(market* m, survivor* s, std::uint32_t request) {
     ++m->lost_count;
 }
 
-/// The request that an event completes. A fill names its order only.
+/// Returns the request that an event completes. A fill names only its order.
 std::uint32_t request_of(const survivor& s, const domain::event& e) {
     const std::uint32_t said = domain::request_of(e);
     if (said != 0) return said;
@@ -114,7 +114,7 @@ std::uint32_t request_of(const survivor& s, const domain::event& e) {
     return 0;
 }
 
-/// Takes the answers that are there. False: the session is over.
+/// Takes the answers that have arrived. False if the session has ended.
 bool take_answers(market* m, survivor* s) {
     while (true) {
         const auto answer = s->session->poll();
@@ -135,7 +135,7 @@ bool take_answers(market* m, survivor* s) {
             continue;
         }
         const std::uint32_t request = request_of(*s, (*answer)->event);
-        // What was lost is refused behind what was not.
+        // Lost requests are refused after the answers of the others.
         if (request <= s->last_answered) m->fail("answers come in another order than requests");
         s->last_answered = request;
         if (s->outstanding.erase(request) != 1) m->fail("an answer to no request");
@@ -168,7 +168,7 @@ io::task<void> until_killed(market* m, venue_process* venue, std::uint64_t micro
     co_await clients.join();
 }
 
-/// Reads what others' requests have caused, up to the answer to a test.
+/// Reads messages that others' requests have caused, up to the answer to a test message.
 io::task<void> catch_up(market* m, survivor* s) {
     static_cast<void>(s->session->send_test(4711));
     while (s->session->last_echo() != 4711 && m->failure.empty()) {
@@ -178,7 +178,7 @@ io::task<void> catch_up(market* m, survivor* s) {
     }
 }
 
-/// Lets everything be answered, and compares what clients and venue hold.
+/// Waits for all answers, and compares the state of clients and venue.
 io::task<void> settle(market* m, venue_process* venue) {
     m->stopping = true;
     io::task_scope clients(m->context);
@@ -218,7 +218,7 @@ void expect_the_same(const report& found, const report& expected) {
     }
 }
 
-/// Whether a venue that was killed could start from the moment before the newest, if it has one.
+/// Checks that a killed venue can start from the second newest moment, if there is one.
 void expect_start_from_the_moment_before(node::configuration c, const std::string& directory) {
     std::filesystem::remove_all(directory);
     std::filesystem::copy(c.journal_directory, directory, std::filesystem::copy_options::recursive);
@@ -232,8 +232,8 @@ void expect_start_from_the_moment_before(node::configuration c, const std::strin
     EXPECT_TRUE(venue_process(c).at_start().sound) << "the older moment that is kept has its files too";
 }
 
-/// Crashes a venue again and again, and then looks at what everybody knows.
-/// @param journal_is_whole  None of its files was let go, so that it can be replayed from its beginning.
+/// Crashes a venue repeatedly and then compares the state of venue and clients.
+/// @param journal_is_whole  No file was removed, so a replay can start at the first command.
 void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t microseconds_max,
                        bool journal_is_whole) {
     const std::uint64_t seed = base::test_seed();
@@ -244,7 +244,7 @@ void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t 
         ASSERT_TRUE(venue.at_start().sound) << "after crash " << i;
         io::block_on(m.context, until_killed(&m, &venue, microseconds_max));
         ASSERT_EQ(m.failure, "") << "after crash " << i;
-        // A life that no client sees.
+        // A run without clients.
         if (i % 2 == 1) {
             venue_process alone(c);
             ASSERT_TRUE(alone.at_start().sound) << "after crash " << i;
@@ -269,7 +269,7 @@ void crash_and_recover(const node::configuration& c, int crashes, std::uint64_t 
         EXPECT_GT(remove_snapshots(c), 1U);
         expect_the_same(venue_process(c).at_start(), last);
     } else {
-        // How many of the lives were long enough for files to go depends on the machine.
+        // The number of runs that are long enough to remove files depends on the machine.
         const bool any_gone = !std::filesystem::exists(c.journal_directory + "/FIRST/" + journal::segment_name(1));
         std::printf("files of the journal were let go: %s\n", any_gone ? "yes" : "no");
         expect_the_same(venue_process(c).at_start(), last);
@@ -290,7 +290,7 @@ TEST_P(segments_crash, loses_nothing_that_was_acknowledged_and_leaves_nothing_in
     crash_and_recover(c, crashes_wanted(6), 60'000, true);
 }
 
-// The lives are so long, and snapshots so frequent, that most crashes meet one that is being made.
+// The runs are so long, and snapshots so frequent, that most crashes happen during a snapshot.
 TEST_P(segments_crash, in_the_middle_of_a_snapshot_loses_nothing_either) {
     const base::test_folder directory;
     node::configuration c = two_segments(GetParam().threading, directory.path(), GetParam().durability);
@@ -298,7 +298,7 @@ TEST_P(segments_crash, in_the_middle_of_a_snapshot_loses_nothing_either) {
     crash_and_recover(c, crashes_wanted(5), 300'000, true);
 }
 
-// And so few of them and of the journals' files are kept that one which is missing would be noticed.
+// The venue keeps so few snapshots and files that the test would notice a missing one.
 TEST_P(segments_crash, while_files_of_the_journals_go_loses_nothing_either) {
     const base::test_folder directory;
     node::configuration c = two_segments(GetParam().threading, directory.path(), GetParam().durability);

@@ -1,4 +1,4 @@
-// Test support: a venue of up to four segments in a process of its own.
+// Test support: a venue of up to four segments in a separate process.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace corro::testing {
 
-/// What the process reports of itself, at its start and at its end.
+/// The process's report at its start and at its end.
 struct segments_report {
     std::uint64_t commands_count[4] = {};
     std::uint64_t state_hash[4] = {};

@@ -1,4 +1,4 @@
-// A venue of two segments: one session trades in both, and sees one venue.
+// A venue of two segments: one session trades in both and sees one venue.
 
 #include <gtest/gtest.h>
 
@@ -76,12 +76,12 @@ command of(command_kind kind, std::uint32_t instrument, std::uint64_t name) {
     return c;
 }
 
-/// A session that asks one thing after the other.
+/// A session that sends one request after the other.
 struct asker {
     client::order_session* session;
     std::uint64_t last_sequence = 0;
 
-    /// Sends a request and collects what comes up to the end of its answer.
+    /// Sends a request and collects the messages up to the end of its answer.
     static io::task<std::vector<event>> ask(asker* self, command what) {
         std::vector<event> heard;
         const std::uint32_t request = self->session->send(what);
@@ -138,7 +138,7 @@ io::task<void> enter_and_cancel(node::segmented_exchange* exchange, asker* a) {
     EXPECT_EQ(first[0].kind, event_kind::order_entered);
     EXPECT_EQ(second[0].kind, event_kind::order_entered);
     EXPECT_NE(first[0].order.order, second[0].order.order) << "both are the first of their segment";
-    // By the venue's number, whatever instrument is said; by the client's.
+    // By the venue's order id, with any instrument; then by the client order id.
     command by_number = of(command_kind::cancel_order, 1, 0);
     by_number.cancel_order().order = second[0].order.order;
     const auto cancelled = co_await asker::ask(a, by_number);
@@ -276,7 +276,7 @@ TEST_P(segments, have_a_feed_each) {
 using testing::lasting_client;
 using testing::venue_numbers;
 
-/// Sends so many requests and reads the answers of all but the last few.
+/// Sends requests and reads the answers of all but the last few.
 io::task<void> trade(node::segmented_exchange* exchange, lasting_client* c, std::uint64_t seed, int requests_count,
                      std::uint64_t left_max) {
     co_await come(c, exchange->order_entry_endpoint(), seed);
@@ -320,7 +320,8 @@ TEST_P(segments, keep_books_numbers_and_answers_over_restarts) {
     const node::configuration c = two_segments(GetParam(), directory.path());
     lasting_client trader;
     venue_numbers before;
-    // Life 1 begins with snapshots, life 2 with one segment's gone, life 3 with commands only, life 4 with snapshots.
+    // Run 1 starts from snapshots, run 2 without one segment's snapshot, run 3 from commands only, run 4 from
+    // snapshots.
     for (int life = 0; life < 5; ++life) {
         if (life == 2) {
             for (const auto& each : std::filesystem::directory_iterator(c.journal_directory + "/SECOND")) {
@@ -338,7 +339,7 @@ TEST_P(segments, keep_books_numbers_and_answers_over_restarts) {
         before = venue_numbers(exchange);
     }
     ASSERT_NE(trader.trader, nullptr);
-    EXPECT_EQ(trader.trader->outstanding_count(), 0U) << "every request is answered once, over five lives";
+    EXPECT_EQ(trader.trader->outstanding_count(), 0U) << "every request is answered once, over five runs";
     EXPECT_EQ(before.all[0] + before.all[4], trader.trader->statistics().requests);
 }
 
@@ -354,7 +355,7 @@ std::vector<std::uint64_t> hashes_of_a_run(threading_mode threading, std::uint64
 TEST(segments_determinism, the_same_requests_give_each_segment_the_same_state_on_one_thread_and_on_several) {
     const std::uint64_t seed = base::test_seed();
     SCOPED_TRACE(::testing::Message() << "CORRO_SEED=" << seed);
-    // A trader's requests depend on the answers, in their order over both segments.
+    // A trader's requests depend on the order of answers over both segments.
     EXPECT_EQ(hashes_of_a_run(threading_mode::inline_, seed), hashes_of_a_run(threading_mode::split, seed));
 }
 
@@ -391,7 +392,7 @@ io::task<void> cancel_in_both(node::segmented_exchange*, asker* a) {
     EXPECT_EQ(kinds(cancelled), kind_list(2, event_kind::order_cancelled));
 }
 
-/// What a client is told that had sent three requests and heard two answers when the venue crashed.
+/// The answers to a client that had sent three requests and received two answers when the venue crashed.
 io::task<void> come_back(io::context* context, node::segmented_exchange* exchange) {
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
@@ -418,7 +419,7 @@ io::task<void> come_back(io::context* context, node::segmented_exchange* exchang
     co_await serving.join();
 }
 
-/// Cuts a segment of a journal behind that many blocks with commands.
+/// Cuts a segment of a journal after that number of blocks with commands.
 void cut_behind(const std::string& path, int blocks_count) {
     std::ifstream file(path, std::ios::binary);
     std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -444,13 +445,13 @@ TEST(segments_recovery, tells_that_a_request_to_all_did_not_happen_everywhere) {
         script what = cancel_in_both;
         io::block_on(context, play(&context, &exchange, &what));
     }
-    // The crash: the second segment's journal ends behind its order, before which stands what the session wants
-    // cancelled when its connection breaks. Neither was closed in order.
+    // The crash: the second segment's journal ends after its order. Before the order it has the session's wish for
+    // cancel on disconnect. Neither journal was closed.
     remove_snapshots(c);
     cut_behind(c.journal_directory + "/FIRST/" + journal::segment_name(1), 3);
     cut_behind(c.journal_directory + "/SECOND/" + journal::segment_name(1), 2);
     {
-        // Somebody takes both as they are.
+        // Adopts both journals as they are.
         io::context tools;
         journal::disk_storage files(tools);
         for (const char* const name : {"/FIRST", "/SECOND"}) {
@@ -462,13 +463,13 @@ TEST(segments_recovery, tells_that_a_request_to_all_did_not_happen_everywhere) {
     io::block_on(context, come_back(&context, &exchange));
 }
 
-/// The same in a second life of the venue: the session's answers go on behind the four of the first.
+/// The same in a second run of the venue: the session's answers continue after the four of the first run.
 io::task<void> cancel_in_both_again(node::segmented_exchange* exchange, asker* a) {
     a->last_sequence = 4;
     co_await cancel_in_both(exchange, a);
 }
 
-/// The sentence with which a start is refused; empty when it is not.
+/// Returns the error of a refused start; empty if it succeeds.
 std::string refusal_of(const node::configuration& c) {
     try {
         io::context context;
@@ -479,7 +480,7 @@ std::string refusal_of(const node::configuration& c) {
     }
 }
 
-/// Whether the newest segment of the second journal has a mark of that many commands of the first.
+/// Whether the newest segment of the second journal has a mark with this sequence number of the first.
 io::task<bool> has_mark(journal::storage* files, std::string directory, std::uint64_t sequence) {
     journal::reader_options anybody;
     anybody.from_sequence = 0;
@@ -493,14 +494,14 @@ io::task<bool> has_mark(journal::storage* files, std::string directory, std::uin
     co_return journal::unpack_mark((*reader)->end().marks[0]).sequence >= sequence;
 }
 
-/// Where copies of a venue's folders go that are made while it runs.
+/// The paths of copies of a running venue's folders.
 struct running_copies {
     std::string journal;
     std::string older;
     std::string newer;
 };
 
-/// Trades in both segments, and then in the first alone; copies the folders before that and behind it.
+/// Trades in both segments, and then in the first alone. Copies the folders before and after that.
 io::task<void> copy_beside_an_idle_segment(const running_copies* where, asker* a) {
     using std::filesystem::copy_options;
     for (std::uint32_t i = 1; i <= 2; ++i) static_cast<void>(co_await asker::ask(a, buy(i, i)));
@@ -508,7 +509,7 @@ io::task<void> copy_beside_an_idle_segment(const running_copies* where, asker* a
     for (std::uint64_t name = 10; name < 15; ++name) static_cast<void>(co_await asker::ask(a, buy(1, name)));
     io::context& on = co_await io::this_context();
     journal::disk_storage files(on);
-    // The note of the cancel on disconnect, two orders, and five. A bound far beyond what it takes.
+    // The record of the cancel on disconnect, two orders, and five. The time limit is generous.
     const io::steady_time begin = on.now();
     while (on.now() - begin < 20 * journal::marks_interval) {
         const bool is_there = co_await has_mark(&files, where->journal + "/SECOND", 7);
@@ -518,8 +519,8 @@ io::task<void> copy_beside_an_idle_segment(const running_copies* where, asker* a
     std::filesystem::copy(where->journal, where->newer, copy_options::recursive);
 }
 
-// D8: a venue is killed, and the folder of one segment is one that was copied while it ran, or is gone. The other
-// segment had nothing to do since.
+// D8: a venue is killed, and the folder of one segment is an older copy or is missing. The other segment was idle since
+// then.
 TEST_P(segments, D8_of_different_moments_are_refused_also_when_one_was_idle) {
     using std::filesystem::copy_options;
     const base::test_folder directory;
@@ -545,7 +546,7 @@ TEST_P(segments, D8_of_different_moments_are_refused_also_when_one_was_idle) {
     EXPECT_EQ(start_with("", ""), "") << "the control";
 }
 
-// D8: folders that were copied at different moments do not belong together, although each is sound.
+// D8: folders that were copied at different moments do not belong together, although each is valid.
 TEST_P(segments, of_different_moments_are_refused) {
     using std::filesystem::copy_options;
     const base::test_folder directory;
@@ -570,11 +571,11 @@ TEST_P(segments, of_different_moments_are_refused) {
             if (!with_snapshots) remove_snapshots(c);
             EXPECT_NE(refusal_of(c), "") << name << " is older";
         }
-        // And a folder that is gone does not begin again.
+        // A missing folder does not start empty.
         std::filesystem::remove_all(c.journal_directory + name);
         EXPECT_NE(refusal_of(c), "") << name << " is gone";
     }
-    // The control: each copy by itself is sound.
+    // The control: each copy by itself is valid.
     for (const std::string& whole : {older, newer}) {
         std::filesystem::remove_all(c.journal_directory);
         std::filesystem::copy(whole, c.journal_directory, copy_options::recursive);
@@ -584,7 +585,7 @@ TEST_P(segments, of_different_moments_are_refused) {
 
 // --- A journal that fails --------------------------------------------------------------------------------------------
 
-/// Asks both segments at once until the venue ends the session.
+/// Sends requests to both segments at once until the venue ends the session.
 io::task<void> ask_until_the_end(const std::string* directory, asker* a) {
     std::filesystem::rename(*directory + "/FIRST", *directory + "/gone");
     std::error_code end;
@@ -612,7 +613,7 @@ TEST_P(segments, D9_end_when_the_journal_of_one_fails) {
     }
 }
 
-/// Fails every sync from a certain moment on.
+/// Fails every sync while it is on.
 class fails_syncs final : public io::file_faults {
  public:
     std::atomic<bool> is_on = false;
@@ -629,7 +630,7 @@ io::task<void> trade_in_both(io::context* context, node::segmented_exchange* exc
     asker a{session->get()};
     for (std::uint32_t i = 1; i <= 2; ++i) static_cast<void>(co_await asker::ask(&a, buy(i, i)));
     static_cast<void>(co_await (*session)->log_out());
-    // Everything is on the disk; the seal is not.
+    // Everything except the seal is on the disk.
     faults->is_on = true;
     exchange->close();
     co_await serving.join();

@@ -1,5 +1,4 @@
-// Test support: what a forked process of a test does: serve until its parent closes the wire between them; and what its
-// parent does: wait for its end.
+// Test support: a forked process serves until its parent closes the wire between them; the parent waits for its end.
 #pragma once
 
 #include <signal.h>
@@ -17,10 +16,10 @@
 
 namespace corro::testing {
 
-/// Where a forked process has its end of the wire.
+/// The descriptor of the forked process's end of the wire.
 inline constexpr int parents_wire = 3;
 
-/// Waits until a child has ended by itself; one that goes on for a minute is killed.
+/// Waits until a child has ended. Kills it after a minute.
 /// @return  Its exit code; -1 if a signal ended it.
 [[nodiscard]] inline int wait_for_exit(pid_t id) noexcept {
     constexpr useconds_t pause_us = 5'000;

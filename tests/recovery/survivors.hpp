@@ -1,4 +1,4 @@
-// Test support: traders and a subscriber who outlive the venue's crashes, and what they know.
+// Test support: traders and a subscriber that survive the venue's crashes, and their state.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace corro::testing {
 
 inline constexpr std::size_t outstanding_max = 16;
 
-/// A trader who outlives the venue's crashes, and what he knows.
+/// A trader that survives the venue's crashes, and its state.
 struct survivor {
     std::unique_ptr<client::order_session> session;
     std::unique_ptr<client::trader> trader;
@@ -39,16 +39,16 @@ struct market {
     std::uint64_t seed;
     std::vector<survivor> traders = std::vector<survivor>(4);
     std::unique_ptr<client::feed_session> feed;
-    bool stopping = false;  ///< no new requests; what is under way is waited for
-    std::string failure;    ///< the first thing that must not happen
-    bool lost = false;      ///< a client knows more than the venue: something acknowledged is gone
+    bool stopping = false;  ///< no new requests; outstanding ones are awaited
+    std::string failure;    ///< the first violation
+    bool lost = false;      ///< a client knows more than the venue: an acknowledged command is lost
 
     void fail(const std::string& what) {
         if (failure.empty()) failure = what;
     }
 };
 
-/// Whether an error says that the connection broke, which is what a crash does, and not that the venue refuses.
+/// Whether an error means a lost connection, as after a crash, and not a refusal of the venue.
 inline bool is_broken_connection(const std::error_code& error) {
     return error.category() == std::system_category() || error.category() == std::generic_category() ||
            error == io::condition::end_of_stream;
@@ -57,7 +57,7 @@ inline bool is_broken_connection(const std::error_code& error) {
 inline io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endpoint venue) {
     if (s->session != nullptr) {
         std::error_code error = co_await s->session->reconnect(venue);
-        // The new connection may be seen before the end of the old one is.
+        // The venue may see the new connection before the end of the old one.
         for (int i = 0; i < 1'000 && error == client::logged_out(wire::logout_reason::already_logged_on); ++i) {
             static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));
             error = co_await s->session->reconnect(venue);
@@ -84,12 +84,12 @@ inline io::task<bool> come(market* m, survivor* s, std::uint32_t index, io::endp
     co_return true;
 }
 
-/// Takes the answers that are there. False: the session is over.
+/// Takes the answers that have arrived. False if the session has ended.
 inline bool take_answers(market* m, survivor* s) {
     while (true) {
         const auto answer = s->session->poll();
         if (!answer) {
-            // A gateway that has lost its facility says goodbye; the client comes back as after a crash.
+            // A gateway that has lost its facility logs its clients out. The client reconnects as after a crash.
             if (answer.error() != client::logged_out(wire::logout_reason::shutting_down))
                 m->fail("answers: " + answer.error().message());
             return false;
@@ -100,12 +100,12 @@ inline bool take_answers(market* m, survivor* s) {
     }
 }
 
-/// Trades until the venue is gone, or until everything is answered when the market stops.
+/// Trades until the venue ends, or after the market's stop until all requests are answered.
 inline io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) {
     survivor& s = m->traders[index];
     const bool there = co_await come(m, &s, index, venue);
     if (!there) co_return;
-    // Answers may have come together with the welcome.
+    // Answers may have come together with the logon reply.
     while (take_answers(m, &s) && (!m->stopping || s.trader->outstanding_count() != 0)) {
         while (!m->stopping && s.trader->outstanding_count() < outstanding_max) {
             if (s.session->send(s.trader->next_request()) == 0) m->fail("the output buffer is full");
@@ -117,7 +117,7 @@ inline io::task<void> trade(market* m, std::uint32_t index, io::endpoint venue) 
     }
 }
 
-/// Reads what others' requests have caused, up to the answer to a test.
+/// Reads messages that others' requests have caused, up to the answer to a test message.
 inline io::task<void> catch_up(market* m, survivor* s) {
     static_cast<void>(s->session->send_test(4711));
     while (s->session->last_echo() != 4711 && m->failure.empty()) {
@@ -149,7 +149,7 @@ inline io::task<void> follow(market* m, io::endpoint feed, io::endpoint snapshot
     }
 }
 
-/// Where a trader finds the venue, which may have several gateways.
+/// Returns the address of a trader's gateway.
 template <class Venue>
 [[nodiscard]] io::endpoint order_entry_of(const Venue& venue, std::uint32_t trader) {
     if constexpr (requires { venue.order_entry(trader); }) {
@@ -159,7 +159,7 @@ template <class Venue>
     }
 }
 
-/// Lets everything be answered and read, and compares what the clients and the venue hold.
+/// Waits until everything is answered and read, and compares the state of clients and venue.
 template <class Venue>
 io::task<void> settle(market* m, const Venue* venue) {
     m->stopping = true;
@@ -173,7 +173,7 @@ io::task<void> settle(market* m, const Venue* venue) {
     }
     const auto truth = co_await client::feed_session::fetch_snapshot(venue->snapshots());
     if (!truth) m->fail("snapshot: " + truth.error().message());
-    // Who begins to follow only now may not have joined yet.
+    // A new subscriber may not have joined yet.
     const auto is_behind = [&] { return m->feed == nullptr || m->feed->next_sequence() < truth->next_sequence(); };
     for (int i = 0; truth && m->failure.empty() && is_behind() && i < 5'000; ++i)
         static_cast<void>(co_await io::sleep_for(std::chrono::milliseconds(2)));

@@ -1,7 +1,7 @@
-// Test support: an exchange in a process of its own, to be killed at any moment.
+// Test support: an exchange in a separate process, which the test can kill at any moment.
 //
-// The process is a fork of the test, which therefore must not run threads. It says where it listens and what it
-// recovered, serves until its parent closes the wire between them, and says what it ended with.
+// The process is a fork of the test, which therefore must not run threads. It reports its ports and what it
+// recovered, serves until its parent closes the wire between them, and reports its final state.
 #pragma once
 
 #include <signal.h>
@@ -54,11 +54,11 @@ class forked_venue {
     [[nodiscard]] io::endpoint order_entry() const noexcept {
         return io::endpoint::loopback(at_start_.order_entry_port);
     }
-    /// Of a venue with one feed.
+    /// The feed's address, of a venue with one feed.
     [[nodiscard]] io::endpoint feed() const noexcept { return io::endpoint::loopback(at_start_.feed_port); }
     [[nodiscard]] io::endpoint snapshots() const noexcept { return io::endpoint::loopback(at_start_.snapshot_port); }
 
-    /// Ends it at once, whatever it is at.
+    /// Kills it at once.
     void kill() noexcept {
         ::kill(id_, SIGKILL);
         finish();
@@ -74,7 +74,7 @@ class forked_venue {
     /// Asks it to close, and does not wait.
     void begin_to_close() noexcept { ::shutdown(wire_, SHUT_WR); }
 
-    /// Lets it close in order. @return What it ended with.
+    /// Closes it. @return Its last report.
     [[nodiscard]] report close() noexcept {
         ::shutdown(wire_, SHUT_WR);
         const report last = read_report();

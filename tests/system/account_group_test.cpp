@@ -1,4 +1,4 @@
-// A drop copy of a named group of accounts: it hears the members, nobody else, and can do nothing.
+// A drop copy of a named group of accounts: it gets the messages of the members only, and cannot trade.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string key_text(std::uint32_t account) {
     return text;
 }
 
-/// Accounts 1 to 3, of which 1 and 3 are a group that account 9 copies.
+/// Accounts 1 to 3. Account 9 copies the group of accounts 1 and 3.
 node::configuration venue_with_a_group() {
     std::string text = R"([order_entry]
 listen = "127.0.0.1:0"

@@ -1,5 +1,5 @@
-// No allocation per message: counts operator new while requests go through the gateway, the facility and the feed and
-// their answers come back to clients of the same process.
+// No allocation per message: counts calls of operator new while clients of the same process send requests and get
+// answers and market data.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 
 namespace {
 
-std::atomic<std::uint64_t> allocations_count = 0;  // of all threads
+std::atomic<std::uint64_t> allocations_count = 0;  // in all threads
 
 void* counted(std::size_t size, std::size_t alignment) {
     allocations_count.fetch_add(1, std::memory_order_relaxed);
@@ -76,7 +76,7 @@ struct counts {
 constexpr int warm_up_requests = 20'000;
 constexpr int measured_requests = 20'000;
 
-/// Sends requests, one after the other, each when its predecessor is answered, and counts behind the warm-up.
+/// Sends requests one after the other, each after the previous answer. Counts after the warm-up.
 io::task<void> trade(client::order_session* session, client::trader* trader, const std::uint64_t* seen, counts* into) {
     std::uint64_t allocations_before = 0;
     std::uint64_t seen_before = 0;

@@ -1,4 +1,4 @@
-// An instrument that an operator defines while the exchange runs: sessions, feed, snapshots and later lives know it.
+// An operator defines an instrument while the exchange runs: sessions, feed, snapshots and later runs have it.
 
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ io::task<void> define_and_trade(const node::exchange* venue) {
     CORRO_REQUIRE(control->instruments().find(new_id) != nullptr);
     const domain::event opened = co_await ask(control.get(), opening(new_id));
     EXPECT_EQ(opened.kind, domain::event_kind::request_done);
-    // The trader hears of it before any answer of later.
+    // The trader gets the definition before any later answer.
     const domain::event other = co_await ask(trader.get(), order(domain::instrument_id{1}, domain::side::buy, 100, 1));
     EXPECT_EQ(other.kind, domain::event_kind::order_entered);
     const domain::instrument* known = trader->instruments().find(new_id);
@@ -136,7 +136,7 @@ io::task<void> define_and_trade(const node::exchange* venue) {
     control->abandon();
 }
 
-/// A later life: the instrument is there, and one more like it can be defined.
+/// A later run: the instrument exists, and another one like it can be defined.
 io::task<void> go_on(const node::exchange* venue, bool defines_another) {
     const session_pointer trader = co_await log_on(venue, 1);
     const session_pointer control = co_await log_on(venue, 2);
@@ -164,7 +164,7 @@ io::task<void> live(io::context* context, node::exchange* venue, Body body) {
     co_await serving.join();
 }
 
-/// One life of the venue; returns its state hash at the end.
+/// One run of the venue; returns its state hash at the end.
 template <class Body>
 std::uint64_t live_once(const node::configuration& c, std::uint64_t hash_before, Body body) {
     io::context context;
@@ -193,12 +193,12 @@ TEST_P(definitions, are_known_to_sessions_and_feed_and_after_restarts) {
     const base::test_folder folder;
     const node::configuration c = venue_of(folder.path() + "/journal", GetParam());
     std::uint64_t hash = live_once(c, 0, define_and_trade);
-    // From the snapshot of the end.
+    // Starts from the last snapshot.
     hash = live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, true); });
-    // From the snapshot before that, and the commands behind it, which define an instrument like one in the snapshot.
+    // Starts from the snapshot before that. The commands after it define an instrument like one in the snapshot.
     remove_newest_snapshot(c.journal_directory);
     hash = live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, false); });
-    // From the journal alone.
+    // Starts from the journal alone.
     for (int i = 0; i < 2; ++i) remove_newest_snapshot(c.journal_directory);
     static_cast<void>(live_once(c, hash, [](const node::exchange* venue) { return go_on(venue, false); }));
 }

@@ -1,4 +1,4 @@
-// A distributor in a place of its own: the same feed under the same numbers.
+// A separate distributor publishes the same feed under the same numbers.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@
 namespace corro {
 namespace {
 
-/// Sends requests from a new session, each when its predecessor is answered.
+/// Sends requests from a new session, each after the previous answer.
 io::task<void> trade(io::endpoint venue, std::uint32_t session_number, int requests_count) {
     client::credentials who = testing::who(1, session_number);
     who.cancel_on_disconnect = false;
@@ -98,7 +98,7 @@ TEST(distributor_role, publishes_the_venues_feed_under_the_venues_numbers) {
     io::block_on(context, one_life(&context, &venue));
 }
 
-/// What the venue's feed says of a new instrument.
+/// Collects the feed's messages about a new instrument.
 class definition_messages final : private facility::event_consumer {
  public:
     explicit definition_messages(const node::configuration& venue) {

@@ -1,4 +1,4 @@
-// The whole exchange in one process: what traders and subscribers see together, and how it ends.
+// The whole exchange in one process: the view of traders and subscribers, and the end of the exchange.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ std::vector<domain::instrument> instruments_of(const client::order_session& sess
     return all;
 }
 
-/// What a trader did, for the comparison of two runs.
+/// A trader's results, to compare two runs.
 struct outcome {
     client::trader_statistics statistics;
     std::uint64_t state_hash = 0;
@@ -65,7 +65,7 @@ io::task<void> trade_and_compare(io::context* context, node::exchange* exchange,
         }
     }
     into->statistics = trader.statistics();
-    // Everything that was answered is published; the subscriber reads until it stands where the venue stands.
+    // Everything that was answered is published. The subscriber reads up to the venue's last message.
     const std::uint64_t published = exchange->feed_statistics().messages;
     while (feed->next_sequence() <= published) {
         const auto event = feed->poll();
@@ -150,8 +150,8 @@ io::task<void> crowd(io::context* context, node::exchange* exchange, bool* said_
     const bool all_there = polite && deaf && unauthenticated_connection && feed;
     exchange->close();
     if (all_there) {
-        // The polite one reads until the venue's logout, past what became of its wish to cancel on disconnect; the deaf
-        // one and the unauthenticated connection never look.
+        // The polite client reads until the venue's logout, past the cancels on disconnect. The deaf client and the
+        // unauthenticated connection never read.
         auto last = co_await (*polite)->next();
         while (last) last = co_await (*polite)->next();
         *said_goodbye = last.error() == client::logged_out(wire::logout_reason::shutting_down);

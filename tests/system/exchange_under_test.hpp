@@ -10,7 +10,7 @@
 
 namespace corro::testing {
 
-/// Two instruments, two accounts with four sessions each, ports chosen by the system.
+/// Two instruments, two accounts with four sessions each, ports that the system chooses.
 [[nodiscard]] inline node::configuration small_venue(node::threading_mode threading = node::threading_mode::inline_) {
     node::configuration c;
     c.threading = threading;
@@ -36,7 +36,7 @@ namespace corro::testing {
     return c;
 }
 
-/// How a test that runs in every threading mode is called in one of them.
+/// The suffix of a test's name for a threading mode.
 [[nodiscard]] inline std::string name_of(node::threading_mode threading) {
     return threading == node::threading_mode::split ? "split" : "in_line";
 }

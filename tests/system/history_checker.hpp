@@ -1,11 +1,11 @@
-// Test support: whether what concurrent clients saw is explained by the venue's own sequence (C3).
+// Test support: checks that the venue's own sequence explains the histories of concurrent clients (C3).
 //
-// Given are the clients' histories (when each request left, when its answer was complete, everything that was heard)
-// and the commands of the journal. The history is linearizable when the journal's order explains it: every answered
-// request stands in it once, a request that was answered before another one left stands before it, and who executes the
-// journal alone, one command after the other, tells every session exactly what it heard.
+// The input is the clients' histories (the times of each request and its complete answer, and all received messages)
+// and the commands of the journal. The history is linearizable if the journal's order explains it: every answered
+// request is in the journal once; a request that was answered before another one was sent comes before it; and an
+// execution of the journal alone gives every session exactly the messages that it received.
 //
-// Cost: linear in the history but for sorting.
+// Cost: linear in the history, except for sorting.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace corro::testing {
 
-/// A request of a client. Both moments count on one clock that all clients share.
+/// A request of a client. All clients share the clock of both times.
 struct operation {
     std::uint32_t session = 0;
     std::uint32_t request = 0;
@@ -39,7 +39,7 @@ struct client_history {
     std::map<std::uint32_t, std::vector<domain::event>> heard;  ///< by session, in the order of arrival
 };
 
-/// Tells each session's private events as they arrive at a client: over the wire.
+/// Returns each session's private events in the form that a client receives.
 class told_by_sequence final : public facility::event_consumer {
  public:
     explicit told_by_sequence(const wire::instrument_table& instruments) : instruments_(instruments) {}
@@ -62,7 +62,7 @@ class told_by_sequence final : public facility::event_consumer {
     const wire::instrument_table& instruments_;
 };
 
-/// What the sequence does not explain, as a sentence; empty when it explains everything.
+/// Returns the first violation as a sentence; empty if the sequence explains everything.
 [[nodiscard]] inline std::string unexplained(const client_history& history, const std::vector<domain::command>& journal,
                                              const facility::facility_options& options,
                                              const std::vector<domain::instrument>& instruments,
@@ -70,19 +70,19 @@ class told_by_sequence final : public facility::event_consumer {
     const auto name = [](std::uint32_t session, std::uint32_t request) {
         return "request " + std::to_string(request) + " of session " + std::to_string(session);
     };
-    // Every request once, and in the order in which its session numbered them.
+    // Every request is there once, in the order of its session's numbers.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> place;
     std::map<std::uint32_t, std::uint32_t> last;
     for (std::size_t i = 0; i < journal.size(); ++i) {
         const domain::command& c = journal[i];
         if (c.sequence.value != i + 1) return "the sequence has a gap";
-        if (c.request() == 0) continue;  // the venue's own, at the end of a session
+        if (c.request() == 0) continue;  // a command of the venue itself, at the end of a session
         if (!place.emplace(std::pair(c.session.value, c.request()), i).second)
             return name(c.session.value, c.request()) + " was executed twice";
         if (c.request() <= std::exchange(last[c.session.value], c.request()))
             return name(c.session.value, c.request()) + " was executed after a later one";
     }
-    // Real time: nobody who is later in the sequence was answered before this one left.
+    // Real time: no later request in the sequence was answered before this one was sent.
     std::vector<const operation*> in_sequence(journal.size());
     for (const operation& o : history.operations) {
         const auto found = place.find({o.session, o.request});
@@ -102,7 +102,7 @@ class told_by_sequence final : public facility::event_consumer {
             return name(o->session, o->request) + " is in the sequence before one that was answered before it left";
         if (o->answered != 0) answered_first = std::min(answered_first, o->answered);
     }
-    // What was heard is what the sequence says, as far as it was heard.
+    // The received messages equal those of the sequence, as far as they were received.
     told_by_sequence sequence(table);
     facility::facility alone(options, instruments, sequence);
     for (const domain::command& c : journal) alone.apply(c);

@@ -1,4 +1,4 @@
-// Test support: a client who outlives a venue.
+// Test support: a client that survives a venue.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct lasting_client {
     std::unique_ptr<client::trader> trader;
 };
 
-/// Logs on the first time, without cancel on disconnect; later comes back and sends again what was not taken.
+/// Logs on the first time, without cancel on disconnect. Later reconnects and resends requests that were not accepted.
 inline io::task<void> come(lasting_client* c, io::endpoint venue, std::uint64_t seed) {
     if (c->session != nullptr) {
         const std::error_code error = co_await c->session->reconnect(venue);

@@ -1,5 +1,5 @@
-// N1: a receiver of the UDP lines rebuilds the venue's exact books, or knows that they are stale, whatever the network
-// loses, repeats and reorders.
+// N1: a receiver of the UDP lines rebuilds the venue's exact books, or marks them as stale, although the network loses,
+// repeats and reorders packets.
 
 #include <gtest/gtest.h>
 
@@ -31,14 +31,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What a line does to its packets, in percent.
+/// The faults of a line, in percent of its packets.
 struct weather {
     std::uint64_t lost = 0;
     std::uint64_t repeated = 0;
     std::uint64_t delayed = 0;
 };
 
-/// A line with weather: takes packets at a port of its own and passes on what it does not lose.
+/// A faulty line: receives packets on its own port and forwards those that it does not lose.
 class bad_line {
  public:
     bad_line(io::context& context, std::uint64_t seed) : random_(seed) {
@@ -80,7 +80,7 @@ class bad_line {
     io::udp_socket socket_;
 };
 
-/// An exchange whose two lines go through bad weather to one receiver.
+/// An exchange with two faulty lines to one receiver.
 struct stormy_venue {
     explicit stormy_venue(std::uint64_t seed) : a(context, seed), b(context, seed + 1), exchange(context, config()) {}
 
@@ -98,7 +98,7 @@ struct stormy_venue {
         return options;
     }
 
-    /// Runs `body(this)` beside the exchange and the weather; closes the exchange afterwards.
+    /// Runs `body(this)` beside the exchange and the lines. Closes the exchange afterwards.
     template <class Body>
     void run(Body body) {
         const auto all = [](stormy_venue* self, Body inner) -> io::task<void> {
@@ -124,7 +124,7 @@ std::vector<domain::instrument> instruments_of(const client::order_session& sess
     return all;
 }
 
-/// So many requests of a seeded trader, each answered.
+/// Sends requests of a seeded trader and waits for each answer.
 io::task<bool> trade(node::exchange* exchange, std::uint32_t session_number, std::uint64_t seed, int requests_count) {
     auto session =
         co_await client::order_session::log_on(exchange->order_entry_endpoint(), testing::who(1, session_number));
@@ -149,7 +149,7 @@ io::task<bool> trade(node::exchange* exchange, std::uint32_t session_number, std
     co_return !co_await (*session)->log_out();
 }
 
-/// Takes events, each of which must be the next, until the receiver stands at message `last`.
+/// Takes consecutive events until the receiver has reached message `last`.
 io::task<std::error_code> follow(client::line_feed* feed, std::uint64_t last) {
     while (feed->image().next_sequence() <= last) {
         std::error_code error = co_await feed->fill();
@@ -183,7 +183,7 @@ bool books_are_equal(const client::market_image& ours, const node::exchange& ven
 }
 
 io::task<void> trade_in_a_storm(stormy_venue* v) {
-    // A receiver that joins in the middle, while packets get lost.
+    // A receiver joins later, while packets are lost.
     CORRO_REQUIRE(co_await trade(&v->exchange, 1, 1, 500));
     auto feed = co_await client::line_feed::join(v->receiver());
     CORRO_REQUIRE(feed);
@@ -193,7 +193,7 @@ io::task<void> trade_in_a_storm(stormy_venue* v) {
     network.spawn((*feed)->receive());
     const bool traded = co_await trade(&v->exchange, 2, 2, 1'500);
     EXPECT_TRUE(traded);
-    // The last packets may be lost too; then the heartbeat tells. The storm is over for it.
+    // The last packets may be lost too; then the heartbeat shows it. It passes without faults.
     v->a.now = v->b.now = weather{};
     const std::error_code error = co_await follow(feed->get(), v->exchange.feed_statistics().messages);
     EXPECT_FALSE(error) << error.message();
@@ -219,7 +219,7 @@ TEST(line_feed, n1_rebuilds_the_exact_books_whatever_the_lines_lose_repeat_and_r
 
 io::task<void> trade_until_stale(stormy_venue* v) {
     client::line_feed_options options = v->receiver();
-    // Nobody answers there.
+    // Nothing answers on this port.
     auto nobody = io::udp_socket::open(v->context, io::endpoint::loopback(0));
     CORRO_REQUIRE(nobody);
     options.retransmissions = *nobody->local_endpoint();
@@ -249,7 +249,7 @@ TEST(line_feed, n1_says_that_the_books_are_stale_when_what_is_lost_cannot_be_had
 TEST(line_feed, two_members_of_a_multicast_group_see_the_market_and_its_end) {
     constexpr std::uint32_t loopback_interface = 1;
     io::context context;
-    // A port that is free now; nobody else in this test takes it.
+    // A port that is free now. Nothing else in this test uses it.
     std::uint16_t port = 0;
     {
         auto probe = io::udp_socket::open(context, io::endpoint::any(0));

@@ -1,4 +1,4 @@
-// C3: what concurrent clients see is linearizable, and the venue's own sequence is the order that shows it.
+// C3: the histories of concurrent clients are linearizable in the order of the venue's own sequence.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ using testing::unexplained;
 constexpr std::uint32_t clients_count = 8;
 constexpr std::uint32_t requests_each = 300;
 
-/// What a run leaves behind: what the clients saw, and what the venue did.
+/// The results of a run: the clients' histories and the venue's commands.
 struct recorded_run {
     client_history history;
     std::vector<domain::command> journal;
@@ -45,7 +45,7 @@ struct recorded_run {
     }
 };
 
-/// A client with up to five requests out, who notes when each leaves and when it is answered.
+/// A client with up to five outstanding requests. It records the times of each request and its answer.
 io::task<void> trade(recorded_run* run, std::uint32_t index, io::endpoint venue, std::uint64_t seed) {
     auto logged_on = co_await client::order_session::log_on(venue, testing::who(1 + index % 2, 1 + index / 2));
     CORRO_REQUIRE(logged_on);
@@ -57,7 +57,7 @@ io::task<void> trade(recorded_run* run, std::uint32_t index, io::endpoint venue,
     client::trader trader(client::trader_options(), std::move(instruments), middles, 1 + index * 1'000'000'000ULL,
                           seed + index);
     base::prng random(seed + 100 + index);
-    std::vector<std::size_t> out;  // places of the operations that are not answered, oldest first
+    std::vector<std::size_t> out;  // indices of the unanswered operations, oldest first
     std::uint32_t sent_count = 0;
     while (sent_count < requests_each || !out.empty()) {
         for (std::uint64_t burst = 1 + random.below(5); burst > out.size() && sent_count < requests_each;
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(threads, linearizable,
                          ::testing::Values(node::threading_mode::inline_, node::threading_mode::split),
                          [](const auto& mode) { return testing::name_of(mode.param); });
 
-/// Two requests of different sessions, the first of which was answered before the second left.
+/// Finds two requests of different sessions; the first was answered before the second was sent.
 std::pair<std::size_t, std::size_t> one_after_the_other(const client_history& history) {
     for (std::size_t a = 0; a < history.operations.size(); ++a) {
         for (std::size_t b = a + 1; b < history.operations.size(); ++b) {
@@ -146,12 +146,12 @@ TEST_P(linearizable, C3_the_journal_explains_everything_that_clients_saw) {
     ASSERT_EQ(run.history.operations.size(), clients_count * requests_each);
     ASSERT_GE(run.journal.size(), run.history.operations.size());
     EXPECT_EQ(run.problem(), "") << "CORRO_SEED=" << seed;
-    // The requests do overlap: some were sequenced in another order than they left.
+    // The requests overlap: some were sequenced in another order than they were sent.
     std::uint64_t heard_count = 0;
     for (const auto& [session, heard] : run.history.heard) heard_count += heard.size();
     EXPECT_GT(heard_count, run.history.operations.size());
 
-    // The controls: histories that no order explains, each of them one step from this one.
+    // The controls: histories that no order explains, each with one change.
     {
         recorded_run changed = run;
         const auto [first, second] = one_after_the_other(changed.history);

@@ -1,7 +1,7 @@
-// A venue in a world in memory makes no system call while it serves: a filter of the kernel ends the process if it
-// does.
+// A venue in a world in memory makes no system call while it serves. A kernel filter ends the process on a system
+// call.
 //
-// Allowed are those that allocate memory. The filter stays, so the venue runs in a child process.
+// The filter allows calls that allocate memory. It cannot be removed, so the venue runs in a child process.
 
 #include <gtest/gtest.h>
 #include <linux/filter.h>
@@ -37,7 +37,7 @@ constexpr int no_filter = 77;
 
 constexpr sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 
-/// From now on any system call but those that allocate memory, or end the process, kills it.
+/// From now on a system call kills the process, except those that allocate memory or end the process.
 bool forbid_system_calls() {
     constexpr std::array<unsigned, 7> allowed{SYS_brk,      SYS_mmap,    SYS_munmap,    SYS_mremap,
                                               SYS_mprotect, SYS_madvise, SYS_exit_group};
@@ -91,11 +91,11 @@ int serve_without_the_kernel(bool makes_a_call) {
     if (!forbid_system_calls()) return no_filter;
     if (makes_a_call) static_cast<void>(::getppid());
     io::block_on(there, enter_orders(venue.order_entry_endpoint(), &answered));
-    // The venue is left as it is: the process ends here.
+    // Ends the process without destroying the venue.
     ::_exit(answered == 100 ? served : not_served);
 }
 
-/// The status of a process that serves so.
+/// Returns the exit status of a process that serves with the filter.
 int status_of(bool makes_a_call) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(serve_without_the_kernel(makes_a_call));

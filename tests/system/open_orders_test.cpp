@@ -1,4 +1,4 @@
-// N6: no account gets beyond the open orders that every account may have, in whichever way the venue is composed.
+// N6: no account exceeds the limit of open orders, in every composition of the venue.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ node::configuration limited_venue() {
     return c;
 }
 
-/// Enters three orders. Why the third one was refused.
+/// Enters three orders. Returns the reject reason of the third.
 io::task<reject_reason> refusal_of_the_third(io::endpoint where) {
     auto session = co_await client::order_session::log_on(where, testing::who(1, 1));
     EXPECT_TRUE(session);

@@ -1,4 +1,4 @@
-// What operators ask of a running venue, whatever it is made of.
+// Admin requests to a running venue, in every composition.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@
 namespace corro {
 namespace {
 
-/// What a venue is made of.
+/// The composition of a venue.
 enum class shape : std::uint8_t { in_line, split, segments_in_line, segments_split, roles, roles_split };
 
 struct mode {
@@ -46,7 +46,7 @@ std::string name_of(const mode& m) {
     return std::string(names[static_cast<int>(m.made_of)]) + (m.has_journal ? "_with_journal" : "_without_journal");
 }
 
-/// Two accounts, of which the second is an operator's; the second instrument is in another segment, if there are any.
+/// Two accounts; the second is an operator's. With segments, the second instrument is in another segment.
 node::configuration operated_venue(const mode& m, const std::string& directory) {
     const bool is_split =
         m.made_of == shape::split || m.made_of == shape::segments_split || m.made_of == shape::roles_split;
@@ -60,7 +60,7 @@ node::configuration operated_venue(const mode& m, const std::string& directory) 
     return c;
 }
 
-/// A venue of some shape on one context.
+/// A venue of a given composition on one context.
 class running_venue {
  public:
     running_venue(io::context& context, const mode& m, const std::string& directory) {
@@ -101,13 +101,13 @@ class running_venue {
                                    : segmented_ != nullptr ? segmented_->order_entry_endpoint()
                                                            : *gateway_at_;
         client::credentials who = testing::who(account, 1);
-        who.cancel_on_disconnect = false;  // its notes would count among the commands
+        who.cancel_on_disconnect = false;  // its records would count as commands
         auto session = co_await client::order_session::log_on(where, who);
         if (!session) co_return nullptr;
         co_return std::move(*session);
     }
 
-    /// nullptr when the venue is made of something else.
+    /// nullptr for another composition.
     [[nodiscard]] const node::exchange* exchange() const noexcept { return exchange_.get(); }
 
  private:
@@ -145,7 +145,7 @@ io::task<bool> is_done(client::order_session* session, domain::command command) 
 
 using statuses = std::vector<wire::venue_status>;
 
-/// Asks once; empty when that was not answered as it should be.
+/// Asks once; empty if the reply is wrong.
 io::task<statuses> status_of(client::order_session* control, std::uint64_t question, std::uint32_t instrument) {
     statuses all;
     if (!control->ask_status(question, domain::instrument_id{instrument})) co_return all;
@@ -161,8 +161,8 @@ io::task<statuses> status_of(client::order_session* control, std::uint64_t quest
     co_return all;
 }
 
-/// Asks until a segment is at `command` with nothing waiting, and as far with its journal if there is one: a facility
-/// on a thread of its own says how far it is after its answers have left.
+/// Asks until a segment and its journal, if any, have reached `command` with nothing waiting. A facility on its own
+/// thread reports its position after its answers have been sent.
 io::task<statuses> settled_status(client::order_session* control, std::size_t segment, std::uint64_t command,
                                   bool has_journal, std::uint32_t instrument = 0) {
     statuses all;
@@ -354,7 +354,7 @@ io::task<void> wish_twice(conversation* c) {
     CORRO_REQUIRE(entered);
     statuses ready = co_await settled_status(c->control.get(), 0, 1, true);
     CORRO_REQUIRE(!ready.empty());
-    // Both arrive together, and the first is not made in that moment.
+    // Both arrive together, and the first snapshot takes longer than that.
     CORRO_REQUIRE(c->control->ask_snapshot(1) && c->control->ask_snapshot(2));
     const std::array outcomes{wire::snapshot_outcome::begun, wire::snapshot_outcome::under_way};
     for (const wire::snapshot_outcome expected : outcomes) {

@@ -1,4 +1,4 @@
-// A thousand sessions whose connections break at the same moment and that all come back at once, while others trade.
+// A thousand sessions lose their connections at the same moment and reconnect at once, while others trade.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -53,7 +53,7 @@ io::task<void> log_on(storm* s, std::uint32_t index) {
     }
 }
 
-// Sends an order, loses the connection before the answer is read, comes back and is told.
+// Sends an order, loses the connection before it reads the answer, reconnects and gets the answer.
 io::task<void> come_back(storm* s, std::uint32_t index) {
     order_session* const session = s->sessions[index].get();
     std::error_code error = make_error_code(client::session_errc::unexpected_message);

@@ -1,4 +1,4 @@
-// An exchange that ends and starts again on its journal: the same books, the same numbers, nobody has lost anything.
+// An exchange ends and starts again on its journal: the same books, the same numbers, nothing lost.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ using testing::lasting_client;
 using testing::name_of_mode;
 using testing::venue_mode;
 
-/// Sends so many requests and reads the answers of all but the last few.
+/// Sends requests and reads the answers of all but the last few.
 io::task<void> send_requests(lasting_client* c, int requests_count) {
     for (int i = 0; i < requests_count; ++i) {
         CORRO_REQUIRE(c->session->send(c->trader->next_request()) != 0);
@@ -46,8 +46,8 @@ io::task<void> send_requests(lasting_client* c, int requests_count) {
     }
 }
 
-/// One life of the exchange: the client logs on or comes back, sends `requests_count` requests and reads the answers of
-/// all but the last few, then the exchange closes.
+/// One run of the exchange: the client logs on or reconnects, sends `requests_count` requests and reads the answers of
+/// all but the last few. Then the exchange closes.
 io::task<void> trade(node::exchange* exchange, lasting_client* c, std::uint64_t seed, int requests_count) {
     co_await come(c, exchange->order_entry_endpoint(), seed);
     CORRO_REQUIRE(c->trader != nullptr);
@@ -58,7 +58,7 @@ io::task<void> live(io::context* context, node::exchange* exchange, lasting_clie
     io::task_scope serving(*context);
     serving.spawn(exchange->run());
     co_await trade(exchange, c, seed, count);
-    if (count == 0) {  // the last life: everything is answered
+    if (count == 0) {  // the last run: everything is answered
         while (c->trader->outstanding_count() != 0) {
             const auto answer = co_await c->session->next();
             if (!answer) break;
@@ -81,7 +81,7 @@ node::configuration venue_with_journal(const std::string& directory, const venue
     return c;
 }
 
-/// The snapshots beside a journal, oldest first.
+/// Returns the snapshots beside a journal, oldest first.
 std::vector<std::filesystem::path> snapshots_in(const std::string& journal) {
     std::vector<std::filesystem::path> found;
     if (!std::filesystem::exists(journal)) return found;
@@ -92,7 +92,7 @@ std::vector<std::filesystem::path> snapshots_in(const std::string& journal) {
     return found;
 }
 
-/// What everybody outside can see of a venue, in numbers.
+/// The state of a venue that clients can see, in numbers.
 struct venue_numbers {
     explicit venue_numbers(const node::exchange& e)
         : hash(e.state_hash()), commands_count(e.commands_count()), feed_next(e.feed_next_sequence()) {
@@ -113,7 +113,7 @@ TEST_P(restart, keeps_books_numbers_and_answers) {
     const node::configuration c = venue_with_journal(directory.path() + "/journal", GetParam());
     lasting_client trader;
     venue_numbers before;
-    // Life 1 begins with a snapshot, life 2 with an older one and the commands behind it, life 3 with commands only.
+    // Run 1 starts from a snapshot, run 2 from an older one and the commands after it, run 3 from commands only.
     for (int life = 0; life < 4; ++life) {
         const auto snapshots = snapshots_in(c.journal_directory);
         EXPECT_EQ(snapshots.size(), life == 3 ? 2U : static_cast<std::size_t>(life)) << "each life ends with one";
@@ -133,7 +133,7 @@ TEST_P(restart, keeps_books_numbers_and_answers) {
         before = venue_numbers(exchange);
     }
     ASSERT_NE(trader.trader, nullptr);
-    EXPECT_EQ(trader.trader->outstanding_count(), 0U) << "every request is answered once, over four lives";
+    EXPECT_EQ(trader.trader->outstanding_count(), 0U) << "every request is answered once, over four runs";
     EXPECT_EQ(before.commands_count, trader.trader->statistics().requests);
 }
 
@@ -164,7 +164,7 @@ TEST(restart_from_snapshot, passes_over_what_is_damaged_or_half_written) {
 
 // --- While it runs ---------------------------------------------------------------------------------------------------
 
-/// Trades until the venue has made a snapshot while it ran, and `enough` says so too.
+/// Trades until the running venue has made a snapshot and `enough` is true.
 io::task<void> live_until_saved(io::context* context, node::exchange* exchange, lasting_client* c,
                                 bool (*enough)(const std::string&), std::string journal, bool asks = false) {
     io::task_scope serving(*context);
@@ -188,7 +188,7 @@ io::task<void> live_until_saved(io::context* context, node::exchange* exchange, 
     co_await serving.join();
 }
 
-/// In mode `none` what counts as durable may not be written yet.
+/// In mode `none`, commands that count as durable may not be written yet.
 std::vector<venue_mode> modes_with_snapshots() {
     using enum journal::durability;
     return testing::modes_of({none, group});
@@ -212,7 +212,7 @@ TEST_P(snapshots_while_running, lead_to_the_same_venue_as_all_commands) {
         EXPECT_TRUE(exchange.journal()->notices().empty()) << exchange.journal()->notices().front();
         before = venue_numbers(exchange);
     }
-    // From each of them, and at last from none.
+    // Starts from each of them, and finally without snapshots.
     for (auto all = snapshots_in(c.journal_directory);; all.pop_back()) {
         io::context context;
         const node::exchange exchange(context, c);
@@ -234,7 +234,7 @@ TEST_P(snapshots_while_running, are_written_when_somebody_asks) {
     const auto one = [](const std::string& journal) { return !snapshots_in(journal).empty(); };
     io::block_on(context, live_until_saved(&context, exchange.get(), &trader, one, c.journal_directory, true));
     EXPECT_TRUE(exchange->journal()->notices().empty());
-    exchange.reset();  // and with it the log is written
+    exchange.reset();  // which writes the log
     std::ifstream log(directory.path() + "/log/records.1.jsonl");
     const std::string said{std::istreambuf_iterator<char>(log), {}};
     EXPECT_NE(said.find("\"component\":\"venue\",\"what\":\"snapshot_made\",\"number\":"), std::string::npos) << said;

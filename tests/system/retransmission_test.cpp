@@ -1,4 +1,4 @@
-// Requests for lost packets that come from beyond the local network, in a network that only this test is in.
+// Requests for lost packets from outside the local network, in a private network of this test.
 
 #include <gtest/gtest.h>
 #include <net/if.h>
@@ -32,10 +32,10 @@ namespace mold = wire::mold_udp64;
 
 constexpr std::uint64_t requests = 10;
 
-/// For documentation (RFC 5737), so nobody's.
+/// Reserved for documentation (RFC 5737), so no host has it.
 constexpr std::array<std::uint8_t, 4> far_address{203, 0, 113, 7};
 
-/// Gives this thread a network of its own, whose only interface has the far address. False: it may not.
+/// Gives this thread a private network whose only interface has the far address. False without the rights.
 bool enter_far_network() {
     if (::unshare(CLONE_NEWNET) != 0) return false;
     const int control = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -52,7 +52,7 @@ bool enter_far_network() {
     return done;
 }
 
-/// A feed of so many messages, which nobody has on a line.
+/// Fills a feed with messages that no line has sent.
 void fill(market_data::feed_log& log, std::uint64_t messages) {
     constexpr std::size_t message_bytes = 100;
     for (std::uint64_t i = 0; i < messages; ++i) {
@@ -62,7 +62,7 @@ void fill(market_data::feed_log& log, std::uint64_t messages) {
     }
 }
 
-/// Asks for everything, several times, and waits until each request is dealt with.
+/// Asks for everything several times, and waits until each request is handled.
 io::task<market_data::line_publisher_statistics> ask(io::context* context,
                                                      const market_data::line_publisher_options* options) {
     const auto log = std::make_unique<market_data::feed_log>(1U << 20U);

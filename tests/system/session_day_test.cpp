@@ -1,5 +1,5 @@
-// A day of sessions that ends while a venue runs or is down: inline, split, of several segments, and with a gateway of
-// its own; through the client library, and through the journal.
+// A session day ends while a venue runs or is down: inline, split, with several segments, and with a separate gateway.
+// Checks the client library and the journal.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ using namespace std::chrono_literals;
 using node::threading_mode;
 using session_pointer = std::unique_ptr<client::order_session>;
 
-/// How far the wall clock of this file's venues is moved.
+/// The offset of the wall clock of this file's venues.
 std::atomic<std::chrono::nanoseconds> moved{0ns};
 
 io::context_options with_moved_clock() {
@@ -55,7 +55,7 @@ std::string name_of(shape s) {
     return names[static_cast<std::size_t>(s)];
 }
 
-/// A venue of any shape, from start to end.
+/// A venue of any composition, from start to end.
 class any_venue {
  public:
     any_venue(io::context& context, shape s, const node::configuration& c) : serving_(context) {
@@ -122,7 +122,7 @@ domain::command cancel_request(std::uint32_t number, std::uint32_t instrument) {
     return c;
 }
 
-/// What a request is answered with.
+/// Sends a request and returns its answer.
 io::task<domain::event> ask(client::order_session* session, domain::command c) {
     const bool sent = session->send(c) != 0;
     EXPECT_TRUE(sent);
@@ -132,7 +132,7 @@ io::task<domain::event> ask(client::order_session* session, domain::command c) {
     co_return answer->event;
 }
 
-/// Logs on, again and again while the numbers of the session are about to begin again.
+/// Logs on. Retries while the venue resets the session's numbers.
 io::task<session_pointer> log_on(io::endpoint where, client::credentials who) {
     for (int i = 0; i < 500; ++i) {
         auto session = co_await client::order_session::log_on(where, who);
@@ -150,7 +150,7 @@ client::credentials lasting() {
     return who;
 }
 
-/// What a client knows that ends.
+/// The state of a client that ends.
 struct memory {
     std::uint64_t next_answer = 0;
     std::uint8_t session_day = 0;
@@ -171,12 +171,12 @@ class session_day : public ::testing::TestWithParam<shape> {
         node::configuration c =
             has_segments ? testing::two_segments(threading, directory.path()) : testing::small_venue(threading);
         c.journal_directory = directory.path() + "/journal";
-        // Between ten and eleven minutes from now, by the minute.
+        // A full minute, ten to eleven minutes from now.
         const auto soon = std::chrono::floor<std::chrono::minutes>(std::chrono::system_clock::now() + 11min);
         c.session_day_begins = soon - std::chrono::floor<std::chrono::days>(soon);
         return c;
     }
-    /// One life of a venue.
+    /// One run of a venue.
     template <class Work>
     void live(const node::configuration& c, Work work) {
         io::context context(with_moved_clock());
@@ -189,7 +189,7 @@ class session_day : public ::testing::TestWithParam<shape> {
         co_await work(at);
         co_await v->end();
     }
-    /// The next start replays all commands.
+    /// Makes the next start replay all commands.
     void remove_snapshots() const {
         std::vector<std::filesystem::path> found;
         for (const auto& each : std::filesystem::recursive_directory_iterator(directory.path())) {
@@ -206,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(shapes, session_day,
                                            shape::roles),
                          [](const auto& s) { return name_of(s.param); });
 
-/// The day ends: two orders of it stay, and their numbers are used again.
+/// The day ends. Two of its orders stay, and their request numbers are used again.
 io::task<void> go_over_the_end(io::endpoint at, memory* known) {
     const session_pointer s = co_await log_on(at, lasting());
     CORRO_REQUIRE(s != nullptr);
@@ -251,7 +251,7 @@ io::task<void> come_back_on_the_same_day(io::endpoint at, memory* known) {
     EXPECT_FALSE(s->began_again()) << "once for a day";
     EXPECT_EQ(s->session_day(), 2U);
     const std::uint64_t next = s->next_request();
-    // 2 is the order of the new day in the second life, and gone in the third.
+    // 2 is the order of the new day in the second run. In the third run it is gone.
     domain::event said = co_await ask(s.get(), cancel_request(2, 2));
     EXPECT_EQ(said.kind, next == 3 ? domain::event_kind::order_cancelled : domain::event_kind::order_rejected);
     domain::command query;
@@ -309,7 +309,7 @@ TEST_P(session_day, S1_that_ended_while_the_venue_was_down_begins_at_the_next_st
     const node::configuration c = venue();
     memory known;
     live(c, [&known](io::endpoint at) { return enter_ten(at, &known); });
-    // The moment comes, has been, is yet to come by a clock that was put back, and comes again.
+    // The end of the day comes, has passed, is ahead again after the clock was set back, and comes again.
     for (const std::chrono::minutes clock : {20min, 21min, 0min, 20min}) {
         SCOPED_TRACE(clock.count());
         moved = clock;
@@ -336,7 +336,7 @@ TEST_P(session_day, S1_has_ended_for_a_client_that_remembers_a_number_and_no_day
     live(c, [&known](io::endpoint at) { return come_back_with_a_number_only(at, known); });
 }
 
-/// Logs on to the next day when this one has ended.
+/// Logs on for the next day after the end of this one.
 io::task<void> reconnect(client::order_session* s, io::endpoint at) {
     std::expected<client::answer, std::error_code> said = co_await s->next();
     while (said) said = co_await s->next();

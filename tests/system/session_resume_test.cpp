@@ -1,5 +1,5 @@
-// Connections that break at any place, and sessions that survive it: every request has its effect once and is answered
-// once, whatever was on its way when the connection ended.
+// Connections break at any point and sessions survive. Every request has one effect and one answer, whatever was in
+// flight when the connection ended.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 using client::order_session;
 using client::trader;
 
-/// Comes back as soon as the venue has noticed that the old connection is gone.
+/// Reconnects as soon as the venue has noticed the end of the old connection.
 io::task<std::error_code> come_back(order_session* session, io::endpoint venue) {
     for (int attempt = 0; attempt < 2'000; ++attempt) {
         const std::error_code error = co_await session->reconnect(venue);
@@ -37,7 +37,7 @@ io::task<std::error_code> come_back(order_session* session, io::endpoint venue) 
     co_return std::make_error_code(std::errc::timed_out);
 }
 
-/// Takes what has come. False: the venue said something that has no place.
+/// Takes the messages that have arrived. False if one is not allowed.
 bool take_answers(order_session* session, trader* who) {
     while (true) {
         const auto answer = session->poll();
@@ -69,7 +69,7 @@ io::task<void> trade_and_break(node::exchange* exchange, std::uint64_t seed, boo
     trader own(client::trader_options(), instruments, {domain::price_ticks{9'000}, domain::price_ticks{9'000}}, 1,
                seed);
     for (int round = 0; round < 60; ++round) {
-        // Some requests leave and some stay in the client's own buffer, some answers are read and some are not.
+        // Some requests are sent and some stay in the client's buffer; some answers are read and some are not.
         const std::uint64_t requests = random.below(30);
         for (std::uint64_t i = 0; i < requests; ++i) {
             CORRO_REQUIRE(session->send(own.next_request()) != 0);
@@ -113,10 +113,10 @@ TEST(session_resume, every_request_counts_once_and_is_answered_once_however_ofte
                 SCOPED_TRACE(::testing::Message() << "seed " << seed << (cancel_on_disconnect ? ", cancelled" : ""));
                 io::context context;
                 node::configuration venue = testing::small_venue(threading);
-                venue.logons_max = 1'000;  // it comes back more often than a client should
+                venue.logons_max = 1'000;  // it reconnects more often than a normal client
                 node::exchange exchange(context, venue);
                 io::block_on(context, run_all(&context, &exchange, seed, cancel_on_disconnect));
-                // On two threads the answers may come so late that the new connection gets all of them as news.
+                // With two threads the answers may come so late that the new connection gets all of them as new ones.
                 if (threading == node::threading_mode::inline_) {
                     EXPECT_GT(exchange.gateway_statistics().answers_resent, 0U);
                 }

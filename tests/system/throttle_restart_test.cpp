@@ -1,5 +1,4 @@
-// What a throttle has counted survives the venue: from a snapshot, and from the journal alone. And clients are told of
-// it.
+// The throttle's counts survive a restart, from a snapshot and from the journal alone. Clients learn the limit.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +18,7 @@
 namespace corro {
 namespace {
 
-/// One life of the venue: sends so many orders, and counts those that were refused as too many.
+/// One run of the venue: sends orders and counts those that the throttle refused.
 io::task<void> send_orders(io::context* context, node::exchange* exchange, std::uint64_t first, int count,
                            int* refused) {
     io::task_scope serving(*context);
@@ -52,7 +51,7 @@ TEST_P(S5_throttle_counts, go_on_after_a_restart) {
     node::configuration c = testing::small_venue();
     c.journal_directory = directory.path() + "/journal";
     c.requests_max = 10;
-    c.requests_window = std::chrono::hours(1'000);  // one that does not end meanwhile
+    c.requests_window = std::chrono::hours(1'000);  // it does not end during the test
     int refused = 0;
     {
         io::context context;
@@ -83,7 +82,7 @@ io::task<void> read_the_limit(io::context* context, node::exchange* exchange, st
     co_await serving.join();
 }
 
-/// What clients are told when so many requests may come in a window.
+/// Returns the limit that clients learn, for a maximum number of requests in a window.
 std::uint32_t limit_said(std::uint32_t requests_max, std::chrono::milliseconds window) {
     node::configuration c = testing::small_venue();
     c.requests_max = requests_max;

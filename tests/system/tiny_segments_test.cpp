@@ -1,5 +1,4 @@
-// A venue whose journal fills its segments faster than the disk makes room for them: requests wait, and none is
-// refused.
+// A venue whose journal fills its segments faster than the disk allocates new ones: requests wait, and none is refused.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Test support: the ways to run a venue that tests go through.
+// Test support: the modes of a venue for parameterised tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,14 +18,14 @@ struct venue_mode {
     journal::durability durability;
 };
 
-/// What a parameterised test is called in a mode.
+/// The suffix of a test's name for a mode.
 struct name_of_mode {
     std::string operator()(const ::testing::TestParamInfo<venue_mode>& m) const {
         return name_of(m.param.threading) + "_" + std::string(journal::name_of(m.param.durability));
     }
 };
 
-/// Every way of threading with each of these.
+/// All threading modes with each of these durability modes.
 [[nodiscard]] inline std::vector<venue_mode> modes_of(std::initializer_list<journal::durability> durabilities) {
     std::vector<venue_mode> all;
     for (const auto threading : {node::threading_mode::inline_, node::threading_mode::split}) {
@@ -33,7 +33,7 @@ struct name_of_mode {
     }
     return all;
 }
-/// Those in which what was acknowledged survives the end of the process.
+/// The modes in which acknowledged commands survive the end of the process.
 [[nodiscard]] inline std::vector<venue_mode> lasting_modes() {
     using enum journal::durability;
     return modes_of({async, group, each});

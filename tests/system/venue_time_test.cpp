@@ -1,4 +1,4 @@
-// The time of a venue whose wall clock is moved: at a start, and while it runs.
+// The time of a venue whose wall clock changes: at a start, and while it runs.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using node::threading_mode;
 
-/// How far the wall clock of this file's venues is moved.
+/// The offset of the wall clock of this file's venues.
 std::atomic<std::chrono::nanoseconds> moved{0ns};
 
 io::context_options with_moved_clock() {
@@ -47,7 +47,7 @@ domain::command order(std::uint64_t name, std::uint32_t instrument = 1) {
     return c;
 }
 
-/// Enters one order and gives the answer.
+/// Enters one order and returns the answer.
 io::task<domain::event> enter(client::order_session* session, domain::command c) {
     domain::event nothing{};
     const bool sent = session->send(c) != 0;
@@ -58,7 +58,7 @@ io::task<domain::event> enter(client::order_session* session, domain::command c)
     co_return answer->event;
 }
 
-/// One life of a venue: `work(session, venue)`, which returns a task, then a close in order.
+/// One run of a venue: runs the task `work(session, venue)`, then closes.
 template <class Venue, class Work>
 io::task<void> live(io::context* context, Venue* venue, Work work) {
     io::task_scope serving(*context);
@@ -91,7 +91,7 @@ constexpr auto enter_one = [](client::order_session* session, auto* /*venue*/) -
     static_cast<void>(co_await enter(session, order(1)));
 };
 
-/// The window of the throttle is short; it ends if venue time goes on. Every tenth of a second one order is tried.
+/// The throttle's window is short and ends if venue time advances. Tries one order every tenth of a second.
 constexpr auto wait_for_windows_to_end = [](client::order_session* session, auto* /*venue*/) -> io::task<void> {
     std::uint64_t name = 100;
     for (int windows = 0; windows < 3; ++windows) {
@@ -169,7 +169,7 @@ TEST_P(venue_clock, C4_refuses_a_start_beyond_the_configured_bound) {
     run_venue<node::exchange>(c, enter_one);
 }
 
-/// An order that is good for half an hour survives a clock that is set an hour forwards and back again.
+/// An order that expires in half an hour survives a clock that is set forward by an hour and back.
 constexpr auto move_the_clock = [](client::order_session* session, auto* venue) -> io::task<void> {
     domain::command c = order(1);
     c.order_terms().time_in_force = domain::time_in_force::gtd;

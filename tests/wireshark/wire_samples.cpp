@@ -1,4 +1,4 @@
-// Writes sample messages of the Corro Binary protocol, made by the codec: for the fuzzer's corpus and for the test of
+// Writes sample messages of the Corro Binary protocol, encoded by the codec, for the fuzzer's corpus and the test of
 // the Wireshark dissector.
 //
 //   corro_wire_samples stream COUNT SEED   COUNT of every message, one after the other, to standard output
@@ -35,7 +35,7 @@ class sampler {
  public:
     explicit sampler(std::uint64_t seed) : make_(seed) {}
 
-    /// One of every message, with random fields.
+    /// Returns one of every message, with random fields.
     [[nodiscard]] std::vector<sample> round() {
         samples_.clear();
         session_messages();
@@ -102,7 +102,7 @@ class sampler {
                          .session_reject_reason = static_cast<wire::session_reject_reason>(make_.from(0, 10))});
     }
 
-    // Last, so that the others stay what they were.
+    // Comes last, so that the other samples do not change.
     void operators_messages() {
         add(wire::venue_status{.question = make_.number<std::uint64_t>(),
                                .time = time(),
@@ -205,7 +205,7 @@ class sampler {
     std::vector<sample> samples_;
 };
 
-/// Enter-order messages with one thing wrong each, and one that a later version might send.
+/// Enter-order messages with one error each, and one that a later version might send.
 std::vector<sample> odd_ones(const sample& order) {
     const auto with = [&](const char* name, std::size_t at, std::initializer_list<int> values, std::size_t size) {
         sample changed{name, order.bytes};
@@ -268,7 +268,7 @@ domain::event answer(domain::event_kind kind, std::uint32_t number) {
     return e;
 }
 
-/// Failed journals, keys, taking over, pages of a query, trading days, and what is refused because of a bound.
+/// Failed journals, keys, session takeovers, pages of a query, trading days, and refusals because of a limit.
 std::vector<sample> first_addition() {
     addition a;
     a.add(wire::reject{.refused_sequence = domain::sequence_number{11},
