@@ -1,4 +1,5 @@
-// A Boost.Beast server for outside load, to be compared with corro-echo: GET anything gives so many bytes.
+// A Boost.Beast server for an external load generator, as a peer of corro-echo. A GET of any path returns
+// BYTES bytes.
 //
 //     beast_server PORT BYTES
 #include <cstdlib>

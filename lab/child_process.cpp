@@ -20,7 +20,7 @@ using clock = std::chrono::steady_clock;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-// In the child, between fork and exec: only what is safe there.
+// Runs in the child between fork and exec, so it makes only calls that are safe there.
 [[noreturn]] void become(char* const* arguments, int output, int processor) {
     bind_to_processor(processor);
     if (dup2(output, STDOUT_FILENO) >= 0) execv("/proc/self/exe", arguments);
@@ -32,7 +32,7 @@ int milliseconds_until(clock::time_point end) {
     return left < 0 ? 0 : static_cast<int>(left);
 }
 
-// Reads until the other end is closed. False: the time was up first.
+// Reads until the other end is closed. False after a timeout.
 bool collect(int from, std::string& into, clock::time_point end) {
     std::byte buffer[4096];
     for (;;) {
@@ -50,7 +50,7 @@ bool collect(int from, std::string& into, clock::time_point end) {
     }
 }
 
-// Once, before anybody is bound to anything.
+// Reads the set once, before any thread is bound to a processor.
 const cpu_set_t& allowed_processors() noexcept {
     static const cpu_set_t found = [] {
         cpu_set_t allowed;

@@ -1,4 +1,4 @@
-// Runs a command as a process of its own and collects what it says.
+// Runs a command as a child process and collects its output.
 //
 // Threads: one.
 #pragma once
@@ -13,13 +13,13 @@ struct finished_process {
     std::string output;        ///< standard output, at most `output_bytes_max`
     int exit_code = -1;        ///< -1 if it did not exit by itself
     int signal_number = 0;     ///< 0 if it exited by itself
-    bool out_of_time = false;  ///< it was killed because its time was up
+    bool out_of_time = false;  ///< it was killed after the time limit
 };
 
 inline constexpr std::size_t output_bytes_max = std::size_t{1} << 20;
 
-/// Starts this very program with `arguments`, waits for its end and kills it when `limit` has passed. Standard error
-/// and the environment are passed on.
+/// Starts this program with `arguments`, waits for its end and kills it after `limit`. The child inherits standard
+/// error and the environment.
 /// @param processor  The only processor that the process may use; -1 leaves it to the kernel.
 /// @throws std::system_error if no process can be started.
 [[nodiscard]] finished_process run_myself(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,

@@ -23,7 +23,7 @@ double ratio_of(const result& ours, const result* other) noexcept {
 }
 
 bool by_ratio(const comparison& a, const comparison& b) noexcept {
-    // Without a ratio there is nothing to lose: those come last.
+    // Rows without a ratio come last.
     const double first = a.ratio == 0 ? HUGE_VAL : a.ratio;
     const double second = b.ratio == 0 ? HUGE_VAL : b.ratio;
     return first != second ? first < second : a.ours->row < b.ours->row;
@@ -90,7 +90,7 @@ std::string value_text(double value, const std::string& unit) {
         double factor;
         const char* prefix;
     };
-    // Rates and bytes grow by thousands; times are kept in nanoseconds and grow into their own units.
+    // Rates and bytes use prefixes of thousands. Times are in nanoseconds and are converted to larger units of time.
     if (unit == "ns") {
         if (value >= 999.5e6) return fmt::format("{:.3g} s", value / 1e9);
         if (value >= 999'500) return fmt::format("{:.3g} ms", value / 1e6);

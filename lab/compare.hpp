@@ -1,9 +1,9 @@
-// Ours against the best peer, row by row, and the geometric mean per suite. Losses first.
+// Compares Corro with the best peer, row by row, with the geometric mean per suite. Losses come first.
 //
-// The best of our own subjects stands for us, the best of the peers for them; what is named raw... is the floor that no
-// library can go below, so it is shown beside but is no peer.
+// Corro's value is that of its best subject; the peers' value is that of the best peer. A subject with a name "raw..."
+// is the floor that no library can go below. It is shown too, but is not a peer.
 //
-// Units:   a ratio above 1 says how many times better we are, whichever direction is better.
+// Units:   a ratio above 1 means that Corro is better by this factor, in the row's better direction.
 // Threads: any.
 #pragma once
 
@@ -20,10 +20,10 @@ struct comparison {
     const result* ours = nullptr;
     const result* peer = nullptr;   ///< nullptr if no peer has this row
     const result* floor = nullptr;  ///< nullptr if there is no floor
-    double ratio = 0;               ///< ours against the peer; 0 without a peer
-    double floor_ratio = 0;         ///< ours against the floor; 0 without one
+    double ratio = 0;               ///< Corro against the peer; 0 without a peer
+    double floor_ratio = 0;         ///< Corro against the floor; 0 without one
 
-    /// Whether the spreads of both overlap, so that a repeat could turn the verdict.
+    /// Whether the spreads of both overlap, so that a repeat could reverse the result.
     [[nodiscard]] bool within_spread() const noexcept;
 };
 
@@ -34,7 +34,7 @@ struct suite_comparison {
     std::vector<std::string> not_ours;  ///< rows that only peers have
 };
 
-/// How many rows of a suite say what; rows without a peer count nowhere.
+/// The numbers of rows of a suite by result. Rows without a peer do not count.
 struct verdicts {
     int better = 0;
     int overlapping = 0;

@@ -11,11 +11,11 @@
 
 namespace corro::lab {
 
-/// No script, no font, no picture from elsewhere: the plots are SVG within the page.
-/// @param known  Where the rows' descriptions come from.
+/// The page loads no external script, font or picture: the plots are SVG within the page.
+/// @param known  Source of the rows' descriptions.
 [[nodiscard]] std::string to_html(const results& all, const registry& known);
 
-/// Text with the characters that HTML gives a meaning written as entities.
+/// Returns the text with HTML's special characters as entities.
 [[nodiscard]] std::string html_text(std::string_view text);
 
 }  // namespace corro::lab

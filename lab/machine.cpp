@@ -21,7 +21,7 @@ std::string trimmed(std::string_view text) {
     return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
 }
 
-// The first line of a file that begins with `name`, without it.
+// Returns the first line of a file that begins with `name`, without `name`.
 std::string line_of(const char* path, std::string_view name) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {

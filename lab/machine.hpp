@@ -1,4 +1,4 @@
-// What the numbers were measured on: machine, kernel, compiler, flags, versions of the peers.
+// Facts about a measurement's system: machine, kernel, compiler, flags, versions of the peers.
 //
 // Threads: any.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace corro::lab {
 
-/// Names and their texts. What cannot be found out is left out.
+/// Returns names with their texts, without unknown facts.
 [[nodiscard]] std::map<std::string, std::string> machine_facts();
 
 }  // namespace corro::lab

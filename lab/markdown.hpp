@@ -10,7 +10,7 @@
 
 namespace corro::lab {
 
-/// @param known  Where the rows' descriptions come from.
+/// @param known  Source of the rows' descriptions.
 [[nodiscard]] std::string to_markdown(const results& all, const registry& known);
 
 }  // namespace corro::lab

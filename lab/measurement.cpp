@@ -7,7 +7,7 @@
 namespace corro::lab {
 namespace {
 
-// Exact enough for runs of a second (30 ppm), and short, because every run is a process of its own.
+// Exact enough for runs of a second (30 ppm), and short, because every run is a new process.
 constexpr std::uint64_t calibration_ns = 4'000'000;
 
 double deviation_of(const base::latency_histogram& recorded) {

@@ -1,4 +1,4 @@
-// What one run of one benchmark gives, and the clock that it runs by.
+// The result of one run of a benchmark, and the clock of the run.
 //
 // Units:   latencies in nanoseconds; rates and times in the unit of their row.
 // Threads: one per `timed_run`; give each thread its own and merge.
@@ -40,16 +40,16 @@ struct measurement {
     std::vector<double> values;
     std::optional<latency_summary> latency_ns;
     std::size_t latency_row = 0;  ///< which row the latencies belong to
-    /// What the work came to, where every subject must come to the same in every run; otherwise empty.
+    /// A checksum of the work that must be equal for all subjects and runs; empty if there is none.
     std::string checksum{};
 };
 
 struct run_parameters {
-    /// How long the measured part lasts; warming up comes on top of it.
+    /// Duration of the measured part, without the warm-up.
     double seconds = 0.3;
 };
 
-/// A benchmark found that what it measured did not do its work. The run counts for nothing and the lab says so.
+/// The measured subject did not do its work. The lab reports this and drops the run.
 class wrong_result : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
@@ -63,16 +63,16 @@ void verify_equal(std::uint64_t found, std::uint64_t expected, std::string_view 
 /// The process's calibrated clock.
 [[nodiscard]] const io::tick_clock& clock();
 
-/// Keeps the optimiser from removing what computes `value`.
+/// Prevents the optimiser from removing the computation of `value`.
 template <class T>
 inline void keep(T& value) {
     asm volatile("" : : "g"(&value) : "memory");
 }
 
-/// The time of one run: first it warms up, then it measures, then it is over.
+/// The time of one run: a warm-up, then the measured part.
 class timed_run {
  public:
-    /// How much of the measured time is spent on warming up before.
+    /// The duration of the warm-up, as a part of the measured time.
     static constexpr double warm_up_part = 0.2;
 
     /// Starts now.
@@ -82,8 +82,7 @@ class timed_run {
 
     [[nodiscard]] std::uint64_t now() const noexcept { return clock_->now_ticks(); }
     [[nodiscard]] bool over(std::uint64_t at) const noexcept { return at >= ends_; }
-    /// Whether to go on: the time is not over, or nothing was counted yet (on a machine that is busy with other
-    /// things).
+    /// Whether the run continues: its time is not over, or nothing was counted yet (on a busy machine).
     [[nodiscard]] bool goes_on(std::uint64_t at) const noexcept { return at < ends_ || amount_ == 0; }
 
     /// An operation that began at `begun` has ended. Only operations within the measured time count.

@@ -56,7 +56,7 @@ std::string changes(const result& of, const result& baseline) {
                        change(mine.p99, theirs.p99), change(mine.p999, theirs.p999));
 }
 
-// How far the baseline's own repeats lie from each other: what a difference has to exceed.
+// The spread of the baseline's own repeats, which a difference must exceed.
 std::string noise_of(const result& baseline) {
     if (baseline.value.median <= 0) return "";
     return fmt::format("{:.1f} %", (baseline.value.max - baseline.value.min) / 2 / baseline.value.median * 100);
@@ -97,7 +97,7 @@ std::string rate_of(const results& in, const result& of, std::string_view what) 
     return found == nullptr ? "" : value_text(found->value.median, "/s");
 }
 
-// What a row is summed up with: how busy it keeps its stations, which is the last that its name says.
+// The group of a row in the summary: the load of its stations, the last part of its name.
 std::string_view kind_of(std::string_view row) {
     if (row.ends_with("_polling")) return "fixed rates, polling";
     if (row.find("_unbounded") != row.npos) return "unbounded";

@@ -11,7 +11,7 @@
 
 namespace corro::lab {
 
-/// Who everybody is compared with.
+/// The subject that all others are compared with.
 inline constexpr std::string_view paper_baseline = "asio_callbacks";
 
 /// Sections of level 3 in Markdown: "In short", for each kind of rows how many of a subject's are ahead and behind

@@ -1,4 +1,4 @@
-// The subjects, brought together: which suites are declared, and who implements what.
+// Registers all suites and the subjects that implement them.
 //
 // Threads: one.
 #pragma once

@@ -45,8 +45,8 @@ struct benchmark {
     std::string suite;
     std::vector<row> rows;   ///< the first one names the benchmark
     int threads = 1;         ///< with one thread, the process is bound to one processor
-    double time_factor = 1;  ///< a run measures so many times longer than the session says
-    int repeats_count = 5;   ///< unless the session says how many
+    double time_factor = 1;  ///< factor on the session's measuring time of a run
+    int repeats_count = 5;   ///< default of the session's number of repeats
     std::vector<implementation> by;
 
     [[nodiscard]] const std::string& name() const { return rows.front().name; }
@@ -58,7 +58,7 @@ class registry {
     void declare(std::string_view suite, std::vector<row> rows, int threads = 1, double time_factor = 1,
                  int repeats_count = 5);
 
-    /// Says how `subject` does the benchmark called `name`. @pre The benchmark is declared (asserted).
+    /// Registers `subject` for the benchmark `name`. @pre The benchmark is declared (asserted).
     void implement(std::string_view suite, std::string_view name, std::string_view subject, benchmark_function run);
 
     [[nodiscard]] const std::vector<benchmark>& benchmarks() const noexcept { return benchmarks_; }

@@ -49,12 +49,12 @@ struct results {
 
 [[nodiscard]] std::string to_json(const results& all);
 
-/// @throws std::runtime_error that says what is wrong with the text.
+/// @throws std::runtime_error with the error in the text.
 [[nodiscard]] results results_from_json(std::string_view text);
 
 /// One run's measurement on one line, as a run's process hands it to the lab.
 [[nodiscard]] std::string to_json_line(const measurement& one);
-/// @throws std::runtime_error that says what is wrong with the line.
+/// @throws std::runtime_error with the error in the line.
 [[nodiscard]] measurement measurement_from_json(std::string_view line);
 
 /// Gathers the measurements of all runs and makes results of them, in the order of the registry.

@@ -35,7 +35,7 @@ class progress {
         if (!on_terminal_ && done_count != 0 && now - last_shown_ < std::chrono::seconds(20)) return;
         last_shown_ = now;
         const double spent = std::chrono::duration<double>(now - begun_).count();
-        // What the first runs took says more than the estimate, as soon as there are some.
+        // After the first runs their real duration replaces the estimate.
         const double per_run =
             done_count < 10 ? estimated_seconds(1, seconds_per_run_) : spent / static_cast<double>(done_count);
         const double left = per_run * static_cast<double>(runs_count_ - done_count);
@@ -73,7 +73,7 @@ std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
-// The measurement, or an exception that says why there is none.
+// Returns the measurement. @throws an exception with the reason if there is none.
 measurement run_in_process(const planned_run& run, const session_options& options) {
     const double seconds = options.seconds * run.what->time_factor;
     std::vector<std::string> arguments{one_command,     run.what->suite, run.what->name(),

@@ -1,4 +1,4 @@
-// Runs a plan: every run in a process of its own, with a display of how far it is.
+// Runs a plan: every run in its own process, with a progress display.
 //
 // Threads: one.
 #pragma once

@@ -128,7 +128,7 @@ void write_wire(writer out, const results& in) {
     }
 }
 
-/// Whether somebody measured such rows.
+/// Whether there are measurements of such rows.
 template <class Test>
 bool has(const results& in, Test&& is_such) {
     return std::any_of(in.rows.begin(), in.rows.end(),

@@ -12,7 +12,7 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-/// What comes out of a station for what goes in.
+/// Returns a station's output for an input.
 bytes through(station& one, std::span<const std::byte> input) {
     bytes output;
     while (!input.empty()) {
@@ -36,7 +36,7 @@ std::uint32_t frames_count(std::span<const std::byte> of) {
     return count;
 }
 
-/// Runs a scenario's commands, and tells of each what goes into the stations of a role and what comes out of them.
+/// Runs a scenario's commands, and returns the input and the output of a role's stations for each.
 class rehearsal {
  public:
     explicit rehearsal(station_role role)

@@ -1,5 +1,5 @@
-// A scenario as bytes: what a run injects, what must come out and where each sample ends, found out beforehand by
-// pushing the bytes through the stations without any transport.
+// A scenario as bytes: the input of a run, its expected output, and the end of each sample. Computed before the
+// run by a pass of the bytes through the stations, without a transport.
 //
 // Units:   bytes; offsets within one cycle.
 // Threads: any.
@@ -16,14 +16,14 @@
 
 namespace corro::lab {
 
-/// What stands between the injector and the receiver. Each station of a chain is a process.
+/// The stations between the injector and the receiver. Each station of a chain is a process.
 enum class station_role : std::uint8_t { facility, gateway, distributor, chain };
 [[nodiscard]] std::string_view to_string(station_role role) noexcept;
 
 /// The stations of a role, in the order in which bytes pass them.
 [[nodiscard]] std::vector<std::unique_ptr<station>> make_stations(station_role role);
 
-/// What is sent at one time: a request, or to a distributor the messages that one request caused.
+/// The bytes that are sent at one time: a request, or for a distributor the messages that one request caused.
 struct canned_unit {
     std::size_t begin = 0;  ///< in the cycle's input
     std::size_t end = 0;
@@ -38,7 +38,7 @@ struct canned_stream {
     std::vector<std::byte> block;  ///< at least `block_bytes_min` of whole cycles and one more, for large writes
     std::size_t cycle_bytes = 0;
     std::size_t cycle_output_bytes = 0;
-    std::uint32_t cycle_messages = 0;  ///< derived messages; what comes out of a gateway: requests
+    std::uint32_t cycle_messages = 0;  ///< derived messages; for a gateway: requests
     std::uint32_t cycle_samples = 0;
     std::vector<canned_unit> units;  ///< of one cycle
 

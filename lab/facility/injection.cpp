@@ -18,7 +18,7 @@ namespace {
 constexpr double unbounded_messages_per_second = 8e6;
 constexpr std::uint64_t cycles_min = 20;
 constexpr std::size_t received_bytes_max = std::size_t{256} * 1024;
-/// What an unbounded injector hands to the kernel at a time.
+/// The bytes that an unbounded injector passes to the kernel at a time.
 constexpr std::size_t burst_bytes = std::size_t{16} * 1024;
 constexpr std::uint64_t silence_ns_max = 20'000'000'000;
 
@@ -43,13 +43,13 @@ amount amount_of(const run_parameters& how, const facility_shape& shape, const c
     return made;
 }
 
-/// Sends the requests at their times, receives what they cause.
+/// Sends the requests at their times and receives the resulting messages.
 class injector {
  public:
     injector(const canned_stream& stream, const facility_shape& shape, amount how_much, int to, int from)
         : stream_(stream), rate_(shape.rate), how_much_(how_much), to_(to), from_(from), buffer_(received_bytes_max) {}
 
-    /// What fills the book; not timed.
+    /// Fills the book. Not timed.
     void set_up() {
         std::size_t sent = 0;
         const std::uint64_t end = stream_.set_up_output_bytes;
@@ -100,10 +100,10 @@ class injector {
         bool counts;
     };
 
-    // Everything whose time has come is to be sent.
+    // Marks all requests whose time has come as due.
     void make_due(std::uint64_t now) {
         if (rate_ == 0) {
-            // The next burst should leave now that the kernel has the one before it.
+            // The kernel has the previous burst, so the next one is due.
             if (sent_ != due_) return;
             while (next_unit_ != units_end_ && due_ - sent_ < burst_bytes) add_unit(now);
             return;
@@ -202,7 +202,7 @@ std::vector<facility_shape> facility_shapes() {
         for (const bool filled : {false, true}) {
             for (const std::uint32_t rate : rates) {
                 const facility_shape shape{station_role::facility, scenario, filled, rate};
-                // How long a sleeper takes to wake does not depend on how full its book is.
+                // The wake-up time of a sleeping station does not depend on its book.
                 if (rate == 0 || !filled) made.push_back(shape);
                 if (rate != 0) made.push_back(polling(shape));
             }

@@ -1,12 +1,12 @@
-// One cell of the facility suite: a scenario, a book, a rate; injected over TCP into stations that are processes of
-// their own, received over TCP, timed and summed up.
+// One cell of the facility suite: a scenario, a book, a rate. Requests go over TCP into stations that are separate
+// processes; results come back over TCP and are timed.
 //
-// Injector and receiver are one loop that never sleeps, on a processor that no station uses. It sends open loop: a
-// request is timed from when it should have left, so that a station that stalls cannot hide it. At the unbounded rate
-// a request should leave when the requests before it have been handed to the kernel.
+// Injector and receiver are one loop that never sleeps, on a processor that no station uses. It is an open loop: the
+// latency of a request counts from its intended time, so that a stalled station is visible. At the unbounded rate the
+// intended time is when the kernel has the requests before it.
 //
-// How many cycles a run makes depends on its seconds and its rate, not on anybody's speed: so every subject does the
-// same work, and the checksum over all bytes that come out must be the same.
+// The number of cycles of a run depends on its seconds and its rate, not on the subject's speed. So every subject
+// does the same work, and the checksum over all output bytes must be the same.
 //
 // Threads: none of its own; processes.
 #pragma once
@@ -34,7 +34,7 @@ struct facility_shape {
     [[nodiscard]] std::string does() const;
 };
 
-/// Every cell.
+/// Returns all cells.
 [[nodiscard]] std::vector<facility_shape> facility_shapes();
 
 /// Runs one cell: the latency of its samples in nanoseconds (mean), messages and requests per second.

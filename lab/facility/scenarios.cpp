@@ -15,7 +15,8 @@ constexpr std::uint32_t maker = 1;
 constexpr std::uint32_t taker = 2;
 constexpr std::uint32_t filler = 3;
 
-/// Where the scenarios trade: between the sides of a filled book, so that counts are the same in both.
+/// The price at which the scenarios trade: between the sides of a filled book, so that counts are the same in both
+/// books.
 constexpr std::int64_t middle = 100'000;
 constexpr std::int64_t filled_bid = middle - 10'000;
 constexpr std::int64_t filled_ask = middle + 10'000;
@@ -45,7 +46,7 @@ class writer {
         c.amend_order().quantity = domain::quantity_lots{quantity};
         return into_.back();
     }
-    /// By the request that entered the order.
+    /// Cancels an order by the request that entered it.
     scenario_step& cancel(std::uint32_t account, std::uint32_t instrument, std::uint32_t target_request) {
         next(domain::command_kind::cancel_order, account, instrument).cancel_order().target_request = target_request;
         return into_.back();
@@ -70,7 +71,7 @@ class writer {
 };
 
 void fill_book(scenario& made) {
-    // The first market deep; all of them when all of them are traded.
+    // Fills the first market; all markets if the scenario trades in all.
     const bool every = made.number == 8;
     writer write(made.fill);
     for (std::uint32_t market = 1; market <= (every ? markets_count : 1); ++market) {
@@ -108,7 +109,7 @@ void amend_quantity_down(scenario& made) {
     made.messages = 4;
 }
 
-// `orders` rest, one `step` above the other; one order takes them all.
+// `orders` orders rest, each `step` above the one before. One order takes them all.
 void sweep(scenario& made, int orders, std::int64_t step) {
     writer write(made.cycle);
     for (int i = 0; i < orders; ++i) {

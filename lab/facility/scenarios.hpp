@@ -1,9 +1,9 @@
-// The eight scenarios of the matching facility, as commands: canned, the same in every run, in cycles that leave the
-// book as they found it, so that a run may repeat them as often as it likes.
+// The eight scenarios of the matching facility as fixed commands. A cycle leaves the book unchanged, so a run can
+// repeat it any number of times.
 //
-// Every cycle is the same bytes: names and request numbers are free again when its orders are gone. The injector plays
-// the order-entry gateways, so the account of a request stands in the upper half of its sequence number, where the
-// protocol has nothing.
+// Every cycle has the same bytes: names and request numbers are free again when its orders are closed. The injector
+// acts as the order-entry gateways. It puts the account of a request into the upper half of its sequence number, which
+// the protocol does not use.
 //
 // Units:   ticks and lots; account n speaks on session n.
 // Threads: any.
@@ -23,29 +23,30 @@ namespace corro::lab {
 inline constexpr int scenarios_count = 8;
 /// Markets that the eighth scenario quotes.
 inline constexpr std::uint32_t markets_count = 100;
-/// Accounts: who rests, who takes, whose orders fill the book.
+/// The accounts of resting orders, of aggressors, and of the orders that fill the book.
 inline constexpr std::uint32_t accounts_max = 8;
 inline constexpr std::uint32_t orders_max = 1U << 16U;
 
 struct scenario_step {
     domain::command command{};
-    bool with_previous = false;    ///< leaves together with the command before it
-    bool measured = false;         ///< a sample begins here
-    std::uint32_t ends_after = 0;  ///< the sample's last message is the last one of the command so many steps later
+    bool with_previous = false;  ///< leaves together with the command before it
+    bool measured = false;       ///< a sample begins here
+    std::uint32_t ends_after =
+        0;  ///< the sample's last message is the last one of the command this number of steps later
 };
 
 struct scenario {
     int number = 0;
     bool filled = false;
-    std::vector<scenario_step> fill;   ///< what fills the book, before anything is measured
-    std::vector<scenario_step> cycle;  ///< what is repeated
+    std::vector<scenario_step> fill;   ///< commands that fill the book before the measurement
+    std::vector<scenario_step> cycle;  ///< commands of one cycle
     std::uint32_t messages = 0;        ///< derived messages of one sample
 };
 
 /// @param number  1 to scenarios_count.
 [[nodiscard]] scenario make_scenario(int number, bool filled);
 
-/// What the scenario does, from where to where it is measured: for the report.
+/// Describes the scenario and its measured interval, for the report.
 [[nodiscard]] std::string scenario_text(int number);
 
 /// The instruments that every scenario trades.

@@ -1,5 +1,5 @@
-// A station of the exchange: bytes in, work, bytes out. Transports move the bytes and know nothing of the work, so that
-// all subjects of a row differ in nothing but how they wait, read and write.
+// A station of the exchange: bytes in, work, bytes out. Transports only move the bytes, so that the subjects of a row
+// differ only in how they wait, read and write.
 //
 // A transport fills `room`, says `received`, writes what `pending` has and says `sent`. It reads again when nothing is
 // pending any more.
@@ -27,22 +27,22 @@ class station {
     station(const station&) = delete;
     station& operator=(const station&) = delete;
 
-    /// Where to read to; never empty.
+    /// The buffer to read into; never empty.
     [[nodiscard]] std::span<std::byte> room() noexcept { return {input_.get() + input_end_, input_bytes - input_end_}; }
-    /// `bytes` have been read to `room`. Works on every message that is whole.
+    /// Processes all complete messages after `bytes` have been read into `room`.
     void received(std::size_t bytes) noexcept;
 
     [[nodiscard]] std::span<const std::byte> pending() const noexcept {
         return {output_.get() + output_begin_, output_end_ - output_begin_};
     }
-    /// The first `bytes` of what is pending are written.
+    /// Removes the first `bytes` of the pending output, which are written.
     void sent(std::size_t bytes) noexcept;
 
  protected:
-    /// Works on the whole messages at the front. @return How many bytes they have.
+    /// Processes the complete messages at the front. @return Their number of bytes.
     virtual std::size_t work(std::span<const std::byte> bytes) noexcept = 0;
 
-    /// Room for one message, to be committed with its size.
+    /// Returns space for one message, to be committed with its size.
     [[nodiscard]] std::span<std::byte> reserve() noexcept;
     void commit(std::size_t bytes) noexcept { output_end_ += bytes; }
 
@@ -54,8 +54,8 @@ class station {
     std::size_t output_end_ = 0;
 };
 
-/// What a transport does while there is nothing to read: sleep in the kernel until there is, or ask again and again, as
-/// trading systems do that have a processor for it.
+/// What a transport does while there is nothing to read: it sleeps in the kernel, or polls, as trading systems with a
+/// spare processor do.
 enum class idling : std::uint8_t { sleeps, polls };
 
 /// Moves bytes from one connected, non-blocking descriptor through the station to another, until the first has ended

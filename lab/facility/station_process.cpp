@@ -17,8 +17,8 @@
 namespace corro::lab {
 namespace {
 
-/// The same for everybody, and large enough that a burst does not wait for the other end; the kernel's own growing of
-/// the buffers would make runs differ.
+/// The same for all subjects, and large enough that a burst does not wait for the other end. With buffers that the
+/// kernel resizes, runs would differ.
 constexpr int socket_buffer_bytes = 256 * 1024;
 
 raw_pair connection() {

@@ -18,7 +18,7 @@ class station_line {
     /// Starts the processes, all on the quiet processor, and binds this one to another.
     /// @throws std::system_error
     station_line(station_role role, const station_transport& transport, idling idle);
-    /// Kills what still runs.
+    /// Kills the processes that still run.
     ~station_line();
     station_line(const station_line&) = delete;
     station_line& operator=(const station_line&) = delete;
@@ -26,7 +26,7 @@ class station_line {
     [[nodiscard]] int input() const noexcept { return input_.get(); }
     [[nodiscard]] int output() const noexcept { return output_.get(); }
 
-    /// Ends the input and waits for every process. @throws wrong_result if one failed or said more.
+    /// Ends the input and waits for every process. @throws wrong_result if one failed or sent extra bytes.
     void finish();
 
  private:

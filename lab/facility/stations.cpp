@@ -20,7 +20,7 @@ wire::instrument_table table_of(const std::vector<domain::instrument>& instrumen
     return table;
 }
 
-/// Calls `each(frame)` for the whole messages at the front; the bytes are our own, so they are sound (asserted).
+/// Calls `each(frame)` for the complete messages at the front. The bytes are our own, so they are valid (asserted).
 template <class Each>
 std::size_t for_each_frame(std::span<const std::byte> bytes, Each&& each) {
     std::size_t used = 0;
@@ -61,7 +61,7 @@ class facility_station final : public station, private facility::event_consumer 
     std::size_t work(std::span<const std::byte> bytes) noexcept override {
         return for_each_frame(bytes, [this](const wire::frame& frame) {
             domain::command command = command_of(frame, instruments_);
-            // The clock of a canned run is its commands: so that every run says the same bytes.
+            // The commands are the clock of a canned run, so that every run has the same bytes.
             command.sequence = domain::sequence_number{++sequence_};
             command.time = domain::time_ns{static_cast<std::int64_t>(sequence_) * 1'000};
             facility_.apply(command);
@@ -88,7 +88,7 @@ class gateway_station final : public station {
  private:
     std::size_t work(std::span<const std::byte> bytes) noexcept override {
         return for_each_frame(bytes, [this](const wire::frame& frame) {
-            // Everything that the market does not decide is checked here; what passes goes on as it came.
+            // Checks everything that does not depend on the market, and forwards valid requests unchanged.
             const domain::command command = command_of(frame, instruments_);
             ++requests_[command.account.value];
             const std::span<std::byte> room = reserve();

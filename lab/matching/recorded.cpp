@@ -27,7 +27,7 @@ domain::instrument instrument_with(domain::price_nano tick) {
     return i;
 }
 
-/// Replays a flow against a facility in this process and keeps what it asked for.
+/// Replays a flow against a facility in this process and stores its requests.
 class scratch_venue final : facility::event_consumer {
  public:
     explicit scratch_venue(const domain::instrument& instrument)
@@ -65,7 +65,7 @@ class scratch_venue final : facility::event_consumer {
         c.account = domain::account_id{account};
         c.instrument = instrument_.id;
         c.set_request(static_cast<std::uint32_t>(sequence.value));
-        // The recording opens with an auction, which the replay's own session calls.
+        // The recording opens with an auction, which the replay's session starts.
         c.set_operator(true);
         return c;
     }
@@ -88,7 +88,7 @@ workload workload_of(const std::vector<replay::request>& requests) {
     writer.into(w.measured);
     std::unordered_map<std::uint64_t, known> orders;
     for (const replay::request& r : requests) {
-        // The bare engine knows no phases: what was collected for the auction trades as it comes.
+        // The bare engine has no phases, so orders of the auction trade as they come.
         if (r.kind == domain::command_kind::change_phase) continue;
         if (r.kind == domain::command_kind::enter_order) {
             if (r.time_in_force == domain::time_in_force::ioc) {

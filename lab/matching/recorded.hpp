@@ -1,8 +1,8 @@
-// Recorded order flow as workloads: the requests that a replay of the recording makes of the venue, in their order.
+// Recorded order flow as workloads: the requests of a replay of the recording, in order.
 //
-// The recordings are not part of the project; they are looked for in the folder that CORRO_DATA_DIR names.
+// The recordings are not part of the project. The folder CORRO_DATA_DIR has them.
 //
-// Requests about orders that are closed by then are left out, because a book has nothing to do for them.
+// Requests about closed orders are left out, because they cause no work in a book.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace corro::lab {
 
-/// A recording that the matching suite knows.
+/// A recording of the matching suite.
 struct recording {
     std::string_view row;
     std::string_view does;
@@ -23,7 +23,7 @@ struct recording {
 };
 [[nodiscard]] const std::vector<recording>& recordings();
 
-/// The recording's files, or nothing when CORRO_DATA_DIR is not set or one of them is not there.
+/// Returns the recording's files; nothing if CORRO_DATA_DIR is not set or a file is missing.
 [[nodiscard]] std::optional<std::vector<std::filesystem::path>> find_files(const recording& wanted);
 
 }  // namespace corro::lab

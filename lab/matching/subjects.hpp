@@ -1,6 +1,5 @@
-// What the matching workloads are run on. A subject is built from a workload and executes its operations. `agreed` must
-// be the same for all subjects; `said` depends on the rest of what this subject told, so that nothing can be optimised
-// away.
+// The subjects of the matching workloads. A subject is built from a workload and executes its operations. `agreed` must
+// be the same for all subjects. `said` depends on the subject's other output, so that the compiler cannot remove work.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace corro::lab {
 
-/// What every subject must agree on, whatever else it says: each order that rests, leaves, shrinks or trades, in turn.
+/// The results that all subjects must have in common: each order that rests, leaves, shrinks or trades, in order.
 class tally {
  public:
     void traded(domain::order_id resting, std::uint32_t lots) noexcept { add(resting.value + lots); }
@@ -104,7 +103,7 @@ class core_subject {
     summing_sink sink_;
 };
 
-/// An operation as the command that a gateway would make of it.
+/// Converts an operation to the command that a gateway would make.
 [[nodiscard]] inline domain::command command_of(const operation& o, std::uint64_t sequence) noexcept {
     domain::command c;
     c.sequence = domain::sequence_number{sequence};
@@ -154,7 +153,7 @@ class core_subject {
     return all;
 }
 
-/// Reads events as a consumer does that believes nothing.
+/// Reads events like a consumer that checks everything.
 class event_reader {
  public:
     void read(std::span<const domain::event> events) noexcept {
@@ -179,7 +178,7 @@ class event_reader {
     std::uint64_t said_ = 0;
 };
 
-/// The whole facility: commands in, every derived message written and read.
+/// The whole facility: executes commands, writes and reads every derived message.
 class facility_subject final : facility::event_consumer {
  public:
     explicit facility_subject(const workload& w)
@@ -197,7 +196,7 @@ class facility_subject final : facility::event_consumer {
     facility::facility venue_;
 };
 
-/// The rules a second time, written to be read: what the differential test compares the facility with.
+/// The reference implementation that the differential test compares with the facility.
 class reference_subject {
  public:
     explicit reference_subject(const workload& w)
@@ -205,7 +204,7 @@ class reference_subject {
 
     void run(const operation& o) {
         ++sequence_;
-        // Ids are names without meaning to it; an order that will not rest gets one that no other has.
+        // It treats ids as names. An order that will not rest gets a unique one.
         const bool rests = o.what == operation::kind::add && o.order.value != 0;
         const domain::order_id next = rests ? o.order : domain::order_id{~sequence_};
         reader_.read(venue_.apply(command_of(o, sequence_), next, {}));
@@ -219,7 +218,7 @@ class reference_subject {
     facility::testing::facility_reference venue_;
 };
 
-/// A book as most people write it: a map of levels, a list of orders in each, a hash table of order ids.
+/// A book in the usual design: a map of levels, a list of orders in each, a hash table of order ids.
 class plain_subject {
  public:
     explicit plain_subject(const workload& w) : books_(w.books_count) { index_.reserve(w.orders_max); }

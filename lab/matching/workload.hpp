@@ -1,8 +1,8 @@
-// The matching workloads: operations drawn from a seed beforehand, so that every subject does exactly the same.
+// The matching workloads: operations drawn from a seed before the run, so that every subject does exactly the same.
 //
-// Cancels and reductions name an order as a client's message would: by the id that the venue gave it. A workload is
-// drawn against a scratch engine, whose ids are those that every engine of the same size gives for the same operations,
-// and so that what is named is open when its turn comes.
+// Cancels and reductions name an order by its order id, as a client's message does. A workload is drawn against a
+// scratch engine. Every engine of the same size assigns the same ids for the same operations, and each named order is
+// open at its operation.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,10 @@ namespace corro::lab {
 struct operation {
     enum class kind : std::uint8_t { add, cancel, reduce, replace, take, cancel_account };
     std::int64_t price = 0;
-    domain::order_id order{};    ///< add: what the venue will call it, 0 if it will not rest; else: whom it concerns
-    std::uint32_t quantity = 0;  ///< reduce, replace: what is open from then on
-    std::uint32_t total = 0;     ///< reduce, replace: the same counted with what has been filled
+    domain::order_id
+        order{};  ///< add: the id that the order will get, 0 if it will not rest; else: the order concerned
+    std::uint32_t quantity = 0;  ///< reduce, replace: the new open quantity
+    std::uint32_t total = 0;     ///< reduce, replace: the same plus the filled quantity
     std::uint32_t name = 0;      ///< add: the client's own number of the order
     std::uint8_t book = 0;
     std::uint8_t account = 0;
@@ -37,7 +38,7 @@ struct workload {
     std::uint32_t books_count = 1;
     bool times_only_account_cancels = false;  ///< then the figure is per order cancelled
     domain::allocation_policy allocation{};   ///< of every book
-    std::uint64_t measured_orders = 0;        ///< what the total time is divided by
+    std::uint64_t measured_orders = 0;        ///< divisor of the total time
     std::vector<operation> setup{};
     std::vector<operation> measured{};
 };
@@ -69,7 +70,7 @@ class workload_writer {
         const auto result =
             engine_.enter(entry(side, price, quantity, account, book, matching::remainder::rests), sink_);
         const bool rests = result.what == matching::outcome::rested;
-        // A client's numbers count upwards and are not used again.
+        // A client's numbers increase and are never reused.
         list_->push_back({.price = price,
                           .order = rests ? result.order : domain::order_id{},
                           .quantity = quantity,
@@ -119,7 +120,7 @@ class workload_writer {
         engine_.cancel(matching::engine::slot_of(order), sink_);
         list_->push_back({.order = order, .account = account, .what = operation::kind::cancel});
     }
-    /// Gives an open order another price, another total quantity (above what has been filled of it) or both.
+    /// Changes an open order's price, its total quantity (above the filled quantity), or both.
     void amend(domain::order_id order, std::int64_t price, std::uint32_t total, std::uint32_t filled,
                std::uint8_t account) {
         const std::uint32_t slot = matching::engine::slot_of(order);
@@ -142,7 +143,7 @@ class workload_writer {
         }
         list_->push_back(o);
     }
-    /// What is open of an order; 0 when it is closed.
+    /// Returns an order's open quantity; 0 if it is closed.
     [[nodiscard]] std::uint32_t open_of(domain::order_id order) const noexcept {
         return engine_.is_open(order) ? engine_.order_at(matching::engine::slot_of(order)).open : 0;
     }
@@ -253,8 +254,8 @@ workload mixed(std::string name, std::uint64_t seed, std::uint32_t resting, std:
     w.measured_orders = w.measured.size();
     return w;
 }
-/// A thousand orders of different sizes rest at one price, and every operation shares `lots` pro rata among them; per
-/// resting order, whether it gets something or not.
+/// A thousand orders of different sizes rest at one price, and every operation shares `lots` pro rata among them. The
+/// figure is per resting order, with or without a share.
 [[nodiscard]] inline workload pro_rata(std::string name, std::uint64_t seed, std::uint64_t operations,
                                        std::uint32_t lots) {
     constexpr std::uint64_t orders_count = 1'000;

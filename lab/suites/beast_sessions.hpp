@@ -80,7 +80,7 @@ class websocket_session : public std::enable_shared_from_this<websocket_session<
     void start() {
         lowest(stream()).expires_never();
         socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
-        // One frame per message, as everybody else here sends.
+        // One frame per message, as the other subjects send.
         socket_.auto_fragment(false);
         socket_.async_accept([self = this->shared_from_this()](error_code error) {
             if (!error) self->read();

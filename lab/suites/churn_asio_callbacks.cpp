@@ -192,7 +192,7 @@ class request {
     std::array<std::byte, fan_out_bytes> bytes_{};
 };
 
-/// Requests that are joined; `Parent` is told when all have their answers.
+/// Requests that are joined. Notifies `Parent` when all have their answers.
 template <class Parent>
 class group {
  public:

@@ -25,8 +25,8 @@ awaitable<> come_and_go(executor on, timed_run& run) {
         client.open(net::ip::tcp::v4());
         client.set_option(tcp_socket::linger(true, 0));
         bool connected = false;
-        // The connection stands in the acceptor's queue as soon as it is started, so a callback that notes the outcome
-        // is enough: no coroutine need be spawned for it.
+        // The connection is in the acceptor's queue as soon as it is started. A callback that records the result is
+        // enough; it needs no coroutine.
         client.async_connect(address, [&connected](const error_code& error) { connected = !error; });
         const auto [accept_error] = co_await acceptor.async_accept(server, as_results);
         verify_ok(accept_error, "accepting");
@@ -96,7 +96,7 @@ awaitable<> echo(tcp_socket& with) {
     }
 }
 
-/// Counts children down and tells the parent of the last one.
+/// Counts children down and notifies the parent after the last one.
 struct join {
     join(executor on, int children) : done(on, 1), left(children) {}
     void one_ended() {

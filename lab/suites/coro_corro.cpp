@@ -186,7 +186,7 @@ void implement_combinators(registry& into) {
     add_awaits(
         into, "when_all_3", [](std::int64_t i) { return io::when_all(same(i), same(1), same(-1)); },
         [](auto all, std::int64_t) { return std::get<0>(all) + std::get<1>(all) + std::get<2>(all); });
-    // An event that never happens; nobody waits for it between operations.
+    // An event that is never set. No task waits for it between operations.
     static io::manual_event never;
     add_awaits(
         into, "when_any_2", [](std::int64_t i) { return io::when_any(same_after_event(&never, i), same(i)); },

@@ -1,8 +1,7 @@
-// The two ways in which the `coro` rows time an operation: amortised over batches, and each one singly.
+// The two methods of timing an operation in the `coro` rows: amortised over batches, and singly.
 //
-// The single method is that of the source: one pair of readings of the time stamp counter per operation. It contains
-// the readings themselves, about 20 ns, and tells how the operations are distributed. The amortised one tells what they
-// cost.
+// The single method is that of the source: one pair of readings of the time stamp counter per operation. It includes
+// the readings themselves, about 20 ns, and shows the distribution. The amortised method shows the cost.
 //
 // Threads: one.
 #pragma once
@@ -16,14 +15,14 @@ namespace corro::lab {
 /// Operations per batch of the amortised method: some ten microseconds, so that most batches see no interrupt.
 inline constexpr std::uint64_t coro_batch = 1000;
 
-/// Stands around each operation of the amortised method, and does nothing.
+/// Surrounds each operation of the amortised method and does nothing.
 class untimed {
  public:
     void begin() noexcept {}
     void end() noexcept {}
 };
 
-/// Stands around each operation of the single method.
+/// Surrounds and times each operation of the single method.
 class timed {
  public:
     explicit timed(base::latency_histogram* into) noexcept : into_(into) {}

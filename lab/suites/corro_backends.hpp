@@ -1,4 +1,4 @@
-// The backends of Corro that this machine offers, each a subject of its own.
+// The backends of Corro that this machine supports, each a separate subject.
 //
 // Threads: one.
 #pragma once
@@ -15,7 +15,7 @@ struct corro_backend {
     io::platform* kind;
 };
 
-/// Each backend of its own that a context can really be made of, here and now.
+/// Returns the backends on which a context can be made now.
 [[nodiscard]] std::vector<corro_backend> corro_backends();
 
 /// Those, and "corro_asio" if Boost was there when the lab was built: the same code on Boost.Asio's loop. For the

@@ -8,8 +8,8 @@
 namespace corro::lab::CORRO_LAB_ASIO {
 namespace {
 
-/// Blocks of one size, kept by each thread for its next handlers. Asio's own recycling keeps two, which is plenty for
-/// handlers that are posted from within handlers; who posts bursts from outside brings a pool.
+/// Blocks of one size that each thread keeps for its next handlers. Asio's own recycling keeps two, which is enough for
+/// handlers posted from handlers; bursts from outside need a pool.
 class handler_blocks {
  public:
     static constexpr std::size_t block_bytes = 128;
@@ -169,7 +169,7 @@ template <class Style>
 measurement concurrent_shared(const run_parameters& how, int threads_count) {
     net::io_context on(threads_count);
     padded_counter counter;
-    // With a guard the context never stops, so that no thread has to restart it under the others' feet.
+    // With a guard the context never stops, so no thread must restart it while others run it.
     guard held(on.get_executor());
     const auto work = [&](int, const timed_run& run) {
         std::uint64_t handed_over = 0;

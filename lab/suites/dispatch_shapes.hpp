@@ -1,4 +1,4 @@
-// The shapes of the dispatch rows, shared by everybody who implements them.
+// The shapes of the dispatch rows, shared by all subjects.
 //
 // Threads: as said.
 #pragma once

@@ -11,7 +11,7 @@ constexpr int repeats_count = 3;
 void declare_facility(registry& into) {
     for (const facility_shape& shape : facility_shapes()) {
         const std::string row = shape.row();
-        // A thousand requests a second are few: these rows take longer, or their percentiles say nothing.
+        // With only a thousand requests per second, these rows run longer, so that their percentiles are usable.
         const double time_factor = shape.rate == 1'000 ? 4 : 1;
         into.declare(
             "facility",

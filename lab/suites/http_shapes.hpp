@@ -1,4 +1,4 @@
-// The requests and responses of the http rows, and how they are told apart, shared by everybody who implements them.
+// The requests and responses of the http rows and their parsing, shared by all subjects.
 //
 // Layout:  a request of 60 bytes without a body, a response of 51 bytes with a body of 13.
 // Threads: any.
@@ -28,7 +28,7 @@ inline constexpr std::string_view http_response = "HTTP/1.1 200 OK\r\nContent-Le
 /// Bytes that have arrived and what they amount to: a buffer in front of a message that may come in pieces.
 class http_buffer {
  public:
-    /// Where to read more into. @throws wrong_result when a message is longer than any of ours.
+    /// The buffer for more bytes. @throws wrong_result if a message is longer than any of ours.
     [[nodiscard]] std::span<std::byte> room() {
         verify(filled_ < bytes_.size(), "an HTTP message is too long");
         return std::span(bytes_).subspan(filled_);

@@ -25,7 +25,7 @@ struct matching_row {
     std::string does;
     workload_maker make;
     bool has_resting_orders = false;  ///< after its setup: then what an order takes in memory is measured
-    bool suits_the_reference = true;  ///< which is not made for so many orders
+    bool suits_the_reference = true;  ///< the reference is too slow for many orders
     bool shares = false;              ///< then the plain book, first in and first out, cannot do it
 };
 
@@ -137,7 +137,7 @@ base::latency_histogram time_samples(const workload& w) {
     return into;
 }
 
-/// What every subject must agree on is what the simplest one says that can do the workload.
+/// The result that all subjects must reach is that of the simplest subject that supports the workload.
 template <class Simplest>
 std::uint64_t agreed_by(const workload& w) {
     Simplest simplest(w);

@@ -1,5 +1,4 @@
-// The row `auction_uncross` of the suite `matching`: what it takes to end an auction that 100,000 orders have collected
-// in.
+// The row `auction_uncross` of the suite `matching`: the time to end an auction with 100,000 orders.
 
 #include <time.h>
 
@@ -28,7 +27,7 @@ std::uint64_t thread_ns() noexcept {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// Counts what an auction says, and touches all of it.
+/// Counts an auction's events and reads all of them.
 class listener final : public facility::event_consumer {
  public:
     std::uint64_t trades = 0, lots = 0, expected_lots = 0, said = 0;

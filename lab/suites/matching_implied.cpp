@@ -79,7 +79,7 @@ std::int64_t middle_of(const domain::instrument& i) noexcept {
                              : of_outright(i.legs[0].instrument) - of_outright(i.legs[1].instrument);
 }
 
-/// A venue whose books are full, and one client who enters and cancels.
+/// A venue with full books, and one client that enters and cancels orders.
 class market {
  public:
     /// @param lots_min        Least quantity of an order.
@@ -101,7 +101,7 @@ class market {
         }
         heard_ = {};
     }
-    /// One order in an outright, so many ticks from its middle, and its cancel.
+    /// Enters an order in an outright, `away` ticks from its middle, and cancels it.
     void enter_and_cancel(std::int64_t away) noexcept {
         const domain::instrument& i = instruments_[dice_.below(expiries)];
         const domain::side side = dice_.below(2) == 0 ? domain::side::buy : domain::side::sell;

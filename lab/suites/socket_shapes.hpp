@@ -1,4 +1,4 @@
-// The shapes of the socket rows, shared by everybody who implements them.
+// The shapes of the socket rows, shared by all subjects.
 //
 // Threads: any.
 #pragma once
@@ -95,7 +95,7 @@ class ping_message {
     std::byte number_{};
 };
 
-/// The connections of one run, each with its own account, so that nobody waits unseen.
+/// The connections of one run, each with its own record, so that a stalled connection is visible.
 class ping_pong_run {
  public:
     ping_pong_run(double seconds, const ping_pong_shape& shape) : whole_(seconds) {
@@ -122,7 +122,7 @@ class ping_pong_run {
     std::deque<timed_run> connections_;
 };
 
-/// One direction of a stream. The writer says what it wrote, the reader what it read.
+/// One direction of a stream. The writer records what it wrote, the reader what it read.
 struct stream_account {
     std::uint64_t written = 0;
     std::uint64_t read = 0;

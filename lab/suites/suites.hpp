@@ -31,7 +31,7 @@ void implement_coro_plain(registry& into);
 void implement_sockets_raw_epoll(registry& into);
 void implement_sockets_raw_uring(registry& into);
 
-// Ours.
+// Corro's subjects.
 void implement_coro_corro(registry& into);
 void implement_dispatch_corro(registry& into, std::span<const int> threads);
 void implement_sockets_corro(registry& into);

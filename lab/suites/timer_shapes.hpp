@@ -1,4 +1,4 @@
-// The shapes of the timer rows, shared by everybody who implements them.
+// The shapes of the timer rows, shared by all subjects.
 //
 // Threads: any.
 #pragma once

@@ -160,7 +160,7 @@ measurement concurrent_coroutines(const run_parameters& how, int timers) {
 }  // namespace
 
 void implement_timers(registry& into) {
-    // Nobody waits, so there is nothing to await: one subject for both styles.
+    // Nothing waits for the timers, so there is nothing to await: one subject for both styles.
     into.implement("timers", "schedule_cancel", subject("callbacks"), &schedule_and_cancel);
     into.implement("timers", "schedule_cancel_waiter", subject("callbacks"), &cancel_callbacks);
     into.implement("timers", "schedule_cancel_waiter", subject("coroutines"), &cancel_coroutines);

@@ -74,7 +74,7 @@ class session {
     std::array<std::byte, gateway::input_buffer_bytes> input_;
 };
 
-/// The one who reads the feed.
+/// Reads the feed.
 class subscriber {
  public:
     subscriber(const market_data::feed_log& log, tcp_socket socket) : log_(log), socket_(std::move(socket)) {}

@@ -60,8 +60,8 @@ void serve(const variant& which, const venue_settings& settings, venue_report& r
     if (settings.busy_poll && !which.durability) options.busy_poll = std::chrono::seconds(1);
     io::context on(options);
     node::exchange serving(on, configuration);
-    // As operators do: the thread of matching and sessions has a processor of its own. Those that wait for the disk or
-    // write the event log exist by now and may run on any, and so may both threads of a split venue.
+    // As in production, the thread of matching and sessions has its own processor. The threads that wait for the disk
+    // or write the event log exist already and may run on any processor, as may both threads of a split venue.
     if (which.threading == node::threading_mode::inline_) bind_to_processor(quiet_processor());
     auto stream = io::unix_stream::adopt(on, control);
     verify(stream.has_value(), "the control connection");

@@ -47,7 +47,7 @@ class rehearsal final : private node::event_outlet {
         }
     }
 
-    /// Adds so many commands. @return The hash of the state behind them.
+    /// Adds commands. @return The hash of the state after them.
     std::uint64_t write(std::uint64_t count) {
         io::block_on(on_, write_all(count));
         return host_.state().state_hash();
@@ -101,7 +101,7 @@ class rehearsal final : private node::event_outlet {
     gateway::account account_;
     std::vector<std::uint32_t> requests_;  ///< the last one of each session
     std::vector<std::unique_ptr<client::trader>> traders_;
-    bool live_ = false;  ///< what comes is news, and no repetition
+    bool live_ = false;  ///< messages are new, not replayed
 };
 
 io::task<> close_soon(node::exchange* serving) {

@@ -49,7 +49,7 @@ std::vector<row> rows_on_the_wire(const venue_shape& shape) {
 
 }  // namespace
 
-/// What is measured should last longer than the logons before it.
+/// The measurement should last longer than the logons before it.
 constexpr double time_factor = 5;
 
 void declare_venue(registry& into) {

@@ -1,4 +1,4 @@
-// Suite `venue`: its declaration and its subjects, apart from the other suites because it stands on the whole exchange.
+// Suite `venue`: its declaration and its subjects. Separate from the other suites, because it needs the whole exchange.
 //
 // Threads: one.
 #pragma once

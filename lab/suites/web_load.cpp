@@ -47,7 +47,7 @@ class client {
                                : ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
         verify(sent == size, "a request did not fit into the socket's buffer");
     }
-    /// Reads what is there; 0 if there is nothing.
+    /// Reads the available bytes; 0 if there are none.
     std::size_t read_some(std::span<char> into) {
         if (ssl_) {
             const int got = SSL_read(ssl_.get(), into.data(), static_cast<int>(into.size()));
@@ -179,7 +179,7 @@ measurement drive(const run_parameters& how, const web_shape& shape, std::deque<
 measurement load_web_server(const run_parameters& how, const web_shape& shape, const web_server& server) {
     std::unique_ptr<SSL_CTX, ssl_deleter> secured;
     if (shape.secure) {
-        // The certificate is nobody's business here; what is measured is the server's work.
+        // Does not check the certificate: the row measures the server's work.
         secured.reset(SSL_CTX_new(TLS_client_method()));
         SSL_CTX_set_verify(secured.get(), SSL_VERIFY_NONE, nullptr);
         SSL_CTX_set_mode(secured.get(), SSL_MODE_AUTO_RETRY);

@@ -1,5 +1,5 @@
-// The server rows of the http suite: whole HTTP and WebSocket servers under the same load, which comes from a thread of
-// its own and speaks to plain sockets.
+// The server rows of the http suite: whole HTTP and WebSocket servers under the same load. A separate thread makes the
+// load over plain sockets.
 //
 // Threads: as said.
 #pragma once
@@ -16,7 +16,7 @@
 namespace corro::lab {
 
 struct web_shape {
-    bool websocket = false;  ///< echo; otherwise GET with a response of so many bytes
+    bool websocket = false;  ///< echo; otherwise GET with a response of this many bytes
     bool secure = false;     ///< over TLS 1.3
     int connections = 1;
     std::size_t bytes = 64;

@@ -13,7 +13,7 @@
 namespace corro::lab {
 namespace {
 
-/// The number of the trace point that every system call passes; 0 if there is none.
+/// Returns the number of the trace point of all system calls; 0 if there is none.
 std::uint64_t trace_point() {
     for (const char* const root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
         std::ifstream file(fmt::format("{}/events/raw_syscalls/sys_enter/id", root));

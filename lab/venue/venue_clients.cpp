@@ -64,7 +64,7 @@ struct clients_run {
     static std::uint64_t ticks_of(double seconds_long) {
         return static_cast<std::uint64_t>(seconds_long * clock().calibration().ticks_per_second);
     }
-    /// Looks at the time: begins to measure, goes on to count, ends.
+    /// Checks the time: starts the measurement, continues it, or ends it.
     void look(std::uint64_t now) {
         if (over) return;
         if (counting) {
@@ -76,7 +76,7 @@ struct clients_run {
             end_measuring(now);
         }
     }
-    /// So many requests were answered.
+    /// Counts answered requests.
     void completed(std::uint32_t count) {
         if (measuring) figures.answered += count;
         if (counting) answered_while_counting += count;

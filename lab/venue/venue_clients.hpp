@@ -1,5 +1,5 @@
-// The clients of the venue suite: sessions on one thread, each with a seeded trader, and a subscriber of the feed who
-// reads everything.
+// The clients of the venue suite: sessions on one thread, each with a seeded trader, and a subscriber that reads the
+// whole feed.
 //
 // Threads: one. Limits: the order session's.
 #pragma once

@@ -88,7 +88,7 @@ class venue_process {
 
     [[nodiscard]] pid_t id() const noexcept { return pid_; }
 
-    /// @return What it has used.
+    /// @return Its resource usage.
     rusage finish() {
         control_.reset();
         int status = 0;

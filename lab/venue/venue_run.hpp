@@ -1,8 +1,8 @@
-// One row of the venue suite: a whole exchange in a process of its own, a thousand clients in another, and how long the
-// requests took inside the one and on the wire between both.
+// One row of the venue suite: a whole exchange in one process, a thousand clients in another, and the time of requests
+// inside the exchange and on the wire between both.
 //
-// The clients are the same for every subject, and so is the exchange's configuration. A run says how busy both
-// processes were: where the venue's processor is used up and the clients' is not, the venue is the bottleneck.
+// The clients and the exchange's configuration are the same for every subject. A run reports the load of both
+// processes: if the venue's processor is fully used and the clients' is not, the venue is the bottleneck.
 //
 // Threads: none of its own; processes.
 #pragma once
@@ -30,7 +30,7 @@ struct venue_shape {
 };
 [[nodiscard]] std::vector<venue_shape> venue_shapes();
 
-/// The kinds of request that are told apart, and what is kept of each stage.
+/// The kinds of requests and the statistics of each stage.
 inline constexpr std::array<domain::command_kind, 3> venue_kinds{
     domain::command_kind::enter_order, domain::command_kind::cancel_order, domain::command_kind::amend_order};
 inline constexpr std::array<const char*, 3> venue_kind_names{"new", "cancel", "amend"};
@@ -38,7 +38,7 @@ inline constexpr std::array<const char*, 3> venue_stage_names{"stage_1", "stage_
 inline constexpr std::array<double, 4> venue_percentiles{50, 99, 99.9, 100};
 inline constexpr std::array<const char*, 4> venue_percentile_names{"p50", "p99", "p999", "max"};
 
-/// What the venue's process tells the clients', in memory that both see.
+/// The venue process's report to the clients' process, in shared memory.
 struct venue_report {
     /// 0 until the venue listens.
     std::atomic<std::uint32_t> orders_port{0};
