@@ -14,8 +14,8 @@
 
 #include "http/router.hpp"
 #include "http/server.hpp"
-#include "io/backends/machine.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/machine.hpp"
 #include "io/loop/timer.hpp"
 #include "io/process/signals.hpp"
 #include "io/task/block_on.hpp"

@@ -1,6 +1,6 @@
 #include "backend.hpp"
 
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 #ifdef CORRO_WITH_ASIO
 #include "io/backends/asio/asio_backend.hpp"
 #endif

@@ -6,7 +6,7 @@
 
 #if defined(CORRO_LAB_BOOST_ASIO)
 #include "io/backends/asio/asio_backend.hpp"
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 #endif
 
 namespace corro::lab {

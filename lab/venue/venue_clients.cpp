@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/order_session.hpp"
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 #include "io/loop/yield.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/block_on.hpp"

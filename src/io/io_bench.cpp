@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/net/tcp.hpp"

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 #include "io/loop/yield.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"

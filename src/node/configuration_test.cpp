@@ -428,7 +428,7 @@ private_key = "key.pem"
     EXPECT_TRUE(error_of(with(text, "certificate = \"chain.pem\"\n", ""))
                     .ends_with("order_entry.certificate: is required for TLS"));
     EXPECT_TRUE(error_of(with(text, "private_key = \"key.pem\"\n", ""))
-                    .ends_with("order_entry.private_key: needed for encryption"));
+                    .ends_with("order_entry.private_key: is required for TLS"));
 }
 
 TEST(configuration, reads_when_the_day_of_sessions_begins) {

@@ -48,15 +48,15 @@ TEST(session_owners, do_not_change) {
     EXPECT_EQ(difference(before, of({{9, 4}, {1, 4}, {2, 4}})),
               "session 1 belongs to account 1 there, but to account 9 in the configuration");
     EXPECT_EQ(difference(before, of({{1, 5}, {2, 4}})),
-              "session 5 is account 2's there, and by the configuration account 1's");
+              "session 5 belongs to account 2 there, but to account 1 in the configuration");
     EXPECT_EQ(difference(before, of({{1, 3}, {2, 5}})),
-              "session 4 is account 1's there, and by the configuration account 2's");
+              "session 4 belongs to account 1 there, but to account 2 in the configuration");
     EXPECT_EQ(difference(before, of({{1, 4}})),
               "session 5 belongs to account 2 there, but the configuration has no such session");
     EXPECT_EQ(difference(before, of({{1, 4}, {2, 3}})),
-              "session 8 is account 2's there, and the configuration has no such session");
+              "session 8 belongs to account 2 there, but the configuration has no such session");
     EXPECT_EQ(difference(before, of({{1, 4}, {2, 3}, {3, 1}})),
-              "session 8 is account 2's there, and by the configuration account 3's");
+              "session 8 belongs to account 2 there, but to account 3 in the configuration");
 }
 
 class session_owners_file : public ::testing::Test {
@@ -89,7 +89,7 @@ TEST_F(session_owners_file, is_written_at_first_and_when_accounts_are_added) {
 TEST_F(session_owners_file, refuses_other_owners_and_stays_as_it_is) {
     EXPECT_FALSE(keep(of({{1, 4}, {2, 1}})));
     EXPECT_EQ(keep(of({{2, 1}, {1, 4}})), journal::journal_errc::foreign_venue);
-    EXPECT_NE(said.find(folder.path() + "/sessions: session 1 is account 1's there"), std::string::npos) << said;
+    EXPECT_NE(said.find(folder.path() + "/sessions: session 1 belongs to account 1 there"), std::string::npos) << said;
     EXPECT_EQ(text(), "corro sessions 1\n1 4\n2 1\n");
 }
 

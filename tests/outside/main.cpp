@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "io/backends/machine.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/machine.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/when_all.hpp"

@@ -202,7 +202,9 @@ class roles {
           feed_context_(on_it_),
           serving_facility_(facility_context_),
           serving_feed_(feed_context_) {
+        const std::array<std::string, 2> names{"north", "south"};
         node::configuration own = c;
+        for (std::size_t k = 0; k < names.size(); ++k) own.accounts[k].gateway = names[k];
         own.link_listen = "@corro-in-memory";
         own.link_secret.fill(std::byte{0x5c});
         facility_ = std::make_unique<node::facility_role>(facility_context_, own);
@@ -210,6 +212,7 @@ class roles {
         own.link_connect = std::exchange(own.link_listen, std::string());
         own.journal_directory.clear();
         for (std::size_t k = 0; k < gateways_.size(); ++k) {
+            own.link_gateway = names[k];
             gateways_[k] = std::make_unique<node::gateway_role>(*gateway_contexts_[k], own,
                                                                 [this, k](io::endpoint at) { at_[k] = at; });
             serving_gateways_[k] = std::make_unique<io::task_scope>(*gateway_contexts_[k]);

@@ -1,4 +1,4 @@
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 
 #include <openssl/rand.h>
 

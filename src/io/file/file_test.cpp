@@ -1,5 +1,5 @@
 #include "io/file/file.hpp"
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

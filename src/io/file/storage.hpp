@@ -33,6 +33,7 @@ namespace corro::io {
 /// Threads: written by the storage's context; read by any thread. Cost: two relaxed stores per call.
 class disk_calls {
  public:
+    /// Calls that are recorded at a time.
     static constexpr std::size_t places = 8;
 
     /// Marks a call as in progress for the lifetime of this object.
@@ -57,6 +58,7 @@ class disk_calls {
         std::atomic<std::uint64_t>* count_ = nullptr;
     };
 
+    /// The starts and ends of calls at a place, below `places`.
     [[nodiscard]] std::uint64_t count(std::size_t place) const noexcept {
         return counts_[place].load(std::memory_order_relaxed);
     }
@@ -94,6 +96,7 @@ class stored_file {
 /// Opens, renames, lists and removes files by their names.
 class storage {
  public:
+    /// An open file, or the error of the system.
     using opened = std::expected<std::unique_ptr<stored_file>, std::error_code>;
 
     storage() = default;
@@ -103,10 +106,13 @@ class storage {
 
     /// Opens a file; to read, also a directory.
     virtual task<opened> open(std::string path, file_mode mode) = 0;
+    /// As `file_system::rename`.
     virtual task<std::error_code> rename(std::string from, std::string to) = 0;
     /// As `rename`, but file_exists when the name is in use.
     virtual task<std::error_code> rename_new(std::string from, std::string to) = 0;
+    /// As `file_system::remove`.
     virtual task<std::error_code> remove(std::string path) = 0;
+    /// As `file_system::sync_directory`.
     virtual task<std::error_code> sync_directory(std::string path) = 0;
     /// The names in a directory, in no particular order. Does not suspend.
     [[nodiscard]] virtual std::expected<std::vector<std::string>, std::error_code> list(const std::string& path) = 0;

@@ -35,7 +35,7 @@ struct context_options {
     context_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
     explicit context_options(platform& machine) noexcept : on(&machine) {}
 
-    /// The machine, and its kernel interface: see io/backends/machine.hpp. Null: `default_platform`.
+    /// The machine, and its kernel interface: see io/loop/machine.hpp. Null: `default_platform`.
     platform* on = nullptr;
     /// How long an idle loop polls before it sleeps. Costs a core, saves the wake-up.
     std::chrono::nanoseconds busy_poll{0};

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 #include "io/loop/timer.hpp"
 #include "io/loop/yield.hpp"
 #include "io/net/resolver.hpp"

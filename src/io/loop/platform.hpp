@@ -2,7 +2,7 @@
 //
 // Everything that a machine gives comes from here: kernels for contexts, the time, random bytes, the disk, addresses
 // of names, and workers, which are contexts that run beside the one that asks. The kernels of Linux stand behind the
-// platforms in io/backends/machine.hpp. A platform of one's own, such as a simulated machine, takes their place whole:
+// platforms in io/loop/machine.hpp. A platform of one's own, such as a simulated machine, takes their place whole:
 // a context and what stands on it ask nothing else.
 //
 // Threads: any, except where a function names one.

@@ -32,6 +32,7 @@ enum class clock_source : std::uint8_t {
 
 /// What is known about the counter and its rate.
 struct tick_calibration {
+    /// What the clock reads.
     clock_source source = clock_source::monotonic;
     bool invariant = false;              ///< the processor promises one rate
     bool hypervisor = false;             ///< this is a virtual machine
@@ -43,8 +44,10 @@ struct tick_calibration {
 /// Nanoseconds of CLOCK_MONOTONIC.
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
 
+/// Reads ticks, and turns intervals of them into nanoseconds.
 class tick_clock {
  public:
+    /// How long a calibration takes, in nanoseconds.
     static constexpr std::uint64_t calibration_ns_default = 20'000'000;
 
     /// Calibrates: keeps the calling thread for about `calibration_ns`. A longer time makes the rate more exact in

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "base/test_memory.hpp"
-#include "io/backends/machine.hpp"
+#include "io/loop/machine.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/with_timeout.hpp"

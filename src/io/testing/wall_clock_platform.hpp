@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "io/backends/machine.hpp"
 #include "io/file/storage.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/machine.hpp"
 #include "io/loop/platform.hpp"
 #include "io/task/task.hpp"
 

@@ -13,8 +13,8 @@
 #include "io/backends/kernel_backend.hpp"
 #include "io/backends/kernel_sockets.hpp"
 #include "io/backends/kernel_transfer.hpp"
-#include "io/backends/machine.hpp"
 #include "io/loop/context.hpp"
+#include "io/loop/machine.hpp"
 #include "io/task/scope.hpp"
 
 namespace corro::io::asio {
