@@ -103,13 +103,21 @@ TEST(own_orders, agrees_with_the_venue_on_every_open_order) {
         c.set_request(static_cast<std::uint32_t>(step));
         const std::uint64_t draw = random.below(10);
         c.client_order = domain::client_order_id{draw < 6 ? next_number++ : 1 + random.below(next_number)};
-        c.enter_order().price = domain::price_ticks{random.between(95, 105)};
-        c.enter_order().quantity = domain::quantity_lots{static_cast<std::uint32_t>(1 + random.below(9))};
+        const domain::price_ticks price{random.between(95, 105)};
+        const domain::quantity_lots quantity{static_cast<std::uint32_t>(1 + random.below(9))};
         c.kind = draw < 6   ? domain::command_kind::enter_order
                  : draw < 8 ? domain::command_kind::amend_order
                             : domain::command_kind::cancel_order;
-        c.order_terms().side = random.below(2) == 0 ? domain::side::buy : domain::side::sell;
-        if (draw == 0) c.order_terms().time_in_force = domain::time_in_force::ioc;
+        const domain::side side = random.below(2) == 0 ? domain::side::buy : domain::side::sell;
+        if (c.kind == domain::command_kind::enter_order) {
+            c.order_terms().side = side;
+            if (draw == 0) c.order_terms().time_in_force = domain::time_in_force::ioc;
+            c.enter_order().price = price;
+            c.enter_order().quantity = quantity;
+        } else if (c.kind == domain::command_kind::amend_order) {
+            c.amend_order().price = price;
+            c.amend_order().quantity = quantity;
+        }
         if (who == 1 && c.kind == domain::command_kind::enter_order) heard.mine.on_sent(c);
         venue.apply(c);
 
