@@ -70,7 +70,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect_refusal("a truncated file", r"cut\.dbn: byte \d+: ", cut)
     expect_refusal("a missing file", r"/nowhere/x\.dbn: No such file", "/nowhere/x.dbn")
     expect_refusal("a folder", r"directory", DATA)
-    expect_refusal("a foreign file", r"README\.md: no DBN file", SOURCE / "README.md")
+    expect_refusal("a foreign file", r"README\.md: not a DBN file", SOURCE / "README.md")
     expect_refusal("a foreign file, said to be DBN", r"byte 0: ", "--format", "dbn", messages)
     expect_refusal("definitions without orders", r"no orders", DATA / "mini.definition.dbn")
     lines = messages.read_text().splitlines(keepends=True)

@@ -173,7 +173,7 @@ TEST_P(tls, certificates_outside_their_time_are_refused) {
     ASSERT_FALSE(late.client);
     EXPECT_EQ(late.client.error(), tls_errc::certificate_expired);
     ASSERT_FALSE(late.server);
-    EXPECT_EQ(late.server.error().message(), "the peer gave up: certificate expired");
+    EXPECT_EQ(late.server.error().message(), "the peer sent the alert: certificate expired");
     const tls_pair too_soon = handshake(client_context(), server_context(serving_options(young)));
     ASSERT_FALSE(too_soon.client);
     EXPECT_EQ(too_soon.client.error(), tls_errc::certificate_not_yet_valid);
