@@ -108,9 +108,9 @@ class Accounts(unittest.TestCase):
             exchange.hangup("1 accounts are new, 1 have changed limits")
             loaded = self.load(newcomer, venue)
             self.assertEqual(loaded.returncode, 0, loaded.stderr)
-            exchange.hangup("0 accounts are new, 0 have other limits")
+            exchange.hangup("0 accounts are new, 0 have changed limits")
             change_text(config, ("order_quantity_max = 1000", "order_quantity_max = 1"))
-            exchange.hangup("0 accounts are new, 1 have other limits")
+            exchange.hangup("0 accounts are new, 1 have changed limits")
             exchange.kill()
         # The file of before: the venue is the same, and nobody logs on to the account.
         process, words = self.start_words(old, *options)
@@ -145,7 +145,7 @@ class Accounts(unittest.TestCase):
         with Running(config, *options) as exchange:
             # Signals are obeyed when it serves, which is a little later than it says so.
             self.assertEqual(self.load(newcomer, venue).returncode, 0)
-            exchange.hangup("0 accounts are new, 1 have other limits")
+            exchange.hangup("0 accounts are new, 1 have changed limits")
             change_text(config, ('name = "bob"', 'name = "bob"\noperator = true'), (NEW_KEY, "9f" * 32))
             exchange.hangup("the keys stay unchanged: account 2 has other rights or sessions, or another place")
             self.assertEqual(self.load(newcomer, venue).returncode, 0, "nothing of the file is taken")
