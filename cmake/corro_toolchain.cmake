@@ -13,8 +13,9 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+# With precompiled headers ccache finds nothing, and costs time.
 find_program(CORRO_CCACHE ccache)
-if(CORRO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(CORRO_CCACHE AND NOT CORRO_PRECOMPILE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CORRO_CCACHE}")
 endif()
 

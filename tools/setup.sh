@@ -84,7 +84,8 @@ install_packages() {
     fi
     local log
     log=$(mktemp)
-    "${as_root[@]}" apt-get -q -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 || true # the lists may be good enough
+    "${as_root[@]}" apt-get -q -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 ||
+        say "packages: apt-get update failed; the lists of the last one may be good enough"
     choose_installable "${missing[@]}"
     if [ "$need" = required ] && [ ${#left_out[@]} -gt 0 ]; then
         rm -f "$log"
