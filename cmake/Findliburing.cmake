@@ -1,5 +1,5 @@
 # Finds liburing, which comes without a CMake package: the target liburing::liburing. Installed beside corroConfig.cmake,
-# so that whoever uses the installed library finds his own liburing.
+# so that users of the installed library find their own liburing.
 find_path(LIBURING_INCLUDE_DIR liburing.h)
 find_library(LIBURING_LIBRARY uring)
 mark_as_advanced(LIBURING_INCLUDE_DIR LIBURING_LIBRARY)

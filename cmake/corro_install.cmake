@@ -48,7 +48,7 @@ set(CPACK_DEBIAN_IO_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_IO_DESCRIPTION "Tasks, structured concurrency, stop tokens, timers, sockets and what stands on
 them. Headers and static libraries; find_package(corro COMPONENTS io) gives the target corro::io, and
 COMPONENTS io_asio, with Boost, corro::io_asio: contexts on an io_context of Boost.Asio.")
-# Whoever links the static library links these too, and compiles against the standard library of a compiler.
+# A program that links the static library links these too, and needs the standard library of a compiler.
 set(CPACK_DEBIAN_IO_PACKAGE_DEPENDS "libc6-dev, libstdc++-12-dev, liburing-dev, libssl-dev, zlib1g-dev")
 set(CPACK_DEBIAN_IO_PACKAGE_RECOMMENDS "cmake")
 set(CPACK_DEBIAN_IO_PACKAGE_SUGGESTS "libboost-dev (>= 1.81) | libboost1.81-dev")

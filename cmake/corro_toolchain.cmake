@@ -1,5 +1,5 @@
 # Compiler settings shared by every target of the project. They are attached to targets through the interface
-# library `corro_settings`, never to the directory, so that nothing of them leaks to whoever installs the library.
+# library `corro_settings`, never to the directory, so that users of the installed library do not get them.
 
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

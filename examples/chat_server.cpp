@@ -78,7 +78,7 @@ io::task<> tell(io::tcp_stream* stream, guest* who) {
     }
 }
 
-/// A guest, from the moment he comes in until he leaves, whoever ends it.
+/// One guest, from entry to exit.
 io::task<> receive(io::tcp_stream stream, room* here) {
     line_reader lines(&stream);
     const auto name = co_await io::with_timeout(std::chrono::seconds(10), lines.next());

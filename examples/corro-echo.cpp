@@ -101,7 +101,7 @@ io::task<> send_bytes(http::exchange* on) {
     std::size_t count = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
     if (read.ec != std::errc() || read.ptr != text.data() + text.size() || count > (16U << 20U)) {
-        on->respond(404, "text/plain; charset=utf-8", "not a number of bytes that is sent here\n");
+        on->respond(404, "text/plain; charset=utf-8", "unsupported number of bytes\n");
         co_return;
     }
     on->respond(200, "application/octet-stream", std::string(count, 'x'));

@@ -125,7 +125,7 @@ void use_two_contexts() {
 // [/elsewhere]
 
 // [threads]
-/// What tasks on different threads share is of the `shared_` kind.
+/// Tasks on different threads share objects of the `shared_` kind.
 io::task<> add(io::shared_mutex* guard, long* total, int times) {
     for (int i = 0; i < times; ++i) {
         const auto held = co_await guard->scoped_lock();

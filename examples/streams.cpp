@@ -34,7 +34,7 @@ io::task<> two_writes_one_read(io::unix_stream* here, io::unix_stream* there) {
 // [/no_borders]
 
 // [frames]
-/// A message is its length, one byte, and so many bytes of text.
+/// A message is one byte with the length of its text, and the text.
 io::task<std::error_code> send_message(io::unix_stream* to, std::string text) {
     const std::string framed = static_cast<char>(text.size()) + text;
     const io::io_result put = co_await to->write_all(std::as_bytes(std::span(framed)));

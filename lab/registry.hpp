@@ -62,7 +62,7 @@ class registry {
     void implement(std::string_view suite, std::string_view name, std::string_view subject, benchmark_function run);
 
     [[nodiscard]] const std::vector<benchmark>& benchmarks() const noexcept { return benchmarks_; }
-    /// @return nullptr if there is none of this name.
+    /// @return nullptr if there is no such benchmark.
     [[nodiscard]] const benchmark* find(std::string_view suite, std::string_view name) const noexcept;
     /// The row of this name, whichever benchmark gives it. @return nullptr if there is none.
     [[nodiscard]] const row* find_row(std::string_view suite, std::string_view name) const noexcept;

@@ -20,7 +20,7 @@ SUFFIXES = {".hpp", ".cpp"}
 
 # Macros of the tests that put their argument into an `if`.
 CONDITION = re.compile(r"\b(?:if|while|CORRO_REQUIRE)\s*\(")
-# What stands before the brace of a block that is not the body of a function.
+# The text before the brace of a block that is not the body of a function.
 BLOCK = re.compile(r"(?:\b(?:else|do|try)|\b(?:if|for|while|switch|catch)\s*(?:constexpr\s*)?)\s*$")
 NOT_A_FUNCTION = re.compile(r"\b(?:namespace|struct|class|union|enum)\b[^;{}()]*$|[=,(]\s*$|\breturn\s*$")
 # A declaration: a type, a name or a structured binding, and what may follow. Statics live outside the frame.

@@ -40,17 +40,19 @@ EVERYWHERE = [
     (r"of which each", "each of which"),
     (r"befell", "happened to"),
     (r"himself", "themselves"),
-]
-PAGES = EVERYWHERE + [
     (r"whoever", "a reader who, a client that: name it"),
     (r"anew", "again, or name the start"),
     (r"so many", "N, a number of, that number of"),
-    (r"(?P<fine>there )?is none", "is not a, there is no"),
     (r"is none of", "is not one of, has no"),
     (r"vouch\w*", "is durable, proves, guarantees"),
     (r"befalls?", "happens to"),
     (r"what has come of", "the result of"),
     (r"lets go", "removes, releases"),
+    (r"what (?:came|becomes) of", "the result of"),
+    (r"has to have", "must have"),
+]
+PAGES = EVERYWHERE + [
+    (r"(?P<fine>there )?is none", "is not a, there is no"),
     (r"he|his|him", "they, their, them; a process is it"),
 ]
 
@@ -202,14 +204,15 @@ def self_test() -> int:
         ("docs/a.md", "The address is none of this machine's.\n"),
         *(("docs/a.md", f"Text {words} text.\n")
           for words in ("nobody but", "whomever", "of which each", "befell", "himself", "Whoever", "vouches", "is none", "befalls",
-                        "what has come of", "lets go", "he", "his", "him")),
+                        "what has come of", "what becomes of", "has to have", "lets go", "he", "his", "him")),
+        *(("src/a.cpp", f"// Text {words} text.\n") for words in ("whoever", "anew", "so many", "is none of", "what came of")),
     ]
     accepted = [
         ("ARCHITECTURE.md", picture("io", "wire", "base")),
         ("docs/a.md", "[there](there.md), and there is none. `whoever`\n```\nanew\n```\n[x](there.md#first-part)\n"),
         ("docs/a.md", "# It is `here`, [too](there.md)\n[up](#it-is-here-too), [there](there.md#first-part)\n"),
         ("docs/a.md", "[there](there.md): `src/io/task.hpp`, `src/io/t*.hpp`, `src/io`, `io::task::join`, `std::gone`\n"),
-        ("src/a.cpp", "// whoever reads docs/there.md\n"),
+        ("src/a.cpp", "// he reads docs/there.md\n"),
         ("docs/a.md", "This history, the others, hence.\n"),
     ]
     wrong = [text for name, text in refused if outcome(name, text) != 1]

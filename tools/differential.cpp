@@ -151,7 +151,7 @@ void print_summary(const coverage& seen, std::uint64_t operations, const options
         static_cast<double>(operations) / seconds / 1e6);
     std::printf("commands by kind:");
     for (std::size_t kind = 0; kind < seen.commands.size(); ++kind) {
-        // Kinds that do not exist are among them, a few of each number; together they are one figure.
+        // Omits rare kinds: the generator also makes a few commands of each unknown kind.
         if (seen.commands[kind] > operations / 1'000) std::printf(" %zu: %llu", kind, print(seen.commands[kind]));
     }
     std::printf("\nevents:");

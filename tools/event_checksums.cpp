@@ -2,7 +2,7 @@
 //
 //     event_checksums FILE           compares with the committed checksums; exit code 1 and the lines when they differ
 //     event_checksums FILE --saved   the same, but every run is saved in its middle and goes on in another facility
-//     event_checksums FILE --write   writes them anew, after a change of the rules that is meant to change events
+//     event_checksums FILE --write   writes them again, after a change of the rules that is meant to change events
 //
 // Each line is a seed and the CRC-32C of all event bytes of 20,000 commands drawn from it. The stream is made here, of
 // plain fields, so that it changes only when somebody changes it on purpose: the generator of the differential test
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     std::printf(
-        "the event bytes are not the committed ones; if a rule was meant to change, write them anew with\n"
+        "the event bytes are not the committed ones; if a rule was meant to change, write them again with\n"
         "  event_checksums %s --write\nnow:\n%s",
         argv[1], computed.c_str());
     return 1;

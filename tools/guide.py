@@ -105,7 +105,7 @@ def check(root: pathlib.Path, fix: bool = False) -> tuple[list[str], int]:
 
 
 class Terminal:
-    """One command and what it printed so far."""
+    """One command and its output so far."""
 
     def __init__(self, words: str, work: pathlib.Path):
         piped = any(sign in words for sign in "|<>")

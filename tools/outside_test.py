@@ -30,7 +30,7 @@ def run(*command: object, expect_failure: bool = False) -> str:
 
 
 def unpack_package(build: pathlib.Path, into: pathlib.Path) -> pathlib.Path:
-    """Makes the Debian package, checks what it says of itself, and unpacks it. Returns its /usr."""
+    """Makes the Debian package, checks its description, and unpacks it. Returns its /usr."""
     run(ROOT / "tools/package", "--build", build, "--output", into / "packages")
     [package] = (into / "packages").glob("*.deb")
     fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "--field", package).splitlines() if ": " in line)
@@ -52,7 +52,7 @@ def use(prefix: pathlib.Path, compiler: str, work: pathlib.Path) -> None:
         raise Failed(f"an unknown component is refused, but not clearly:\n{text}")
     asio = any(prefix.rglob("corroAsioTargets.cmake"))
     if asio:
-        # What Boost is needed for says so; the rest does without it.
+        # Components that need Boost report its absence; the others work without it.
         without = [*configure, "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"]
         run(*without, "-B", work / "without_boost")
         text = run(*without, "-B", work / "without_boost_asio", "-DWANTED=io;io_asio", expect_failure=True)

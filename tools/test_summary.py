@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sums up a ctest run from its JUnit file: what failed, what was skipped and why, and the three counts.
+"""Sums up a ctest run from its JUnit file: failed tests, skipped tests with their reasons, and the three counts.
 
 The last line is `N passed, N failed, N skipped`. Exit code 0 only when nothing failed and something passed.
 """

@@ -25,7 +25,7 @@ namespace {
     co_return;
 }
 
-/// Lets go of the guard on the context's own thread.
+/// Releases the guard on the context's own thread.
 io::task<> release(std::unique_ptr<io::work_guard>) {
     co_return;
 }

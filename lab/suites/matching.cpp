@@ -119,7 +119,7 @@ base::latency_histogram time_samples(const workload& w) {
     }
     const auto subject = std::make_unique<Subject>(w);
     for (const operation& o : w.setup) subject->run(o);
-    // Not at regular places: the workloads have periods of their own.
+    // At random places: regular ones could coincide with a workload's period.
     base::prng dice(1);
     for (const operation& o : w.measured) {
         const bool is_due =

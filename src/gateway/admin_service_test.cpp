@@ -77,7 +77,7 @@ io::task<wire::session_reject_reason> refusal_of(raw_client* c, Request request)
     co_return refused->session_reject_reason;
 }
 
-/// Waits until the desk has been asked so often.
+/// Waits until the desk has this number of requests.
 io::task<bool> is_asked(std::size_t count) {
     co_return co_await under_test->venue.until(
         [count](const test_venue&) { return under_test->desk.asked.size() >= count; });

@@ -108,7 +108,7 @@ class answer_log {
     [[nodiscard]] std::span<const domain::event> find_run(domain::session_id id, std::uint64_t number,
                                                           cursor& near) const noexcept;
 
-    /// So many of a session's newest answers are kept whatever the others do.
+    /// The number of a session's newest answers that are kept in any case.
     [[nodiscard]] std::uint64_t newest_kept_count() const noexcept {
         const std::uint32_t blocks = std::min(session_blocks_max_, equal_share_);
         return blocks == 0 ? 0 : std::uint64_t{blocks - 1} * answers_per_block + 1;

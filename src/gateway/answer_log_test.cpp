@@ -268,7 +268,7 @@ TEST(answer_log, comes_back_from_its_bytes_with_all_numbers) {
     ASSERT_EQ(log.load(bytes), "");
     EXPECT_EQ(log.next_answer(domain::session_id{1}), 71U);
     EXPECT_EQ(log.next_request(domain::session_id{2}), 42U);
-    EXPECT_EQ(log.next_answer(domain::session_id{4}), 1U) << "who was not saved starts anew";
+    EXPECT_EQ(log.next_answer(domain::session_id{4}), 1U) << "a session that was not saved starts at 1";
     for (std::uint64_t i = 1; i <= 70; ++i) EXPECT_EQ(what_was_said(log, 1, i), i);
     EXPECT_EQ(what_was_said(log, 3, 1), 5U);
     EXPECT_EQ(log.append(said_to(1, 71)), 71U);

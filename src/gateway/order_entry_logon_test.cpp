@@ -259,7 +259,7 @@ TEST(order_entry_logon, keeps_trading_while_two_thousand_strangers_say_nothing_a
             std::array<std::byte, 256> last_words;
             for (io::tcp_stream& s : strangers) {
                 if (!s.is_open()) continue;
-                // Whoever was told goodbye closes, as a client does.
+                // A client that gets a logout closes its connection.
                 const auto got = co_await io::with_timeout(0ns, s.read_some(last_words));
                 if (got && got->error) s.close();
             }

@@ -54,7 +54,7 @@ io::task<bool> are_there(test_venue* v, std::uint32_t count) {
     co_return co_await v->until([count](const test_venue& t) { return t.statistics().connections_now == count; });
 }
 
-/// So many connections come and say `words` and nothing more.
+/// Opens connections that send `words` and nothing more.
 io::task<void> come(test_venue* v, std::uint32_t count, std::string words, std::vector<io::tcp_stream>* crowd) {
     crowd->reserve(count);
     const std::uint64_t steps_before = v->gateway.handshake_steps_count();
@@ -193,7 +193,7 @@ io::task<void> begin_handshake(test_venue* v) {
         co_await io::tls_stream<io::tcp_stream>::connect(std::move(*stream), io::client_context(), "localhost"));
 }
 
-/// So many handshakes begin while a session trades; how many steps were computed for them.
+/// Begins handshakes while a session trades. Returns the number of their computed steps.
 io::task<void> trade_beside_handshakes(test_venue* v, std::uint32_t count, std::uint64_t* steps) {
     const client_pointer trader = co_await v->log_on(logon(1));
     CORRO_REQUIRE(trader != nullptr);

@@ -30,7 +30,7 @@ void tell(test_venue* v, std::uint32_t session, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) v->answers.append(said);
 }
 
-/// Reads so many answers.
+/// Reads a number of answers.
 io::task<void> read_past(raw_client* c, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) CORRO_REQUIRE(co_await c->event());
 }

@@ -273,7 +273,7 @@ TEST_P(order_entry_session, acknowledges_a_logout_after_the_answers_to_everythin
         EXPECT_TRUE(co_await c->is_closed());
         CORRO_REQUIRE(co_await have_left(v, 0));
         EXPECT_EQ(v->commands_count(), 300U);
-        EXPECT_EQ(v->open_orders_count(), 300U) << "whoever leaves in good order keeps the orders";
+        EXPECT_EQ(v->open_orders_count(), 300U) << "a session that logs out keeps its orders";
         EXPECT_EQ(v->statistics().cancels_on_disconnect, 0U);
         const client_pointer again = co_await v->log_on(logon(1));
         CORRO_REQUIRE(again != nullptr);

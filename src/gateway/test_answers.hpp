@@ -111,7 +111,7 @@ inline io::task<bool> is_done(raw_client* c, domain::command command) {
     co_return done;
 }
 
-/// The next `count` events, whoever caused them.
+/// The next `count` events, with any cause.
 inline io::task<std::string> hear(raw_client* c, std::size_t count) {
     std::string said;
     for (std::size_t i = 0; i < count; ++i) {

@@ -824,7 +824,7 @@ io::task<> start_on_a_full_disk(test_disk* files, journal_room expected) {
 }
 
 TEST_F(journal_faults, d5_a_start_on_a_full_disk_serves_what_can_be_served_and_goes_on_by_itself) {
-    // In KiB, with the rest after a reserve of 16 KiB.
+    // Free space in KiB, and the room that remains after a reserve of 16 KiB.
     using enum journal_room;
     for (const auto& [room_left, expected] : {std::pair{63U, everything}, {20U, cancels_only}, {10U, cancels_only}}) {
         test_disk disk;

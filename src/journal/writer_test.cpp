@@ -316,7 +316,7 @@ TEST_P(journals, a_writer_that_goes_without_closing_leaves_an_open_tail) {
         EXPECT_EQ(found.end.segments.back().bytes, 32U * 1024);
         EXPECT_EQ(found.end.segments.size(), round);
         if (round > 1) {
-            EXPECT_LT(found.end.segments.front().bytes, 32U * 1024) << "the next writer gave the room back";
+            EXPECT_LT(found.end.segments.front().bytes, 32U * 1024) << "the next writer freed the space";
         }
     }
 }

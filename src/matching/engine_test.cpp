@@ -155,7 +155,7 @@ TEST(engine, gives_no_id_twice_but_retires_a_place_whose_ids_are_used_up) {
         EXPECT_EQ(e.open_orders_count(), 0U);
     }
     EXPECT_EQ(e.retired_orders_count(), 2U);
-    EXPECT_TRUE(e.full()) << "better no order than one with the id of another";
+    EXPECT_TRUE(e.full()) << "an id must never be reused";
     EXPECT_EQ(e.next_id().value, 0U);
 }
 

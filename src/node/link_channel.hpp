@@ -60,7 +60,7 @@ class link_channel {
     }
     void flush() noexcept { ready_.set(); }
 
-    /// Whether so many bytes wait that the caller should hold back further records.
+    /// Whether too many bytes wait, so that the caller should hold back records.
     [[nodiscard]] bool is_full() const noexcept { return !closed_ && filling_.size() > link_waiting_bytes_max; }
     /// Bytes that wait behind those being sent.
     [[nodiscard]] std::size_t waiting_bytes() const noexcept { return filling_.size(); }

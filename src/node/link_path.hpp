@@ -2,7 +2,7 @@
 //
 // A socket's file outlives its process, and the next process that listens there must remove it first. Removing it
 // while a process still listens would make that process unreachable. So a file beside it, PATH.lock, is locked
-// before the removal, and a path on which a process answers is never removed, whoever holds the lock.
+// before the removal, and a path on which a process answers is never removed, even by the lock's holder.
 //
 // Threads: set-up only. Cost: makes one small file that stays.
 #pragma once

@@ -260,7 +260,7 @@ void event_text::write_time(domain::time_ns time, char* to) {
     if (second != second_) {
         const std::chrono::sys_seconds at{std::chrono::seconds{second}};
         const std::string text = fmt::format("{:%Y-%m-%dT%H:%M:%S}.", at);
-        CORRO_ASSERT(text.size() == second_text_.size(), "years have four digits");
+        CORRO_ASSERT(text.size() == second_text_.size(), "years must have four digits");
         text.copy(second_text_.data(), text.size());
         second_ = second;
     }

@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bool in_parts = inflates(bytes, cut, cut_up, 15);
     byte_buffer narrow;
     (void)inflates(bytes, cut, narrow, 9);
-    CORRO_ASSERT(at_once == in_parts, "a cut changes no verdict");
+    CORRO_ASSERT(at_once == in_parts, "a cut must not change the result");
     if (at_once) CORRO_ASSERT(text_of(whole.bytes()) == text_of(cut_up.bytes()), "a cut changes nothing");
     round_trip(bytes, cut);
     offer({reinterpret_cast<const char*>(data), size});

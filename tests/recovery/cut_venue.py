@@ -32,7 +32,7 @@ def wait_for(what, program):
 
 
 class Program:
-    """A subcommand of `corro` that runs, and what it has said."""
+    """A running subcommand of `corro`, and its output."""
 
     def __init__(self, path, *arguments):
         self.path = path
@@ -64,13 +64,13 @@ def start_venue(config, *options):
 
 
 def start_load(config, clients):
-    """Clients that go on until they are told to end."""
+    """Clients that run until they are asked to end."""
     return Program(os.path.join(os.path.dirname(config), "load.said"), "load", "--config", config, "--clients", str(clients),
                    "--outstanding", "4", "--messages", "100000000", "--seconds", "1000000")
 
 
 def end_load(load, is_answered):
-    """@return What it ended with. Without a venue it is told twice: its requests will not be answered any more."""
+    """@return Its exit code. Without a venue it gets two signals, because its requests will not be answered any more."""
     for _ in range(1 if is_answered else 2):
         if load.process.poll() is None:
             load.process.send_signal(signal.SIGINT)

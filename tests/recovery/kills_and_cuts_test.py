@@ -69,7 +69,7 @@ class Venue:
 
 class KillsAndCuts(unittest.TestCase):
     def trade(self, seed, segments, backend, durability, cuts, ignores_syncs=False):
-        """@return What the clients' program ended with, what it and the venue said, kills, sectors and names that the disk has lost."""
+        """@return The exit code of the clients' program, its and the venue's output, kills, sectors and names that the disk has lost."""
         dice = random.Random(seed)
         kills = 0
         load = None
@@ -84,7 +84,7 @@ class KillsAndCuts(unittest.TestCase):
                 there = wait_for(lambda: disk.syncs_count > syncs + 20, load.process)
                 for _ in range(cuts if there else 0):
                     for _ in range(1 + dice.randrange(3)):
-                        # At any moment: of a start, of a life that nobody has found yet, or under load.
+                        # At any moment: during a start, before a client has connected, or under load.
                         if dice.random() < 0.7:
                             syncs = disk.syncs_count
                             wait_for(lambda: disk.syncs_count > syncs + 10, load.process)
@@ -108,7 +108,7 @@ class KillsAndCuts(unittest.TestCase):
                     if not there:
                         break
                 if there:
-                    # Everybody comes back before the end.
+                    # All clients reconnect before the end.
                     syncs = disk.syncs_count
                     wait_for(lambda: disk.syncs_count > syncs + 60, load.process)
                 return end_load(load, there), load.words() + venue.program.words(), kills, disk.lost_count

@@ -26,7 +26,7 @@ class PowerCut(unittest.TestCase):
         self.random = random.Random(SEED)
 
     def trade_through_cuts(self, durability, ignores_syncs, cuts):
-        """@return What the clients' program ended with, what it said, and how many sectors and names the disk has lost."""
+        """@return The exit code of the clients' program, its output, and the numbers of sectors and names that the disk has lost."""
         config = demo_configuration(self.folder)
         change_text(config, ("[venue]\n", f'[facility]\njournal = "{self.folder}/disk/journal"\n'
                              f'durability = "{durability}"\njournal_segment_bytes = 524_288\n[venue]\n'))

@@ -171,7 +171,7 @@ io::task<void> cancel_all(node::segmented_exchange*, asker* a) {
     EXPECT_EQ(kinds(open).back(), event_kind::request_done);
     command one = of(command_kind::query_order, 0, 21);
     const auto found = co_await asker::ask(a, one);
-    EXPECT_EQ(kinds(found), kind_list{event_kind::order_status}) << "the other segment's refusal is not told";
+    EXPECT_EQ(kinds(found), kind_list{event_kind::order_status}) << "the session gets only one refusal";
     const auto all = co_await asker::ask(a, of(command_kind::cancel_orders, 0, 0));
     EXPECT_EQ(kinds(all), kind_list(6, event_kind::order_cancelled));
     const auto none = co_await asker::ask(a, of(command_kind::cancel_orders, 0, 0));
@@ -228,7 +228,7 @@ io::task<void> quote_both(node::segmented_exchange*, asker* a) {
         }
         done = domain::completes_request(answer->event);
     }
-    EXPECT_EQ(said, (std::vector<std::uint32_t>{2, 1, 2, 1})) << "in the order of the request, whoever was quicker";
+    EXPECT_EQ(said, (std::vector<std::uint32_t>{2, 1, 2, 1})) << "in the order of the request, not of the answers";
 }
 
 TEST_P(segments, answer_a_mass_quote_in_its_order) {

@@ -76,7 +76,7 @@ class TearingDisk:
         self.power_is_on = False
 
     def cut_power(self):
-        """Nobody has files of it open any more. What the disk has kept is mounted in the same place."""
+        """Mounts the surviving content in the same place. No process has files of it open any more."""
         self.__exit__()
         kept_count = self.random.randrange(len(self.names_since_sync))
         self.lost_count += len(self.names_since_sync) - 1 - kept_count
@@ -122,7 +122,7 @@ class TearingDisk:
             try:
                 os.write(device, struct.pack("<IiQ", 16 + len(answer), -error, unique) + answer)
             except OSError:
-                pass  # who asked has been killed meanwhile
+                pass  # the caller has been killed meanwhile
 
     def answer(self, operation, number, body):
         if operation == INIT:

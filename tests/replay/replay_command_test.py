@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The command `corro replay` as a person uses it: exit codes, what is said about bad input, and the JSON summary.
+"""The command `corro replay` as a person uses it: exit codes, messages about bad input, and the JSON summary.
 
 usage: replay_command_test.py CORRO SOURCE_DIR
 """
@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect_refusal("an exchange that does not run", r"order entry at", DATA / "mini.v3.mbo.dbn",
                    "-c", SOURCE / "config/demo.toml", "--instrument", "CLF7")
 
-    # A paced replay that is interrupted says so, with what it has.
+    # An interrupted paced replay reports this, with its results so far.
     process = subprocess.Popen([CORRO, "replay", str(DATA / "mini.v3.mbo.dbn"), "--speed", "0.0001"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while "recorded time" not in process.stderr.readline():

@@ -80,7 +80,7 @@ class Accounts(unittest.TestCase):
         return run("load", "--config", config, "--venue", venue, "--clients", "2", "--messages", "400")
 
     def start_words(self, config, *options):
-        """Starts, and gives what is printed then."""
+        """Starts the venue and returns its output."""
         process = subprocess.Popen([CORRO, "serve", "--config", config, *options], stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
         lines = []
@@ -112,7 +112,7 @@ class Accounts(unittest.TestCase):
             change_text(config, ("order_quantity_max = 1000", "order_quantity_max = 1"))
             exchange.hangup("0 accounts are new, 1 have changed limits")
             exchange.kill()
-        # The file of before: the venue is the same, and nobody logs on to the account.
+        # The old file: the venue is the same, and no client can log on to the account.
         process, words = self.start_words(old, *options)
         try:
             self.assertIn("account 9 was added while the venue ran, but the configuration does not have it", words)
@@ -135,7 +135,7 @@ class Accounts(unittest.TestCase):
                 process, words = self.start_words(config, *options)
                 before = hashes(words)
                 self.end(process)
-        # Limits of the file that the journal does not have are told, and taken when the file is read again.
+        # The venue reports limits of the file that the journal does not have, and takes them when the file is read again.
         change_text(config, ("order_quantity_max = 1\n", "order_quantity_max = 7\n"))
         process, words = self.start_words(config, *options)
         try:
@@ -143,7 +143,7 @@ class Accounts(unittest.TestCase):
         finally:
             self.end(process)
         with Running(config, *options) as exchange:
-            # Signals are obeyed when it serves, which is a little later than it says so.
+            # The venue handles signals a little later than its output says.
             self.assertEqual(self.load(newcomer, venue).returncode, 0)
             exchange.hangup("0 accounts are new, 1 have changed limits")
             change_text(config, ('name = "bob"', 'name = "bob"\noperator = true'), (NEW_KEY, "9f" * 32))
@@ -212,7 +212,7 @@ class Accounts(unittest.TestCase):
         await_words("gateway", "order entry", 2)
         self.assertIn("logon failed", self.load(files["old"], venue).stderr)
         self.assertEqual(self.load(files["facility"], venue).returncode, 0)
-        # The gateway first: its link stands when only keys differ, and goes on when the facility has read the same.
+        # The gateway first: its link stays when only keys differ, and continues when the facility has read the same file.
         change_text(files["gateway"], ("5f" * 32, "5e" * 32))
         running["gateway"].send_signal(signal.SIGHUP)
         await_words("facility", 'gateway "" has read its file again: the two ends of the link have different keys')

@@ -72,7 +72,7 @@ class Relay:
                 pass
 
     def cut(self):
-        """Breaks every connection and lets nobody through until `mend`."""
+        """Breaks every connection and refuses new ones until `mend`."""
         with self.lock:
             self.refusing = True
             for end in self.open:
@@ -162,7 +162,7 @@ class ClientTest(unittest.TestCase):
                 "--feed", exchange.addresses["feed"], "--snapshot", exchange.addresses["snapshots"]]
 
     def commands(self, exchange, account, *lines):
-        """What the client says when it is given these lines."""
+        """Returns the client's output for these lines."""
         done = subprocess.run([CORRO, "client", "--plain", *self.arguments(exchange, account)],
                               input="".join(line + "\n" for line in lines), capture_output=True, text=True,
                               timeout=TIME_LIMIT_S, check=False)
@@ -175,7 +175,7 @@ class ClientTest(unittest.TestCase):
             self.assertIn("logged on: account 1", said)
             self.assertIn("not a multiple of the tick size, 0.25", said)
             self.assertIn('"purchase" is not a command; see: help', said)
-            # Whoever comes back is told what his session has done.
+            # A client that reconnects gets the messages of its session.
             again = self.commands(exchange, "alice", "sell 4 ESZ6 5998.75", "quit")
             self.assertIn("#1 open buy 10 ESZ6 @ 5998.75", again)
 
@@ -227,18 +227,18 @@ class ClientTest(unittest.TestCase):
             alice.type("10 ESZ6 5998.75", "Enter")
             alice.wait_for(r"your orders \(1 open\)\n +#1 open buy 10 ESZ6 @ 5998\.75")
             alice.wait_for(r"10 +5998\.75")
-            # While the connection is cut somebody else takes a part of it.
+            # While the connection is cut another client takes a part of the order.
             relay.cut()
             alice.wait_for("NO CONNECTION")
             alice.type("sell 1 5999", "Enter")
             alice.wait_for("not sent: there is no connection")
             self.commands(exchange, "bob", "sell 4 ESZ6 5998.75", "quit")
-            alice.wait_for(r"6 +5998\.75")  # the feed told her, the session could not
+            alice.wait_for(r"6 +5998\.75")  # from the feed, not from the session
             relay.mend()
             alice.wait_for("reconnected")
             alice.wait_for(r"#1 bought 4 ESZ6 @ 5998\.75, 6 left")
             alice.wait_for(r"#1 open buy 10 ESZ6 @ 5998\.75, 4 filled")
-            # And she goes on: numbers, orders and cancels as if nothing had happened.
+            # She continues: numbers, orders and cancels are as before.
             alice.type("amend 1 quantity 8", "Enter")
             alice.wait_for(r"#1 open buy 8 ESZ6 @ 5998\.75, 4 filled")
             alice.type("F8")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""S9: who may read and change the files that hold keys, and those that the venue writes.
+"""S9: access rights of the files with keys, and of those that the venue writes.
 
 usage: files_test.py CORRO SOURCE_FOLDER
 """

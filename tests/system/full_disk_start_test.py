@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""D5: a venue that was killed starts on a full disk, refuses orders while it is full, and goes on by itself.
+"""D5: a venue that was killed starts on a full disk, refuses orders while it is full, and continues by itself.
 
 usage: full_disk_start_test.py CORRO SOURCE_FOLDER
 """

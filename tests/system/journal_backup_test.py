@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""D10: `corro journal backup` copies the journals of a venue at work, and what it prints.
+"""D10: `corro journal backup` copies the journals of a running venue, and its output.
 
 usage: journal_backup_test.py CORRO SOURCE_FOLDER
 """

@@ -12,7 +12,7 @@ import unittest
 
 from running_exchange import CORRO, TIME_LIMIT_S, Exchange, change_text
 
-# A sanitizer makes memory and time another matter; what is left is that every session is served.
+# With a sanitizer memory and time do not count; the test then checks only that every session is served.
 SANITIZED = any(sys.argv[3:])  # a sanitizer keeps freed memory
 SESSIONS = 500 if SANITIZED else 10_000
 DESCRIPTORS_BESIDE = 100

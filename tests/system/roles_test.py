@@ -40,7 +40,7 @@ class Running:
             return file.read()
 
     def await_words(self, pattern, count=1):
-        """Until it has said something so often."""
+        """Waits until it has printed the words this number of times."""
         end = time.monotonic() + TIME_LIMIT_S
         while len(re.findall(pattern, self.words())) < count:
             if self.process.poll() is not None or time.monotonic() > end:
@@ -139,7 +139,7 @@ class Roles(unittest.TestCase):
         self.assertIn("the feed was lost 1 times, 1 of them without missed messages", output)
 
     def test_notices_a_client_that_does_not_come_back(self):
-        """The control: the same load, with a client that gives up, loses what was under way."""
+        """The control: the same load with a client that gives up loses its outstanding requests."""
         for role in ("facility", "gateway"):
             self.start_role(role)
         load = self.start("load", self.load_command + " --patience 0")

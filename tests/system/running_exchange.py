@@ -22,7 +22,7 @@ def run(*arguments):
 
 
 def free_ports(count):
-    """Ports below those that the system gives out, so that whoever is started again finds his own free."""
+    """Ports below those that the system gives out, so that a restarted process finds its own port free."""
     ports = []
     while len(ports) < count:
         port = random.randrange(15_000, 32_000)

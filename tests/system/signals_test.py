@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""O3: what must not end a venue, from outside: a terminal that goes away, a closed standard output, an early order to end.
+"""O3: events that must not end a venue: a closed terminal, a closed standard output, an early signal.
 
 usage: signals_test.py CORRO SOURCE_FOLDER
 """

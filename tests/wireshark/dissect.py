@@ -65,7 +65,7 @@ def split(stream):
 
 
 def expected_fields(description, message):
-    """What the schema says that `message` holds: raw bytes by field name, header included."""
+    """Returns the raw bytes of `message` by field name, as the schema defines them, header included."""
     template_id = int.from_bytes(message[2:4], "big")
     layout = next(each for each in description.messages if each.template_id == template_id)
     fields = {"block_length": message[0:2], "message": message[2:4], "schema_id": message[4:6],
@@ -96,7 +96,7 @@ def text_of(made, raw):
 
 
 def differences(description, sent, shown):
-    """Sentences on how the messages shown differ from the frames sent; none when tshark shows what was sent."""
+    """Returns the differences between the messages shown and the frames sent, as sentences."""
     found = []
     if len(sent) != len(shown):
         found.append(f"{len(sent)} messages were sent, {len(shown)} are shown")

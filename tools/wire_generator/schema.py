@@ -31,7 +31,7 @@ ATTRIBUTES = {
 
 
 class SchemaError(Exception):
-    """The schema breaks a rule; the text says which and where."""
+    """The schema breaks a rule. The text names the rule and the place."""
 
 
 @dataclasses.dataclass

@@ -36,7 +36,7 @@ namespace corro::gateway {
     co_return true;
 }
 
-/// Waits until so many commands of the queue are answered.
+/// Waits until this number of the queue's commands is answered.
 /// @return   False: stopped before.
 /// @suspend  Until then. @cancel  Observes the task's stop token.
 [[nodiscard]] inline io::task<bool> wait_until_answered(command_queue* commands, std::uint64_t position) {

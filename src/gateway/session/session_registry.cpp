@@ -81,8 +81,8 @@ void session_registry::deliver(const domain::event& event) noexcept {
         count_refusal(id, event);
 }
 
-// The log has an answer with this number. The session will take it in `flush`, or at once when so many wait that the
-// log might give them up before.
+// The log has an answer with this number. The session will take it in `flush`, or at once when too many wait, so that
+// the log might give them up before.
 void session_registry::announce(domain::session_id to, std::uint64_t number) noexcept {
     session* const s = sessions_.active(to);
     if (s == nullptr || s->delivery_ == answer_delivery::none) {

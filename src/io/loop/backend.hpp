@@ -107,22 +107,22 @@ class operation : public ready_item, public stop_callback {
     /// What is to be done.
     operation_kind kind;
     bool parked = false;            // the backend holds a pointer to this operation
-    std::uint8_t backend_note = 0;  // the backend's own
+    std::uint8_t backend_note = 0;  // for the backend
     /// The buffer: filled by a receive, read by a send.
     std::byte* data = nullptr;
     /// Bytes in the buffer.
     std::size_t size = 0;
-    std::size_t minimum = 1;  // go on until so many bytes are transferred
-    /// Where to connect to; null otherwise.
+    std::size_t minimum = 1;  // continue until this many bytes are transferred
+    /// The address to connect to; null otherwise.
     const socket_address* address = nullptr;
     std::span<datagram> batch;  // `bytes` counts the datagrams of a batch that were sent or received
 
-    // What came of it.
+    // The result.
     /// 0, an error number of the system, or `status_end_of_stream`.
     int status = 0;
-    /// What was moved; datagrams for batches.
+    /// The bytes moved; for batches the datagrams.
     std::size_t bytes = 0;
-    /// The new connection, owned by whoever takes it from here.
+    /// The new connection. The code that takes it owns it.
     descriptor* accepted = nullptr;
 
  private:
@@ -144,7 +144,7 @@ class backend {
     /// "epoll", "uring" and so on.
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
 
-    /// Ties the backend to its context; called once, before anything else.
+    /// Attaches the backend to its context. Called once, before anything else.
     virtual void attach(context& owner) noexcept { owner_ = &owner; }
 
     // Set-up calls: done at once, never waiting, never throwing.
@@ -159,11 +159,11 @@ class backend {
     /// Reads an option, in the option's own unit. @error what the system reports.
     [[nodiscard]] virtual std::expected<int, std::error_code> get_option(descriptor& on,
                                                                          socket_option option) noexcept = 0;
-    /// Where the socket is bound. @error what the system reports.
+    /// The address of the socket. @error what the system reports.
     [[nodiscard]] virtual std::expected<socket_address, std::error_code> local_address(descriptor& on) noexcept = 0;
-    /// Whom the socket is connected to. @error not_connected and what else the system reports.
+    /// The address of the peer. @error not_connected and what else the system reports.
     [[nodiscard]] virtual std::expected<socket_address, std::error_code> remote_address(descriptor& on) noexcept = 0;
-    /// Tells the peer that nothing more will be sent. @error what the system reports.
+    /// Ends the sending direction. @error what the system reports.
     [[nodiscard]] virtual std::error_code shutdown_send(descriptor& on) noexcept = 0;
 
     /// Two sockets that are connected to each other; `kind` is unix_stream or unix_datagram.
@@ -178,7 +178,7 @@ class backend {
     /// is none; then nothing was given up.
     [[nodiscard]] virtual int detach(descriptor& on) noexcept = 0;
 
-    /// Gives the descriptor back. Operations parked on it complete with operation_canceled.
+    /// Closes the descriptor. Operations parked on it complete with operation_canceled.
     virtual void close(descriptor& on) noexcept = 0;
 
     /// Starts an operation. @return true if it completed at once (status, bytes and accepted are set); false if it is
@@ -189,33 +189,33 @@ class backend {
     /// such way; then nothing was sent, and a send that is started may wait.
     [[nodiscard]] virtual bool try_send(operation& /*what*/) noexcept { return false; }
 
-    /// Asks for a parked operation to end. It is completed as canceled, or as whatever it became meanwhile; either now
-    /// or later, but without waiting for a peer.
+    /// Asks a parked operation to end. It completes as canceled or with the result that it reached meanwhile; either
+    /// now or later, but without waiting for a peer.
     virtual void cancel(operation& what) noexcept = 0;
 
-    /// Forgets a parked operation whose frame goes away. Only while the context is torn down, after `tear_down`.
+    /// Forgets a parked operation whose frame is destroyed. Only while the context is destroyed, after `tear_down`.
     virtual void abandon(operation& what) noexcept = 0;
 
     /// Starts a call on a file, to be reported by `file_operation::finished`, from within `wait` or `dispatch_one`.
     /// @return false if this backend has no way of its own for it: then a thread does it.
     [[nodiscard]] virtual bool start_file(file_operation&) noexcept { return false; }
 
-    /// Waits up to `timeout` (zero: not at all; negative: without limit) for events, and deals with the first of them.
+    /// Waits up to `timeout` (zero: not at all; negative: without limit) for events, and handles the first of them.
     virtual void wait(std::chrono::nanoseconds timeout) noexcept = 0;
 
-    /// Deals with one more of the events that `wait` collected. @pre `collected_count() != 0`.
+    /// Handles one more of the events that `wait` collected. @pre `collected_count() != 0`.
     virtual void dispatch_one() noexcept = 0;
 
-    /// Ends a `wait` under way, or the next one that would block. Any thread, and signal handlers.
+    /// Ends a running `wait`, or the next one that would block. Any thread, and signal handlers.
     virtual void wake() noexcept = 0;
 
-    /// Makes sure that nobody writes into the memory of parked operations any more. Called once, before frames are
+    /// Ensures that nothing writes into the memory of parked operations any more. Called once, before frames are
     /// destroyed.
     virtual void tear_down() noexcept = 0;
 
-    /// How many collected events still wait for `dispatch_one`.
+    /// The number of collected events that wait for `dispatch_one`.
     [[nodiscard]] std::size_t collected_count() const noexcept { return collected_count_; }
-    /// How many operations are parked.
+    /// The number of parked operations.
     [[nodiscard]] std::size_t parked_count() const noexcept { return parked_count_; }
 
  protected:

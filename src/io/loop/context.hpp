@@ -30,21 +30,21 @@ namespace corro::io {
 
 class task_scope;
 
-/// How a context is made.
+/// Options of a context.
 struct context_options {
     context_options() noexcept {}  // NOLINT: g++ 12 mistreats aggregate temporaries inside co_await expressions
     explicit context_options(platform& machine) noexcept : on(&machine) {}
 
     /// The machine, and its kernel interface: see io/loop/machine.hpp. Null: `default_platform`.
     platform* on = nullptr;
-    /// How long an idle loop polls before it sleeps. Costs a core, saves the wake-up.
+    /// How long an idle loop polls before it sleeps. Uses a core, saves the wake-up.
     std::chrono::nanoseconds busy_poll{0};
 };
 
 /// One event loop and the tasks that run on it.
 class context {
  public:
-    /// Most resumptions in one turn before I/O and timers get their chance.
+    /// The largest number of resumptions in one turn before I/O and timers.
     static constexpr unsigned ready_batch_max = 256;
     /// What one resumption may complete without suspending while no other task is ready: bytes moved, plus a charge per
     /// operation.
@@ -71,12 +71,12 @@ class context {
     context(const context&) = delete;
     context& operator=(const context&) = delete;
 
-    /// Destroys what is still parked: frames of unfinished tasks are destroyed without being resumed. Streams and other
-    /// objects of this context must be gone, or be owned by those frames.
+    /// Destroys the frames of unfinished tasks without resuming them. Streams and other objects of this context must be
+    /// destroyed before, or those frames must own them.
     ~context();
 
-    /// Runs until no spawned task is left and nobody holds the context, or until `stop`. Rethrows what escaped first
-    /// from a task that was spawned on the context itself; it may be called again afterwards.
+    /// Runs until no spawned task and no `work_guard` is left, or until `stop`. Rethrows the first exception that
+    /// escaped from a task spawned on the context itself; may be called again afterwards.
     void run();
 
     /// Lets `run` return after the current turn. If it is not running, the next `run` returns at once. Any thread.
@@ -84,9 +84,9 @@ class context {
 
     [[nodiscard]] bool running() const noexcept { return running_; }
     [[nodiscard]] std::string_view backend_name() const noexcept { return backend_->name(); }
-    /// Why the context does not stand on what was asked for, in words for a log; empty if it does.
+    /// Why the context does not use the requested kernel interface, for a log; empty if it does.
     [[nodiscard]] const std::string& backend_notice() const noexcept { return backend_notice_; }
-    /// The machine that it runs on.
+    /// The context's platform.
     [[nodiscard]] platform& runs_on() const noexcept { return *platform_; }
     [[nodiscard]] steady_time now() const noexcept { return platform_->now(); }
     [[nodiscard]] std::chrono::system_clock::time_point wall_now() const noexcept { return platform_->wall_now(); }
@@ -130,15 +130,15 @@ class context {
     /// Hands `item` to the context. Any thread, and signal handlers.
     void deliver(remote_item& item) noexcept;
 
-    /// Takes in what was delivered, now. Returns whether there was anything.
+    /// Processes the delivered items now. Returns whether there were any.
     bool take_deliveries() noexcept;
 
     [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
     [[nodiscard]] backend& io() noexcept { return *backend_; }
     [[nodiscard]] bool tearing_down() const noexcept { return tearing_down_; }
 
-    /// Starts a child on its parent's stack. @return false if so many starts are under way that this one belongs into
-    /// the ready queue: then nothing has happened.
+    /// Starts a child on its parent's stack. @return false if too many starts are nested, so that this one must go
+    /// through the ready queue: then nothing has happened.
     [[nodiscard]] bool start_nested(std::coroutine_handle<> child) noexcept {
         if (nested_starts_count_ == nested_starts_max) [[unlikely]]
             return false;
@@ -151,14 +151,14 @@ class context {
     void work_begins() noexcept { ++work_count_; }
     void work_ends() noexcept { --work_count_; }
 
-    /// Runs the loop until `root` has reached its end. @pre not running.
+    /// Runs the loop until `root` has ended. @pre not running.
     void run_until_done(std::coroutine_handle<> root) noexcept;
 
-    /// Does what there is to do now, without waiting: one turn of the loop. For platforms that run several contexts on
-    /// one thread. @pre not running. @return Whether there was anything.
+    /// Runs one turn of the loop without waiting. For platforms that run several contexts on one thread. @pre not
+    /// running. @return Whether there was anything to do.
     bool step() noexcept;
     [[nodiscard]] bool is_stepping() const noexcept { return stepping_; }
-    /// When the next timer fires; `steady_time::max()` without one. @pre `step` has just returned false.
+    /// The time of the next timer; `steady_time::max()` without one. @pre `step` has just returned false.
     [[nodiscard]] steady_time next_due() const noexcept {
         return timers_.empty() ? steady_time::max() : timers_.next_due();
     }
@@ -187,7 +187,7 @@ class context {
     ready_queue after_events_;  // becomes ready once no collected event is left
     std::int64_t inline_credit_ = inline_credit_bytes;
     std::int64_t shared_credit_ = shared_credit_bytes;
-    const descriptor* last_target_ = nullptr;  // of this resumption's last operation; compared, never looked into
+    const descriptor* last_target_ = nullptr;  // of this resumption's last operation; compared, never dereferenced
     operation_kind last_kind_ = operation_kind::receive;
     std::size_t work_count_ = 0;
     unsigned nested_starts_count_ = 0;
@@ -215,7 +215,7 @@ class context {
     remote_item stop_message_{nullptr, &on_stop_message};
 };
 
-/// Keeps `context::run` from returning while no task is there yet, for as long as it lives.
+/// While it exists, `context::run` does not return, even without tasks.
 class work_guard {
  public:
     explicit work_guard(context& held) noexcept : held_(&held) { held.work_begins(); }

@@ -33,10 +33,10 @@ class storage;
 template <class T>
 class task;
 
-/// What `resolve` gives: the addresses of a name.
+/// The result of `resolve`: the addresses of a name.
 using resolved = std::expected<std::vector<endpoint>, std::error_code>;
 
-/// A context that runs beside others: on a thread of its own where the platform has threads.
+/// A context that runs beside others, on its own thread if the platform has threads.
 ///
 /// Threads: the one that made it, except what `where` allows.
 class worker {
@@ -54,8 +54,8 @@ class worker {
     /// @throws std::system_error if the system gives no thread.
     virtual void start(task<void> work) = 0;
 
-    /// Waits until the work has ended. Rethrows what escaped from it. Blocks the calling thread, so the work has to be
-    /// asked to end first. Without work that was started it does nothing.
+    /// Waits until the work has ended and rethrows its exception. Blocks the calling thread, so the caller must ask the
+    /// work to end first. Does nothing without started work.
     virtual void join() = 0;
 
     /// Whether work was started and not joined yet.
@@ -65,11 +65,11 @@ class worker {
 /// A machine, real or simulated. It outlives its contexts.
 class platform {
  public:
-    /// What a context stands on.
+    /// The backend of a context.
     struct made_backend {
         /// Not null.
         std::unique_ptr<backend> own;
-        /// Why it is not the one that was asked for, in words for a log; empty if it is.
+        /// Why it is not the requested one, for a log; empty if it is.
         std::string notice;
     };
 
@@ -78,13 +78,13 @@ class platform {
     platform& operator=(const platform&) = delete;
     virtual ~platform() = default;
 
-    /// Of its backends: "epoll", "uring" and so on.
+    /// The name of its backends: "epoll", "uring" and so on.
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
 
     /// A backend for one context. @throws std::system_error if the kernel refuses (start-up).
     [[nodiscard]] virtual made_backend make_backend() = 0;
 
-    /// The time since some moment in the past, never decreasing.
+    /// The time since some moment in the past; never decreases.
     [[nodiscard]] virtual steady_time now() noexcept = 0;
 
     /// The time of day, which may be set forward and back.
@@ -100,7 +100,7 @@ class platform {
     /// The addresses of `host`, with `port`; see `resolve` in io/net/resolver.hpp, which names the errors.
     [[nodiscard]] virtual task<resolved> look_up(std::string host, std::uint16_t port) = 0;
 
-    /// The disk, for one context.
+    /// Returns the disk for one context.
     /// @param faults  Breaks calls, in tests; outlives the storage and its files. Null for none.
     [[nodiscard]] virtual std::unique_ptr<storage> make_storage(context& on, file_faults* faults) = 0;
 

@@ -23,14 +23,14 @@
 
 namespace corro::io {
 
-/// What a `tick_clock` reads.
+/// The source of a `tick_clock`.
 enum class clock_source : std::uint8_t {
     monotonic,  ///< clock_gettime(CLOCK_MONOTONIC)
     tsc,        ///< the processor's time stamp counter
-    given,      ///< a number that somebody else moves
+    given,      ///< a number that the owner advances
 };
 
-/// What is known about the counter and its rate.
+/// The result of a calibration.
 struct tick_calibration {
     /// What the clock reads.
     clock_source source = clock_source::monotonic;

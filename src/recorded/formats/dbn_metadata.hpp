@@ -18,8 +18,8 @@
 //          | 53 2  width of a symbol (version 1: 22)            2 and 3
 //       61 | 55    reserved, up to offset 108                   all
 //      108      4  size of a schema definition: always 0        all
-//      112         symbols, partial, not found: each a count of 4 bytes and so many symbols
-//                  mappings: a count of 4 bytes; each a symbol, a count of 4 bytes, and so many intervals:
+//      112         symbols, partial, not found: each a count of 4 bytes, then the symbols
+//                  mappings: a count of 4 bytes; each a symbol, a count of 4 bytes, then intervals:
 //                  first day 4 (as the number yyyymmdd), day after the last 4, symbol
 //                  version 3: up to 7 bytes of padding, so that records are aligned
 //

@@ -67,7 +67,7 @@ struct outcome {
     bool book_changed = false;
     domain::reject_reason refused = domain::reject_reason::none;
     domain::quantity_lots filled{};     ///< by this request, as the aggressor
-    domain::quantity_lots open{};       ///< after it
+    domain::quantity_lots open{};       ///< the order's open quantity after the request
     domain::quantity_lots cancelled{};  ///< cancelled by it
     std::vector<fill> fills;            ///< in the order in which the venue reported them; of both sides in an auction
     domain::price_ticks uncross_price{};  ///< of the auction that the request ended, as the feed announced it
