@@ -1,15 +1,15 @@
-# Precompiled headers (CORRO_PRECOMPILE), for whole builds from nothing: ./run. Elsewhere they would hide a missing
-# #include and defeat ccache.
+# Precompiled headers (CORRO_PRECOMPILE), for whole builds from nothing: ./run, and ./test in a new folder. Elsewhere
+# they would hide a missing #include and defeat ccache.
 
-# corro_precompiled(TARGET [CORE]): TARGET's sources begin with the headers that most sources include. The core is
-# compiled without exceptions, so it has a precompiled header of its own.
+# corro_precompiled(TARGET [CORE|TEST]): TARGET's sources begin with the headers that most sources include. The core is
+# compiled without exceptions, and tests include GoogleTest, so each has a precompiled header of its own.
 function(corro_precompiled target)
   if(NOT CORRO_PRECOMPILE)
     return()
   endif()
-  set(kind edge)
-  if(ARGN STREQUAL "CORE")
-    set(kind core)
+  string(TOLOWER "${ARGN}" kind)
+  if(NOT kind)
+    set(kind edge)
   endif()
   set(owner corro_precompiled_${kind})
   if(NOT TARGET ${owner})
@@ -20,8 +20,11 @@ function(corro_precompiled target)
     if(kind STREQUAL core)
       target_compile_options(${owner} PRIVATE -fno-exceptions -fno-rtti)
     endif()
+    if(kind STREQUAL test)
+      target_link_libraries(${owner} PRIVATE GTest::gtest)
+    endif()
   endif()
-  if(kind STREQUAL edge)
+  if(NOT kind STREQUAL core)
     # Its definitions must be the same in all: GCC refuses a precompiled header that was made with others.
     find_package(fmt REQUIRED QUIET)
     target_link_libraries(${owner} PRIVATE fmt::fmt)

@@ -4,8 +4,8 @@
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-# The program by itself leaves this to the compiler, so that its libraries and its own sources share precompiled headers.
-if(NOT CORRO_PROGRAM_ONLY)
+# With precompiled headers this is left to the compiler, so that libraries and programs share them.
+if(NOT CORRO_PRECOMPILE)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()
 

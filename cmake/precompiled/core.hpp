@@ -1,5 +1,5 @@
 // What most sources of the core include (cmake/corro_precompiled.cmake). No source depends on it: each includes what it
-// needs, and every build but the one of ./run is without it.
+// needs.
 #pragma once
 
 #include <algorithm>

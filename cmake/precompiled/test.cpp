@@ -1,0 +1,1 @@
+// Compiles test.hpp once; the layers use the result.
