@@ -5,7 +5,8 @@
 // fields: the facility reads no clock.
 //
 // Layout, in bytes: 0 to 39 are the members below; 40 to 127 are the payload (domain/command_payload.hpp), in which
-// `verdict`, `request`, `is_operator` and `arrival` stand at 60, 64, 94 and 112.
+// `verdict`, `request`, `is_operator` and `arrival` stand at 60, 64, 94 and 112 (except the arrival of a
+// define_instrument).
 // Units: ticks, lots, nanoseconds since the epoch.
 // Source: docs/decisions/0009-typed-commands.md.
 #pragma once
@@ -90,16 +91,38 @@ struct command {
     /// settle_instrument and new_trading_day need it, and a kill_switch that is released or covers another account.
     [[nodiscard]] constexpr bool is_operator() const noexcept { return payload.any.is_operator != 0; }
     constexpr void set_operator(bool is) noexcept { payload.any.is_operator = is ? 1 : 0; }
-    /// In a venue of one partition all zero, or characters of the name of a define_instrument. A partitioned venue
-    /// writes it over these characters; it rejects the command in any case.
-    [[nodiscard]] constexpr const command_arrival& arrival() const noexcept { return payload.any.arrival; }
+    /// In a venue of one partition all zero. A define_instrument is for one partition and has it in other places,
+    /// because its name stands there.
+    [[nodiscard]] constexpr command_arrival arrival() const noexcept {
+        if (kind != command_kind::define_instrument) [[likely]]
+            return payload.any.arrival;
+        const domain::define_instrument& d = payload.define_instrument;
+        command_arrival a;
+        a.number = std::uint64_t{d.arrival_high} << 48U | std::uint64_t{d.arrival_middle} << 32U | d.arrival_low;
+        a.previous_request_plus_1 = d.previous_request_plus_1;
+        return a;
+    }
+    /// @pre `copies` is 0 for a define_instrument (asserted).
     constexpr void set_arrival(std::uint64_t number, std::uint8_t copies) noexcept {
+        if (kind == command_kind::define_instrument) [[unlikely]] {
+            CORRO_ASSERT(copies == 0);
+            payload.define_instrument.arrival_low = static_cast<std::uint32_t>(number);
+            payload.define_instrument.arrival_middle = static_cast<std::uint16_t>(number >> 32U);
+            payload.define_instrument.arrival_high = static_cast<std::uint16_t>(number >> 48U);
+            return;
+        }
         payload.any.arrival.number = number;
         payload.any.arrival.copies = copies;
     }
     /// @param previous  The session's last submitted request; the command's own for a further command of the same
     ///                  request.
+    /// @pre `leg` is 0 for a define_instrument (asserted).
     constexpr void set_request_place(std::uint16_t leg, std::uint32_t previous) noexcept {
+        if (kind == command_kind::define_instrument) [[unlikely]] {
+            CORRO_ASSERT(leg == 0);
+            payload.define_instrument.previous_request_plus_1 = previous + 1;
+            return;
+        }
         payload.any.arrival.leg = leg;
         payload.any.arrival.previous_request_plus_1 = previous + 1;
     }

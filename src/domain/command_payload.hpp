@@ -267,14 +267,15 @@ struct define_instrument {
     instrument_id like{};
     reject_reason verdict = reject_reason::none;
     std::uint8_t legs_count = 0;
-    unused<2> unused_1{};
+    std::uint16_t arrival_high = 0;  ///< the arrival's number, bits 48 to 63; its place belongs to the name
     std::uint32_t request = 0;
-    unused<4> unused_2{};
+    std::uint32_t previous_request_plus_1 = 0;  ///< as in `command_arrival`
     price_nano price_low{};
     price_nano price_high{};
-    unused<6> unused_3{};
+    std::uint32_t arrival_low = 0;     ///< bits 0 to 31
+    std::uint16_t arrival_middle = 0;  ///< bits 32 to 47
     std::uint8_t is_operator = 0;
-    unused<1> unused_4{};
+    unused<1> unused_1{};
     time_ns expiry{};
     symbol name{};  ///< its last 16 characters stand where other kinds have their arrival
 };

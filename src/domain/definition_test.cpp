@@ -155,6 +155,34 @@ TEST(definition, leaves_what_every_command_has_where_it_always_is) {
     EXPECT_EQ(definition_of(c), named("X"));
 }
 
+TEST(definition, has_its_arrival_beside_its_name_and_terms) {
+    definition d = named("TWENTY-FOUR-CHARACTERS-X");
+    d.given = definition_field::all & ~definition_field::option;
+    d.price_low = d.price_high = price_nano{-1};
+    d.expiry = time_ns{-1};
+    d.legs.fill(instrument_id{0xffffffffU});
+    d.legs_count = 4;
+    command c = command_of(d);
+    EXPECT_EQ(c.arrival().number, 0U);
+    EXPECT_FALSE(c.arrival().has_place());
+    c.set_request(0xffffffffU);
+    c.set_operator(true);
+    c.set_arrival(0xf1f2f3f4f5f6f7f8, 0);
+    c.set_request_place(0, 0xe1e2e3e4);
+    EXPECT_EQ(c.arrival().number, 0xf1f2f3f4f5f6f7f8);
+    EXPECT_EQ(c.arrival().copies, 0U);
+    EXPECT_EQ(c.arrival().leg, 0U);
+    EXPECT_EQ(c.arrival().previous_request(), 0xe1e2e3e4U);
+    EXPECT_EQ(definition_of(c), d) << "nothing of the definition is overwritten";
+    EXPECT_EQ(c.request(), 0xffffffffU);
+    EXPECT_TRUE(c.is_operator());
+    EXPECT_EQ(c.verdict(), reject_reason::none);
+    // The definition is not read from it either.
+    c.set_arrival(1, 0);
+    c.set_request_place(0, 0);
+    EXPECT_EQ(definition_of(c), d);
+}
+
 TEST(definition, is_put_together_from_its_events) {
     const instrument made = define_like(calendar(), named("OTHER")).value;
     const definition said = definition_of(made, instrument_id{9});

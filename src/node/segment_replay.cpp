@@ -10,6 +10,26 @@ namespace {
 
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
+/// The arrival of a command in a journal.
+domain::command_arrival arrival_of(const domain::command& c) noexcept {
+    const domain::command_arrival arrival = c.arrival();
+    if (arrival.number != 0 || c.kind != domain::command_kind::define_instrument) [[likely]]
+        return arrival;
+    // Venues that could not define instruments wrote it over the name, and rejected the command.
+    return c.payload.any.arrival;
+}
+
+/// The command with its arrival where `arrival()` reads it.
+domain::command with_arrival(const domain::command& c) noexcept {
+    domain::command same = c;
+    const domain::command_arrival arrival = arrival_of(c);
+    if (arrival.number == c.arrival().number) [[likely]]
+        return same;
+    same.set_arrival(arrival.number, 0);
+    if (arrival.has_place()) same.set_request_place(0, arrival.previous_request());
+    return same;
+}
+
 }  // namespace
 
 segment_replay::segment_replay(std::vector<replayed_segment> segments, answer_merger& merger)
@@ -97,7 +117,7 @@ io::task<void> segment_replay::read_ahead() {
 
 void segment_replay::check_next(std::size_t segment) const {
     const journal_replay& journal = *segments_[segment].journal;
-    if (journal.has_next() && journal.next().arrival().number == 0) {
+    if (journal.has_next() && arrival_of(journal.next()).number == 0) {
         throw recovery_error(journal.directory() +
                              ": a command in this journal was sequenced by a venue of one "
                              "segment; a venue of several must begin with new journals");
@@ -113,7 +133,7 @@ const domain::command* segment_replay::next_of(std::size_t segment) const noexce
 std::uint64_t segment_replay::next_arrival() const noexcept {
     std::uint64_t arrival = none;
     for (std::size_t k = 0; k < segments_.size(); ++k) {
-        if (const domain::command* const next = next_of(k)) arrival = std::min(arrival, next->arrival().number);
+        if (const domain::command* const next = next_of(k)) arrival = std::min(arrival, arrival_of(*next).number);
     }
     return arrival;
 }
@@ -126,8 +146,8 @@ bool segment_replay::replay_arrival(std::uint64_t arrival, replay_listener* witn
     domain::command any;
     for (std::size_t k = 0; k < segments_.size(); ++k) {
         const domain::command* const next = next_of(k);
-        if (next == nullptr || next->arrival().number != arrival) continue;
-        any = *next;
+        if (next == nullptr || arrival_of(*next).number != arrival) continue;
+        any = with_arrival(*next);
         matching_host& host = *segments_[k].into.host;
         segments_[k].journal->replay_next(host);
         merger_.executed(k, executed_command(any, host.emitted_count(), false));
