@@ -67,6 +67,17 @@ function(corro_layer name)
   endif()
 endfunction()
 
+# Tests that compute, and tests that count the allocations of optimised code, are optimised as the libraries are.
+set(CORRO_COMPUTING_TESTS base domain wire matching risk facility facility_reference recorded)
+function(corro_test_settings layer target)
+  if(layer IN_LIST CORRO_COMPUTING_TESTS OR target MATCHES "allocation")
+    corro_precompiled(${target} TEST)
+  else()
+    set_target_properties(${target} PROPERTIES CORRO_UNOPTIMIZED ON)
+    corro_precompiled(${target} QUICK_TEST)
+  endif()
+endfunction()
+
 # corro_tests(LAYER SOURCES... [LIBRARIES ...] [NAME name]): one GoogleTest program per layer; each test is a ctest test.
 function(corro_tests layer)
   if(NOT CORRO_TESTS)
@@ -82,7 +93,7 @@ function(corro_tests layer)
   add_executable(${arg_NAME} ${arg_SOURCES})
   target_link_libraries(${arg_NAME} PRIVATE corro::${layer} ${arg_LIBRARIES} corro_settings GTest::gtest GTest::gtest_main)
   target_compile_definitions(${arg_NAME} PRIVATE CORRO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  corro_precompiled(${arg_NAME} TEST)
+  corro_test_settings(${layer} ${arg_NAME})
   gtest_discover_tests(${arg_NAME} TEST_PREFIX "${layer}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${arg_TIMEOUT})
 endfunction()
@@ -94,7 +105,7 @@ function(corro_test_objects layer name)
   endif()
   add_library(${name} OBJECT ${ARGN})
   target_link_libraries(${name} PRIVATE corro::${layer} corro_settings GTest::gtest)
-  corro_precompiled(${name} TEST)
+  corro_test_settings(${layer} ${name})
 endfunction()
 
 # corro_fuzz(LAYER NAME SOURCE CORPUS [LIBRARIES ...]): a libFuzzer program under CORRO_FUZZ; otherwise a program that

@@ -1,8 +1,9 @@
 # Precompiled headers (CORRO_PRECOMPILE), for whole builds from nothing: ./run, and ./test in a new folder. Elsewhere
 # they would hide a missing #include and defeat ccache.
 
-# corro_precompiled(TARGET [CORE|TEST]): TARGET's sources begin with the headers that most sources include. The core is
-# compiled without exceptions, and tests include GoogleTest, so each has a precompiled header of its own.
+# corro_precompiled(TARGET [CORE|TEST|QUICK_TEST]): TARGET's sources begin with the headers that most sources include.
+# The core is compiled without exceptions, tests include GoogleTest, and quick tests are not optimised, so each of them
+# has a precompiled header of its own.
 function(corro_precompiled target)
   if(NOT CORRO_PRECOMPILE)
     return()
@@ -13,14 +14,18 @@ function(corro_precompiled target)
   endif()
   set(owner corro_precompiled_${kind})
   if(NOT TARGET ${owner})
-    add_library(${owner} OBJECT "${PROJECT_SOURCE_DIR}/cmake/precompiled/${kind}.cpp")
-    target_precompile_headers(${owner} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled/${kind}.hpp")
+    string(REPLACE quick_ "" header ${kind})
+    add_library(${owner} OBJECT "${PROJECT_SOURCE_DIR}/cmake/precompiled/${header}.cpp")
+    target_precompile_headers(${owner} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/precompiled/${header}.hpp")
     target_include_directories(${owner} PRIVATE "${PROJECT_SOURCE_DIR}/src")
     target_link_libraries(${owner} PRIVATE corro_settings)
     if(kind STREQUAL core)
       target_compile_options(${owner} PRIVATE -fno-exceptions -fno-rtti)
     endif()
-    if(kind STREQUAL test)
+    if(kind STREQUAL quick_test)
+      set_target_properties(${owner} PROPERTIES CORRO_UNOPTIMIZED ON)
+    endif()
+    if(header STREQUAL test)
       target_link_libraries(${owner} PRIVATE GTest::gtest)
     endif()
   endif()
