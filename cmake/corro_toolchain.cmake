@@ -48,18 +48,18 @@ if(CORRO_WERROR)
   target_compile_options(corro_settings INTERFACE -Werror)
 endif()
 
+# Tests of the edge are many and wait for most of their time: they are compiled in half the time without optimisation.
+target_compile_options(corro_settings INTERFACE
+  $<$<CONFIG:Debug>:$<IF:$<BOOL:$<TARGET_PROPERTY:CORRO_UNOPTIMIZED>>,-O0,-O1>>)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # Tests of the edge are many and wait for most of their time: they are compiled in half the time without optimisation.
-  target_compile_options(corro_settings INTERFACE
-    $<$<CONFIG:Debug>:$<IF:$<BOOL:$<TARGET_PROPERTY:CORRO_UNOPTIMIZED>>,-O0,-O1>>)
   find_program(CORRO_LLD NAMES ld.lld-19 ld.lld)
   if(CORRO_LLD)
     target_link_options(corro_settings INTERFACE "-fuse-ld=lld")
   endif()
 else()
-  # g++ 12 turns symmetric transfer into a tail call only from -O2 on; below it a loop of immediately complete
-  # awaits would grow the stack. Its coroutine code also warns about its own generated variables.
-  target_compile_options(corro_settings INTERFACE $<$<CONFIG:Debug>:-O2> -fcoroutines
+  # Below -O2, g++ 12 turns symmetric transfer into a tail call only when asked; otherwise a loop of immediately complete
+  # awaits grows the stack. Its coroutine code also warns about its own generated variables.
+  target_compile_options(corro_settings INTERFACE -foptimize-sibling-calls -fcoroutines
     -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict -Wno-dangling-pointer)
 endif()
 
