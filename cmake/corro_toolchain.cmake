@@ -60,7 +60,8 @@ else()
   # Below -O2, g++ 12 turns symmetric transfer into a tail call only when asked; otherwise a loop of immediately complete
   # awaits grows the stack. Its coroutine code also warns about its own generated variables.
   target_compile_options(corro_settings INTERFACE -foptimize-sibling-calls -fcoroutines
-    -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict -Wno-dangling-pointer)
+    -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict -Wno-dangling-pointer
+    -Wno-mismatched-new-delete)
 endif()
 
 set(CMAKE_CXX_FLAGS_RELEASE "${CORRO_RELEASE_FLAGS}")
