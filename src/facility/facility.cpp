@@ -1,5 +1,7 @@
 #include "facility/facility.hpp"
 
+#include <vector>
+
 #include "facility/state_machine.hpp"
 
 namespace corro::facility {
@@ -34,7 +36,7 @@ bool facility::save(base::byte_sink& sink) const noexcept {
 
 void facility::clear() {
     if (!machine_->was_used()) return;
-    const std::span<const domain::instrument> configured = machine_->configured();
+    const std::span<const domain::instrument> configured = machine_->instruments().configured();
     const std::vector<domain::instrument> instruments(configured.begin(), configured.end());
     machine_.reset();  // frees its memory first
     machine_ = std::make_unique<state_machine>(options_, instruments, *consumer_);
@@ -48,24 +50,24 @@ std::error_code facility::load(base::byte_source& source) {
 }
 
 std::span<const domain::instrument> facility::instruments() const noexcept {
-    return machine_->definitions();
+    return machine_->instruments().definitions();
 }
 
 std::span<const domain::instrument> facility::defined() const noexcept {
-    return machine_->definitions().subspan(machine_->configured().size());
+    return machine_->instruments().added();
 }
 
 std::span<const domain::defined_account> facility::defined_accounts() const noexcept {
-    return machine_->defined_accounts();
+    return machine_->accounts_defined();
 }
 
 domain::account_limits facility::limits_of(domain::account_id account) const noexcept {
-    return account.value < options_.accounts_max ? machine_->rules().limits(account) : domain::account_limits();
+    return account.value < options_.accounts_max ? machine_->account_rules().limits(account) : domain::account_limits();
 }
 
 bool facility::was_given_limits(domain::account_id account) const noexcept {
     if (account.value >= options_.accounts_max) return false;
-    return (machine_->rules().account_flags(account) & account_flag::configured) != 0 ||
+    return (machine_->account_rules().flags(account) & risk::account_flag::configured) != 0 ||
            limits_of(account) != domain::account_limits();
 }
 
@@ -80,20 +82,20 @@ snapshot_position facility::position() const noexcept {
 }
 
 domain::top facility::top_of(domain::instrument_id instrument) const noexcept {
-    const std::uint32_t book = machine_->book_of(instrument);
-    if (book == state_machine::none) return {domain::no_price, {}, domain::no_price, {}, {}};
+    const std::uint32_t book = machine_->instruments().book_of(instrument);
+    if (book == instrument_table::none) return {domain::no_price, {}, domain::no_price, {}, {}};
     return machine_->writer().top_of(book);
 }
 
 domain::top facility::implied_top_of(domain::instrument_id instrument) const noexcept {
-    const std::uint32_t book = machine_->book_of(instrument);
-    if (book == state_machine::none) return {domain::no_price, {}, domain::no_price, {}, {}};
+    const std::uint32_t book = machine_->instruments().book_of(instrument);
+    if (book == instrument_table::none) return {domain::no_price, {}, domain::no_price, {}, {}};
     return machine_->implied().said(book);
 }
 
 void facility::visit_book(domain::instrument_id instrument, book_visitor& visitor) const {
-    const std::uint32_t book = machine_->book_of(instrument);
-    if (book == state_machine::none) return;
+    const std::uint32_t book = machine_->instruments().book_of(instrument);
+    if (book == instrument_table::none) return;
     const matching::engine& engine = machine_->engine();
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         domain::price_ticks current = domain::no_price;
@@ -111,24 +113,24 @@ void facility::visit_book(domain::instrument_id instrument, book_visitor& visito
 }
 
 domain::price_summary facility::prices_of(domain::instrument_id instrument) const noexcept {
-    const std::uint32_t book = machine_->book_of(instrument);
-    return book == state_machine::none ? tape_summary{}.prices : machine_->writer().tape(book).prices;
+    const std::uint32_t book = machine_->instruments().book_of(instrument);
+    return book == instrument_table::none ? tape_summary{}.prices : machine_->writer().tape(book).prices;
 }
 
 domain::volume_summary facility::volumes_of(domain::instrument_id instrument) const noexcept {
-    const std::uint32_t book = machine_->book_of(instrument);
-    return book == state_machine::none ? domain::volume_summary{} : machine_->writer().volumes_of(book);
+    const std::uint32_t book = machine_->instruments().book_of(instrument);
+    return book == instrument_table::none ? domain::volume_summary{} : machine_->writer().volumes_of(book);
 }
 
 domain::trading_phase facility::phase_of(domain::instrument_id instrument) const noexcept {
-    const std::uint32_t book = machine_->book_of(instrument);
-    return book == state_machine::none ? domain::trading_phase::closed : machine_->rules().book(book).phase;
+    const std::uint32_t book = machine_->instruments().book_of(instrument);
+    return book == instrument_table::none ? domain::trading_phase::closed : machine_->phases()[book].phase;
 }
 
 std::int64_t facility::position_of(domain::account_id account, domain::instrument_id instrument) const noexcept {
-    const std::uint32_t book = machine_->book_of(instrument);
+    const std::uint32_t book = machine_->instruments().book_of(instrument);
     const std::uint32_t slot =
-        book == state_machine::none ? risk::positions::none : machine_->positions().find(account.value, book);
+        book == instrument_table::none ? risk::positions::none : machine_->positions().find(account.value, book);
     return slot == risk::positions::none ? 0 : machine_->positions()[slot].lots;
 }
 

@@ -14,7 +14,7 @@
 #include "base/test_seed.hpp"
 #include "facility/command_generator.hpp"
 #include "facility/facility.hpp"
-#include "facility/order_directory.hpp"
+#include "facility/orders/order_directory.hpp"
 #include "facility/recorder.hpp"
 #include "risk/positions.hpp"
 

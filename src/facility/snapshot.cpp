@@ -55,22 +55,43 @@ std::uint64_t facility::state_machine::fingerprint() const noexcept {
     hasher.add(options_.orders_max).add(options_.accounts_max).add(options_.positions_max).add(options_.window_bits);
     // A venue that reserves no instruments keeps the fingerprint it had before the option existed.
     if (options_.instruments_reserved != 0) hasher.add(options_.instruments_reserved);
-    for (const domain::instrument& i : std::span(instruments_).first(configured().size())) domain::add_to(hasher, i);
+    for (const domain::instrument& i : instruments_.all().first(instruments_.configured().size()))
+        domain::add_to(hasher, i);
     return hasher.value();
 }
 
 /// Does not repeat what the header states about the last command.
 void facility::state_machine::transfer(base::archive& a) noexcept {
-    static_assert(sizeof(state_machine) == 7 * sizeof(instruments_) + sizeof engine_ + sizeof orders_ +
-                                               sizeof positions_ + sizeof quotes_ + sizeof exposures_ + sizeof rules_ +
-                                               sizeof strategies_ + sizeof implied_ + sizeof writer_ + 4 * 8 +
-                                               sizeof options_ + sizeof last_query_ + 8,
-                  "transfer every new member that must survive, then correct the size here");
-    if (options_.instruments_reserved != 0) transfer_definitions(a);
+    static_assert(sizeof(state_machine) ==
+                      sizeof options_ + sizeof instruments_ + sizeof engine_ + sizeof orders_ + sizeof positions_ +
+                          sizeof quotes_ + sizeof exposures_ + sizeof account_rules_ + sizeof phases_ +
+                          sizeof strategies_ + sizeof implied_ + sizeof account_definitions_ + sizeof writer_ + 3 * 8 +
+                          sizeof rejections_ + sizeof lookup_ + sizeof limits_ + sizeof matcher_ + sizeof protection_ +
+                          sizeof phase_changes_ + sizeof stops_ + sizeof schedule_ + sizeof settlement_ +
+                          sizeof entry_ + sizeof amending_ + sizeof cancels_ + sizeof quoting_ + sizeof requests_ +
+                          sizeof controls_ + sizeof definitions_,
+                  "transfer every new table that must survive, then add it here");
+    if (options_.instruments_reserved != 0) definitions_.transfer(a);
     if (a.failed()) return;
     positions_.transfer(a);
     engine_.transfer(a);
     if (a.failed()) return;
+    transfer_orders(a);
+    quotes_.transfer(a);
+    exposures_.transfer(a);
+    phases_.transfer(a);
+    account_rules_.transfer(a);
+    phases_.transfer_next_resume(a);
+    writer_.transfer(a);
+    if (!a.loads()) return;
+    writer_.watch(phases_.is_any_collecting());
+    for (std::uint32_t book = 0; book < instruments_.count(); ++book) {
+        implied_.set_matching(book, phases_.is_continuous(book));
+    }
+    matcher_.restore_implied_tops();
+}
+
+void facility::state_machine::transfer_orders(base::archive& a) noexcept {
     orders_.transfer(a);
     std::size_t expiring = 0;
     engine_.for_each_open([&](std::uint32_t slot) {
@@ -83,30 +104,22 @@ void facility::state_machine::transfer(base::archive& a) noexcept {
         ++expiring;
     });
     a.require(expiring == orders_.expiries().size());
-    quotes_.transfer(a);
-    exposures_.transfer(a);
-    rules_.transfer(a);
-    a.value(next_resume_);
-    writer_.transfer(a);
-    if (!a.loads()) return;
-    writer_.watch(rules_.is_any_collecting());
-    restore_implied_tops();
 }
 
 bool facility::state_machine::save(base::byte_sink& sink) const noexcept {
-    snapshot_header header{
-        .mark = snapshot_header::mark_of_a_snapshot,
-        .version = accounts_.empty() ? snapshot_header::version_of_plain : snapshot_header::version_of_accounts,
-        .fingerprint = fingerprint(),
-        .sequence = sequence_.value,
-        .time = now_.value,
-        .state_hash = state_hash()};
+    snapshot_header header{.mark = snapshot_header::mark_of_a_snapshot,
+                           .version = account_definitions_.all().empty() ? snapshot_header::version_of_plain
+                                                                         : snapshot_header::version_of_accounts,
+                           .fingerprint = fingerprint(),
+                           .sequence = sequence_.value,
+                           .time = now_.value,
+                           .state_hash = state_hash()};
     header.crc = header.computed_crc();
     if (!sink.write(std::as_bytes(std::span{&header, 1}))) return false;
     base::archive a(sink);
     // Saving changes nothing, so one function serves both directions.
     const_cast<state_machine*>(this)->transfer(a);
-    if (!accounts_.empty()) const_cast<state_machine*>(this)->transfer_accounts(a);
+    if (!account_definitions_.all().empty()) const_cast<state_machine*>(this)->account_definitions_.transfer(a);
     return a.finish();
 }
 
@@ -118,7 +131,7 @@ std::error_code facility::state_machine::load(base::byte_source& source) noexcep
     was_used_ = true;
     base::archive a(source);
     transfer(a);
-    if (header.version == snapshot_header::version_of_accounts) transfer_accounts(a);
+    if (header.version == snapshot_header::version_of_accounts) account_definitions_.transfer(a);
     if (!a.finish()) {
         return a.status() == base::archive::state::ended ? snapshot_errc::truncated : snapshot_errc::damaged;
     }

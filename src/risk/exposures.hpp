@@ -8,6 +8,7 @@
 // Cost: allocates at construction only; O(1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

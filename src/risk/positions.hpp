@@ -9,8 +9,8 @@
 // Cost: allocates at construction only; O(1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "base/archive.hpp"

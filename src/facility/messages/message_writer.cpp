@@ -1,0 +1,98 @@
+// Messages of rare commands, whose speed does not matter.
+
+#include "facility/messages/message_writer.hpp"
+
+namespace corro::facility {
+
+void message_writer::protection_changed(const quote_protection& p, domain::account_id account,
+                                        domain::session_id session, domain::reject_reason reason,
+                                        bool answers) noexcept {
+    buffer_
+        .append(domain::event_kind::protection_changed, {}, domain::side::buy, reason,
+                answers ? domain::event_flag::last_of_request : std::uint8_t{0})
+        .protection = {p.fills,
+                       p.fills_max,
+                       domain::volume_lots{p.lots},
+                       domain::quantity_lots{p.quantity_max},
+                       p.window_ms,
+                       account,
+                       session,
+                       session == command_->session ? command_->request() : 0,
+                       {}};
+}
+
+void message_writer::request_done(domain::instrument_id instrument, domain::account_id account) noexcept {
+    buffer_
+        .append(domain::event_kind::request_done, instrument, domain::side::buy, domain::reject_reason::none,
+                domain::event_flag::last_of_request)
+        .order = {{}, {}, domain::no_price, {}, account, command_->session, command_->request()};
+}
+
+void message_writer::numbers_reset(domain::time_ns day_begin) noexcept {
+    domain::numbers_reset reset;
+    reset.day_begin = day_begin;
+    reset.account = command_->account;
+    reset.session = command_->session;
+    buffer_
+        .append(domain::event_kind::session_numbers_reset, {}, domain::side::buy, domain::reject_reason::none,
+                domain::event_flag::last_of_request)
+        .numbers_reset = reset;
+}
+
+void message_writer::phase_changed(std::uint32_t book, domain::trading_phase phase, std::int64_t resume_time,
+                                   domain::reject_reason reason) noexcept {
+    buffer_.append(domain::event_kind::phase_changed, ids_[book], domain::side::buy, reason).phase = {
+        phase, {}, domain::time_ns{resume_time}, {}};
+}
+
+void message_writer::auction(domain::event_kind kind, std::uint32_t book, const matching::equilibrium& e) noexcept {
+    buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(kind),
+                  domain::auction_state{e.price, domain::volume_lots{e.volume}, e.imbalance, {}});
+}
+
+void message_writer::position_settled(std::uint32_t book, std::uint32_t account, std::int64_t lots,
+                                      domain::price_ticks price) noexcept {
+    std::uint64_t left = static_cast<std::uint64_t>(lots < 0 ? -lots : lots);
+    while (left != 0) {
+        const auto now =
+            static_cast<std::uint32_t>(left < domain::order_quantity_lots_max ? left : domain::order_quantity_lots_max);
+        left -= now;
+        buffer_.write(
+            scope_word(ids_[book], lots > 0 ? domain::side::sell : domain::side::buy),
+            kind_word(domain::event_kind::trade_capture, domain::reject_reason::instrument_settled),
+            domain::capture{
+                {}, {}, price, domain::quantity_lots{now}, domain::account_id{account}, command_->session, 0});
+    }
+}
+
+void message_writer::instrument_settled(std::uint32_t book, domain::price_ticks price,
+                                        std::uint64_t open_interest) noexcept {
+    buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(domain::event_kind::instrument_settled),
+                  domain::settlement{price, domain::volume_lots{open_interest}, {}});
+}
+
+void message_writer::status(std::uint32_t slot, std::uint8_t flags) noexcept {
+    const matching::level_state level = engine_.level_of(slot);
+    const order_record& r = orders_[slot];
+    buffer_.append(domain::event_kind::order_status, ids_[level.book], r.side, domain::reject_reason::none, flags)
+        .order = {engine_.id_of(slot),
+                  r.client_order,
+                  level.is_waiting ? orders_.waiting(slot).limit : level.price,
+                  domain::quantity_lots{engine_.order_at(slot).total()},
+                  r.account,
+                  command_->session,
+                  command_->request()};
+}
+
+void message_writer::begin_day(std::uint32_t book) noexcept {
+    tape_summary& tape = tapes_[book];
+    tape = {.prices = {tape.prices.last, domain::no_price, domain::no_price, domain::no_price, {}}};
+    const std::uint64_t scope = scope_word(ids_[book], domain::side::buy);
+    event_buffer::run out = buffer_.open(2);
+    if (tape.prices.last != domain::no_price)
+        out.write(scope, kind_word(domain::event_kind::price_update), tape.prices);
+    out.write(scope, kind_word(domain::event_kind::statistics), volumes_of(book));
+    buffer_.close(out);
+}
+
+}  // namespace corro::facility

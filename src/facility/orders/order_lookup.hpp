@@ -1,0 +1,53 @@
+// Finds the order that a command names, and prefetches the orders of coming commands.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "domain/command.hpp"
+#include "domain/prefetch_hint.hpp"
+#include "domain/reject_reason.hpp"
+#include "domain/types.hpp"
+#include "facility/orders/order_directory.hpp"
+#include "matching/engine.hpp"
+
+namespace corro::facility {
+
+class order_lookup {
+ public:
+    static constexpr std::uint32_t none = 0xffffffffU;
+    /// The slot of an order, or a reject reason.
+    struct result {
+        std::uint32_t slot = none;
+        domain::reject_reason reason = domain::reject_reason::none;
+    };
+
+    order_lookup(const matching::engine& engine, const order_directory& orders) : engine_(engine), orders_(orders) {}
+
+    /// The open order that a command names by its id or, without one, by a request or by its `client_order`.
+    [[nodiscard]] result find(const domain::command& c, domain::order_id order,
+                              std::uint32_t target_request) const noexcept {
+        return order.value != 0 ? find_by_id(c, order) : find_by_name(c, target_request);
+    }
+    /// facility::expect.
+    void prefetch(std::span<domain::prefetch_hint> coming) const noexcept;
+
+ private:
+    [[nodiscard]] result find_by_id(const domain::command& c, domain::order_id order) const noexcept {
+        using domain::reject_reason;
+        if (!engine_.is_open(order)) {
+            return {none, engine_.was_issued(order) ? reject_reason::order_not_open : reject_reason::unknown_order};
+        }
+        const std::uint32_t slot = matching::engine::slot_of(order);
+        const order_record& record = orders_[slot];
+        if (record.account != c.account) return {none, reject_reason::unknown_order};
+        if ((record.flags & quote_mark) != 0) return {none, reject_reason::order_is_quote};
+        return {slot, reject_reason::none};
+    }
+    [[nodiscard]] result find_by_name(const domain::command& c, std::uint32_t target_request) const noexcept;
+
+    const matching::engine& engine_;
+    const order_directory& orders_;
+};
+
+}  // namespace corro::facility
