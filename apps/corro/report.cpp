@@ -22,7 +22,7 @@ void print_order_entry(const node::latency_tables& latencies, const gateway::gat
         g.logons, g.logons_refused, g.sessions_now, g.connections_refused, g.protocol_errors, g.idle_cut, g.slow_cut);
 }
 
-void print_feed(const market_data::distributor_statistics& f) {
+void print_feed(const node::market_data_statistics& f) {
     fmt::print("feed         {} messages, {} bytes; {} logins, {} rejected, {} snapshots, {} too slow\n", f.messages,
                f.bytes, f.logins, f.logins_rejected, f.snapshots, f.slow_cut);
 }
@@ -44,7 +44,7 @@ void print_segments_report(const node::segmented_exchange& exchange, bool at_res
     for (std::size_t k = 0; k < exchange.segments_count(); ++k) {
         const node::segment& s = exchange.at(k);
         fmt::print("segment {}\n", s.name());
-        print_feed(s.feed.distributor().statistics());
+        print_feed(s.feed.statistics());
         if (!at_rest) continue;  // another thread may still run the facility
         fmt::print("sequenced    {} commands, state hash {:016x}\n", s.host.sequence(), s.host.state().state_hash());
     }

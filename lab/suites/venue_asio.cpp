@@ -13,12 +13,11 @@
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/nonce.hpp"
-#include "io/loop/context.hpp"
 #include "io/loop/machine.hpp"
 #include "lab/child_process.hpp"
 #include "lab/suites/asio_handlers.hpp"
 #include "lab/suites/venue_suite.hpp"
-#include "market_data/distributor.hpp"
+#include "market_data/feed_publisher.hpp"
 #include "node/latency_tables.hpp"
 #include "node/matching_host.hpp"
 #include "node/order_entry_side.hpp"
@@ -131,8 +130,7 @@ class venue final : private node::event_outlet {
           batched_(batched),
           answers_(sessions_of(accounts_, c), node::answer_options_of(c)),
           host_(node::facility_options_of(c, io::default_platform()), c.instruments, lab::clock(), *this),
-          unused_(io::context_options(io::epoll_platform())),
-          distributor_(unused_, distributor_options_of(c), c.instruments),
+          publisher_(feed_options_of(c), c.instruments),
           sessions_(accounts_.sessions_count() + 1),
           countdown_from_(c.timing_sample_every),
           orders_(on.get_executor(), net::ip::tcp::endpoint(net::ip::address_v4::loopback(), 0)),
@@ -180,8 +178,8 @@ class venue final : private node::event_outlet {
     [[nodiscard]] const gateway::answer_log& answers() const noexcept { return answers_; }
 
  private:
-    static market_data::distributor_options distributor_options_of(const node::configuration& c) {
-        market_data::distributor_options options;
+    static market_data::feed_options feed_options_of(const node::configuration& c) {
+        market_data::feed_options options;
         options.touch = c.touch;
         return options;
     }
@@ -193,7 +191,7 @@ class venue final : private node::event_outlet {
     std::size_t accept(std::span<const domain::event> events) noexcept override {
         for (const domain::event& event : events) {
             if (domain::is_public(event.kind)) {
-                distributor_.publish(event);
+                publisher_.publish(event);
                 continue;
             }
             const domain::session_id id = domain::session_of(event);
@@ -224,7 +222,7 @@ class venue final : private node::event_outlet {
             verify_ok(error, "accepting");
             socket.non_blocking(true);
             socket.set_option(net::ip::tcp::no_delay(true));
-            subscribers_.push_back(std::make_unique<subscriber>(distributor_.log(), std::move(socket)));
+            subscribers_.push_back(std::make_unique<subscriber>(publisher_.log(), std::move(socket)));
             subscribers_.back()->start();
             accept_feed();
         });
@@ -238,8 +236,7 @@ class venue final : private node::event_outlet {
     gateway::account_directory accounts_;
     gateway::answer_log answers_;
     node::matching_host host_;
-    io::context unused_;  ///< nothing runs on it: the distributor wants to know one
-    market_data::distributor distributor_;
+    market_data::feed_publisher publisher_;
     node::latency_tables latencies_;
     std::vector<session*> sessions_;  ///< by session id
     std::vector<session*> pending_;

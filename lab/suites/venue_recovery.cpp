@@ -63,7 +63,7 @@ class rehearsal final : private node::event_outlet {
     }
 
     io::task<> write_all(std::uint64_t count) {
-        const node::venue_parts parts{&host_, &answers_, &feed_.distributor(), feed_.lines()};
+        const node::venue_parts parts{&host_, &answers_, &feed_.publisher(), feed_.lines()};
         co_await journal_.recover(parts);
         live_ = true;
         const auto last_requests = host_.last_requests().subspan(account_.first_session.value, requests_.size());

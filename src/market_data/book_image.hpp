@@ -1,5 +1,5 @@
 // The public book of one instrument, rebuilt from its market data: every order in priority order, every level, the last
-// prices. The distributor has one per instrument to serve snapshots; clients have one to follow the feed.
+// prices. The publisher of a feed has one per instrument; clients have one to follow the feed.
 //
 // It checks every incremental: one that contradicts the image is reported, so that a gap is noticed.
 //

@@ -1,4 +1,4 @@
-// Limits of the market-data distributor.
+// Limits of the publisher of market data and of its subscribers.
 #pragma once
 
 #include <chrono>

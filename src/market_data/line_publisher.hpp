@@ -3,7 +3,7 @@
 // The messages are those of the TCP feed with the same numbers, from the same log: a packet is built once and sent on
 // every line. A receiver joins by snapshot, requests missing packets, and falls back to the TCP feed.
 //
-// Threads: one context, the distributor's.
+// Threads: one context, the publisher's.
 // Limits:  market_data/limits.hpp. A request of twenty bytes is answered with up to retransmission_packets_max packets,
 //          to the address of its claimed sender. So the answers are limited for each address and in total, and
 //          addresses beyond the local network get none unless the options permit it.
@@ -27,6 +27,7 @@
 #include "io/net/udp.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
+#include "market_data/feed_follower.hpp"
 #include "market_data/feed_log.hpp"
 #include "market_data/limits.hpp"
 #include "wire/mold_udp64.hpp"
@@ -66,7 +67,7 @@ struct line_publisher_statistics {
 /// Whether an address is not routed publicly: of this machine, of a private network, or link-local.
 [[nodiscard]] bool is_local_address(const io::endpoint& e) noexcept;
 
-class line_publisher {
+class line_publisher final : public feed_follower {
  public:
     /// Opens the sockets.
     /// @param log  Must outlive the publisher.
@@ -82,7 +83,7 @@ class line_publisher {
     [[nodiscard]] io::task<void> run();
 
     /// Starts sending the published messages. To be called once per batch of events.
-    void flush() noexcept { more_.set(); }
+    void flush() noexcept override { more_.set(); }
 
     /// Skips the messages that are already in the log: an earlier run of the venue has sent them. Receivers can request
     /// them.
@@ -90,7 +91,7 @@ class line_publisher {
     void begin_at_end() noexcept;
 
     /// Ends `run`.
-    void close() noexcept;
+    void close() noexcept override;
 
     /// The address for requests; nothing without one.
     [[nodiscard]] std::optional<io::endpoint> retransmission_endpoint() const noexcept;

@@ -1,73 +1,77 @@
-// A connection of the distributor, and its packets.
+// One connection to the market data, whatever its stream and its protocol: its phase, and what the venue does to it.
 //
-// Not part of the distributor's interface.
+// Threads: one context.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <utility>
 
 #include "base/assert.hpp"
 #include "io/net/admission.hpp"
-#include "io/net/tcp.hpp"
-#include "io/sync/event.hpp"
 #include "io/task/scope.hpp"
-#include "market_data/distributor.hpp"
-#include "market_data/limits.hpp"
-#include "wire/soup_bin_tcp.hpp"
 
 namespace corro::market_data {
 
-namespace soup = wire::soup_bin_tcp;
-
-/// A snapshot being sent.
-class snapshot_guest final : public io::admission::guest {
-    void evict() noexcept override {
-        CORRO_ASSERT(false, "a snapshot's guest is settled from the beginning and cannot be evicted");
-    }
+/// Only goes forward, in this order; a subscriber is in at most one of the last three.
+enum class subscriber_phase : std::uint8_t {
+    logging_in,   ///< its login was not accepted yet
+    turned_away,  ///< its login was not accepted and will not be
+    active,       ///< it gets messages
+    finishing,    ///< ended by the venue, or complete: it gets the rest and the end of the session
+    logged_out,   ///< ended at its request: it gets nothing more
+    cut,          ///< ended because it failed, was silent or too slow: it gets nothing more
 };
 
-struct distributor::subscriber final : io::admission::guest {
-    explicit subscriber(io::tcp_stream s) : stream(std::move(s)) {}
+class subscriber : public io::admission::guest {
+ public:
+    [[nodiscard]] subscriber_phase phase() const noexcept { return phase_; }
+    [[nodiscard]] bool is_active() const noexcept { return phase_ == subscriber_phase::active; }
+    /// Whether its login was accepted.
+    [[nodiscard]] bool was_accepted() const noexcept { return phase_ >= subscriber_phase::active; }
 
+    /// Its login is accepted. @pre It is logging in (asserted).
+    void accept() noexcept {
+        CORRO_ASSERT(phase_ == subscriber_phase::logging_in, "only a subscriber that logs in can be accepted");
+        phase_ = subscriber_phase::active;
+    }
+    /// Its login is not accepted. What is being sent to it may still leave. @pre It is logging in (asserted).
+    void turn_away() noexcept {
+        CORRO_ASSERT(phase_ == subscriber_phase::logging_in, "only a subscriber that logs in can be turned away");
+        phase_ = subscriber_phase::turned_away;
+    }
+    /// The venue ends it, or it has got everything: it gets the rest and the end of the session.
+    void end() noexcept { leave_for(subscriber_phase::finishing); }
+    /// It has logged out.
+    void log_out() noexcept { leave_for(subscriber_phase::logged_out); }
+    /// Ends it at once: nothing more is sent.
+    void cut() noexcept { leave_for(subscriber_phase::cut); }
+
+    /// The tasks of its current phase, which its end stops; nullptr between two phases.
+    /// @pre It is logging in or active, unless nullptr (asserted).
+    void run_in(io::task_scope* scope) noexcept {
+        CORRO_ASSERT(scope == nullptr || phase_ == subscriber_phase::logging_in || is_active(),
+                     "a subscriber that has ended needs no more tasks");
+        scope_ = scope;
+    }
+
+ protected:
+    subscriber() noexcept = default;
+    ~subscriber() override = default;
+
+ private:
     // Only before its login.
-    void evict() noexcept override {
-        cut = true;
-        ended = true;
-        if (scope != nullptr) scope->request_stop();
+    void evict() noexcept override { end(); }
+    // Each end stops the tasks. Only a cut changes how a subscriber ends that is ending already.
+    void leave_for(subscriber_phase next) noexcept {
+        if (phase_ == subscriber_phase::logging_in) {
+            phase_ = subscriber_phase::turned_away;
+        } else if (is_active() || (next == subscriber_phase::cut && was_accepted())) {
+            phase_ = next;
+        }
+        if (scope_ != nullptr) scope_->request_stop();
     }
 
-    io::tcp_stream stream;
-    snapshot_guest snapshot_place;    ///< admitted while a snapshot is sent
-    io::auto_event more;              ///< messages or packets wait to be sent
-    io::task_scope* scope = nullptr;  ///< of the current phase
-    std::uint64_t position = 0;       ///< of the first unsent byte of the feed
-    bool logged_in = false;
-    bool follows_feed = false;  ///< whether `position` is valid
-    bool idle = false;          ///< whether it waits for `more`
-    bool ended = false;
-    bool cut = false;         ///< ended by the distributor: nothing more may be sent
-    bool logged_out = false;  ///< ended by the subscriber's logout
-    bool sent = false;        ///< a packet was sent since the last check
-    bool heard = false;
-    bool heartbeat_due = false;
-    std::size_t input_end = 0;
-    std::array<std::byte, input_buffer_bytes> input;  // deliberately not initialised
+    io::task_scope* scope_ = nullptr;
+    subscriber_phase phase_ = subscriber_phase::logging_in;
 };
-
-template <class Packet>
-[[nodiscard]] std::span<const std::byte> encoded(const Packet& packet, std::span<std::byte> into) {
-    const auto size = soup::encode(packet, into);
-    CORRO_ASSERT(size.has_value(), "the distributor's own packets must be valid");
-    return into.first(*size);
-}
-
-[[nodiscard]] inline std::span<const std::byte> encoded(soup::packet_type type, std::span<std::byte> into) {
-    const auto size = soup::encode(type, {}, into);
-    CORRO_ASSERT(size.has_value(), "the distributor's own packets must be valid");
-    return into.first(*size);
-}
 
 }  // namespace corro::market_data

@@ -92,14 +92,14 @@ io::task<void> distributor_role::join() {
         if (stopped) co_return;
     }
     if (closing_) co_return;
-    feed_.distributor().begin_at(upstream_->next_sequence(), upstream_->last_command());
-    feed_.distributor().begin_definition(upstream_->begun_definition());
+    feed_.publisher().begin_at(upstream_->next_sequence(), upstream_->last_command());
+    feed_.publisher().begin_definition(upstream_->begun_definition());
     bool same_instruments = true;
     upstream_->instruments().for_each([&](const domain::instrument& i) {
         // An instrument that an operator has defined; terms that are not in the feed are not needed here.
-        const bool is_defined = defines_ && feed_.distributor().book(i.id) == nullptr;
-        if (is_defined) feed_.distributor().define(i);
-        same_instruments = feed_.distributor().adopt(i.id, *upstream_->book(i.id)) && same_instruments;
+        const bool is_defined = defines_ && feed_.publisher().book(i.id) == nullptr;
+        if (is_defined) feed_.publisher().define(i);
+        same_instruments = feed_.publisher().adopt(i.id, *upstream_->book(i.id)) && same_instruments;
     });
     if (!same_instruments) {
         failure_ = "the venue has instruments that are not configured here";

@@ -46,7 +46,7 @@ class distributor_role {
 
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_.feed_endpoint(); }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return feed_.snapshot_endpoint(); }
-    [[nodiscard]] const market_data::distributor& distributor() const noexcept { return feed_.distributor(); }
+    [[nodiscard]] const market_data::feed_publisher& publisher() const noexcept { return feed_.publisher(); }
     /// Nothing without a metrics port.
     [[nodiscard]] std::optional<io::endpoint> metrics_endpoint() const noexcept { return metrics_endpoint_; }
     /// Why the feed ended by itself; empty otherwise.

@@ -130,7 +130,7 @@ bool exchange::take(const domain::command& command) noexcept {
 // Inline: the prefetch works because the host runs on this thread.
 void exchange::expect(std::span<domain::prefetch_hint> coming) noexcept {
     host_.state().expect(coming);
-    feed_.distributor().expect(coming);
+    feed_.publisher().prefetch(coming);
 }
 
 void exchange::execute(domain::command& command) noexcept {

@@ -93,17 +93,15 @@ class exchange final : private gateway::command_consumer, private gateway::admin
     [[nodiscard]] const gateway::gateway_statistics& gateway_statistics() const noexcept {
         return orders_.statistics();
     }
-    [[nodiscard]] const market_data::distributor_statistics& feed_statistics() const noexcept {
-        return feed_.distributor().statistics();
-    }
+    [[nodiscard]] market_data_statistics feed_statistics() const noexcept { return feed_.statistics(); }
     /// nullptr when no lines are configured.
     [[nodiscard]] const market_data::line_publisher_statistics* line_statistics() const noexcept {
         return feed_.lines() == nullptr ? nullptr : &feed_.lines()->statistics();
     }
     /// The number of the feed's next message.
-    [[nodiscard]] std::uint64_t feed_next_sequence() const noexcept { return feed_.distributor().next_sequence(); }
+    [[nodiscard]] std::uint64_t feed_next_sequence() const noexcept { return feed_.publisher().next_sequence(); }
     [[nodiscard]] const market_data::book_image* book(domain::instrument_id id) const noexcept {
-        return feed_.distributor().book(id);
+        return feed_.publisher().book(id);
     }
     /// nullptr without a journal. When split it belongs to the facility's thread while `run` runs.
     [[nodiscard]] const host_journal* journal() const noexcept { return journal_.get(); }
@@ -115,7 +113,7 @@ class exchange final : private gateway::command_consumer, private gateway::admin
 
  private:
     [[nodiscard]] venue_parts parts() noexcept {
-        return {&host_, &orders_.answers(), &feed_.distributor(), feed_.lines()};
+        return {&host_, &orders_.answers(), &feed_.publisher(), feed_.lines()};
     }
     bool take(const domain::command& command) noexcept override;
     void expect(std::span<domain::prefetch_hint> coming) noexcept override;

@@ -99,9 +99,7 @@ class facility_role final : private command_outlet {
     /// Commands sequenced so far. When split, to be called only while no request is outstanding, as is the hash.
     [[nodiscard]] std::uint64_t commands_count() const noexcept { return host_.sequence(); }
     [[nodiscard]] std::uint64_t state_hash() const { return host_.state().state_hash(); }
-    [[nodiscard]] const market_data::distributor_statistics& feed_statistics() const noexcept {
-        return feed_.distributor().statistics();
-    }
+    [[nodiscard]] market_data_statistics feed_statistics() const noexcept { return feed_.statistics(); }
     /// Cancels for sessions whose gateway died, or that did not log on again after a start.
     [[nodiscard]] std::uint64_t cancels_executed() const noexcept { return cancels_executed_; }
 
@@ -139,7 +137,7 @@ class facility_role final : private command_outlet {
         bool is_waited_for = false;  ///< by the gateway's link
     };
 
-    [[nodiscard]] venue_parts parts() noexcept { return {&host_, &answers_, &feed_.distributor(), feed_.lines()}; }
+    [[nodiscard]] venue_parts parts() noexcept { return {&host_, &answers_, &feed_.publisher(), feed_.lines()}; }
     std::size_t accept(std::span<const domain::event> events) noexcept override;
     void executed(const executed_command& what) override;
     // Answers to a slow gateway wait in its channel, or end the link.

@@ -20,7 +20,7 @@ class offline_venue final : private event_outlet {
  public:
     offline_venue(io::context& context, const configuration& c)
         : answers_(c),
-          feed_(context, offline_feed_options(c), c.instruments),
+          feed_(offline_feed_options(), c.instruments),
           host_(facility_options_of(c, context.runs_on()), c.instruments, context.runs_on().ticks(), *this) {
         host_.throttle(throttle_options_of(c), answers_.sessions_count());
     }
@@ -40,7 +40,7 @@ class offline_venue final : private event_outlet {
     }
 
     offline_answer_log answers_;
-    market_data::distributor feed_;
+    market_data::feed_publisher feed_;
     matching_host host_;
 };
 

@@ -12,7 +12,7 @@
 #include "io/loop/yield.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
-#include "market_data/distributor.hpp"
+#include "market_data/feed_publisher.hpp"
 #include "node/event_outlet.hpp"
 #include "node/host_journal.hpp"
 #include "node/matching_host.hpp"
@@ -69,7 +69,7 @@ TEST(journal_snapshots, wait_in_mode_none_until_what_counts_as_durable_is_writte
     io::context context;
     const io::tick_clock clock;
     nobody outlet;
-    market_data::distributor feed(context, market_data::distributor_options(), c.instruments);
+    market_data::feed_publisher feed(market_data::feed_options(), c.instruments);
     gateway::answer_log answers(1);
     matching_host host(facility_options_of(c, io::default_platform()), c.instruments, clock, outlet);
     host.throttle(throttle_options_of(c), 1);

@@ -10,13 +10,18 @@
 namespace corro::node {
 namespace {
 
-market_data::distributor_options options_of(const configuration& c, io::platform& on, telemetry::producer* log) {
-    market_data::distributor_options options;
-    options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
+market_data::feed_options feed_options_of(const configuration& c, io::platform& on) {
+    market_data::feed_options options;
     options.feed_log_bytes = c.feed_log_bytes;
     options.touch = c.touch;
-    options.depth_levels = c.depth_levels;
     options.hash_key = random_hash_key(on);
+    return options;
+}
+
+market_data::subscriber_options subscriber_options_of(const configuration& c, telemetry::producer* log) {
+    market_data::subscriber_options options;
+    options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
+    options.depth_levels = c.depth_levels;
     options.conflation_interval = c.conflation_interval;
     options.log = log;
     return options;
@@ -40,8 +45,10 @@ std::unique_ptr<market_data::line_publisher> open_lines(io::context& context, co
 
 market_data_side::market_data_side(io::context& context, const configuration& c, telemetry::producer* log)
     : context_(context),
-      distributor_(context, options_of(c, context.runs_on(), log), c.instruments),
-      lines_(open_lines(context, c, distributor_.log())) {
+      publisher_(feed_options_of(c, context.runs_on()), c.instruments),
+      subscribers_(context, subscriber_options_of(c, log), publisher_),
+      lines_(open_lines(context, c, publisher_.log())) {
+    if (lines_ != nullptr) publisher_.follow(*lines_);
     for (const domain::instrument& i : c.instruments) note_phase(i.id, domain::trading_phase::continuous);
 }
 
@@ -71,16 +78,15 @@ void market_data_side::take_phases(const facility::facility& state) {
 
 io::task<void> market_data_side::run() {
     io::task_scope publishing(context_);
-    publishing.spawn(distributor_.serve_feed(std::move(feed_)));
-    publishing.spawn(distributor_.serve_snapshots(std::move(snapshots_)));
-    if (depth_endpoint_) publishing.spawn(distributor_.serve_depth(std::move(depth_)));
+    publishing.spawn(subscribers_.serve_feed(std::move(feed_)));
+    publishing.spawn(subscribers_.serve_snapshots(std::move(snapshots_)));
+    if (depth_endpoint_) publishing.spawn(subscribers_.serve_depth(std::move(depth_)));
     if (lines_ != nullptr) publishing.spawn(lines_->run());
     co_await publishing.join();
 }
 
 void market_data_side::close() noexcept {
-    distributor_.close();
-    if (lines_ != nullptr) lines_->close();
+    publisher_.close();
 }
 
 }  // namespace corro::node

@@ -1,4 +1,4 @@
-// Market data in a process: the distributor with its ports, and the feed's UDP lines.
+// Market data in a process: the publisher of the feed, and what follows it: the ports of subscribers and the UDP lines.
 //
 // It does not depend on the facility: public events come by `publish`.
 //
@@ -15,12 +15,17 @@
 #include "io/net/endpoint.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/task.hpp"
-#include "market_data/distributor.hpp"
+#include "market_data/feed_publisher.hpp"
 #include "market_data/line_publisher.hpp"
+#include "market_data/subscriber_registry.hpp"
+#include "market_data/subscriber_server.hpp"
 #include "node/configuration.hpp"
 #include "telemetry/event_log.hpp"
 
 namespace corro::node {
+
+/// Counts of the feed and of its subscribers.
+struct market_data_statistics : market_data::feed_statistics, market_data::subscriber_statistics {};
 
 class market_data_side {
  public:
@@ -38,15 +43,15 @@ class market_data_side {
     /// Ends the feed; nothing may be published any more.
     void close() noexcept;
 
-    /// The distributor, for a feed that continues an earlier one.
-    [[nodiscard]] market_data::distributor& distributor() noexcept { return distributor_; }
+    [[nodiscard]] market_data::feed_publisher& publisher() noexcept { return publisher_; }
+    [[nodiscard]] const market_data::feed_publisher& publisher() const noexcept { return publisher_; }
 
     void publish(const domain::event& event) noexcept {
         if (event.kind == domain::event_kind::phase_changed) [[unlikely]]
             note_phase(event.instrument, event.phase.phase);
-        distributor_.publish(event);
+        publisher_.publish(event);
     }
-    void expect(const domain::event& event) const noexcept { distributor_.expect(event); }
+    void expect(const domain::event& event) const noexcept { publisher_.prefetch(event); }
 
     /// For set-up, after a recovery: takes over the phases of all instruments.
     void take_phases(const facility::facility& state);
@@ -56,16 +61,15 @@ class market_data_side {
     }
 
     /// Starts sending. To be called once per batch of events.
-    void flush() noexcept {
-        distributor_.flush();
-        if (lines_ != nullptr) lines_->flush();
-    }
+    void flush() noexcept { publisher_.flush(); }
 
     [[nodiscard]] io::endpoint feed_endpoint() const noexcept { return feed_endpoint_; }
     [[nodiscard]] io::endpoint snapshot_endpoint() const noexcept { return snapshot_endpoint_; }
     /// Nothing without a depth port.
     [[nodiscard]] std::optional<io::endpoint> depth_endpoint() const noexcept { return depth_endpoint_; }
-    [[nodiscard]] const market_data::distributor& distributor() const noexcept { return distributor_; }
+    [[nodiscard]] market_data_statistics statistics() const noexcept {
+        return {publisher_.statistics(), subscribers_.statistics()};
+    }
     /// nullptr when no lines are configured.
     [[nodiscard]] market_data::line_publisher* lines() noexcept { return lines_.get(); }
     [[nodiscard]] const market_data::line_publisher* lines() const noexcept { return lines_.get(); }
@@ -75,7 +79,8 @@ class market_data_side {
 
     io::context& context_;
     std::vector<std::optional<domain::trading_phase>> phases_;  ///< by instrument id
-    market_data::distributor distributor_;
+    market_data::feed_publisher publisher_;
+    market_data::subscriber_server subscribers_;
     std::unique_ptr<market_data::line_publisher> lines_;
     io::tcp_acceptor feed_;
     io::tcp_acceptor snapshots_;

@@ -201,13 +201,13 @@ void count(std::span<const labelled_feed> feeds, metrics_page& page, std::string
 }
 
 void add_feeds(std::span<const labelled_feed> feeds, metrics_page& page) {
-    using statistics = market_data::distributor_statistics;
+    using statistics = market_data_statistics;
     const auto member = [](auto what) {
-        return [what](const market_data_side& side) -> std::uint64_t { return side.distributor().statistics().*what; };
+        return [what](const market_data_side& side) -> std::uint64_t { return side.statistics().*what; };
     };
     for (const labelled_feed& each : feeds) {
         page.gauge("corro_feed_subscribers", "Current connections to feed, snapshots and depth.",
-                   each.side->distributor().statistics().subscribers_now, each.labels);
+                   each.side->statistics().subscribers_now, each.labels);
     }
     count(feeds, page, "corro_feed_messages_total", "Messages published.", member(&statistics::messages));
     count(feeds, page, "corro_feed_bytes_total", "Bytes published, before multiplication by subscribers.",

@@ -99,7 +99,7 @@ void leave_journal(const configuration& own, const journal::venue_identity& birt
     io::context context;
     const io::tick_clock clock;
     nobody outlet;
-    market_data::distributor feed(context, market_data::distributor_options(), own.instruments);
+    market_data::feed_publisher feed(market_data::feed_options(), own.instruments);
     gateway::answer_log answers(1);
     matching_host host(facility_options_of(own, io::default_platform()), own.instruments, clock, outlet);
     host.throttle(throttle_options_of(own), 1);

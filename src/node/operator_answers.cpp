@@ -39,7 +39,7 @@ gateway::admin_reply answer_of(const gateway::admin_request& question, const ask
     answer.to = question;
     gateway::venue_report& venue = answer.venue;
     venue.last_command = facility.sequence;
-    venue.feed_sequence = facility.feed->distributor().next_sequence();
+    venue.feed_sequence = facility.feed->publisher().next_sequence();
     if (const auto phase = facility.feed->phase_of(question.instrument)) {
         venue.instrument = question.instrument;
         venue.phase = *phase;

@@ -107,7 +107,7 @@ void leave_journal(const configuration& c, bool of_segments) {
     io::context context;
     const io::tick_clock clock;
     nobody outlet;
-    market_data::distributor feed(context, market_data::distributor_options(), c.instruments);
+    market_data::feed_publisher feed(market_data::feed_options(), c.instruments);
     gateway::answer_log answers(account_directory_of(c).sessions_count());
     matching_host host(facility_options_of(c, io::default_platform()), c.instruments, clock, outlet);
     host.throttle(throttle_options_of(c), 1);

@@ -25,7 +25,7 @@ using all_segments = std::span<const std::unique_ptr<segment>>;
 venue_parts parts_of(segment& s, gateway::answer_log& answers) {
     venue_parts parts;
     parts.host = &s.host;
-    parts.feed = &s.feed.distributor();
+    parts.feed = &s.feed.publisher();
     parts.lines = s.feed.lines();
     if (s.index() == 0) parts.answers = &answers;
     return parts;

@@ -23,7 +23,7 @@ class offline_partition final : private event_outlet {
                       std::uint32_t sessions_count)
         : index_(own.shard),
           merger_(merger),
-          feed_(context, offline_feed_options(own), own.instruments),
+          feed_(offline_feed_options(), own.instruments),
           host_(facility_options_of(own, context.runs_on()), own.instruments, context.runs_on().ticks(), *this),
           journal_(&files, own.journal_directory, identity_of(own), may_lose_commands(own)) {
         host_.throttle(throttle_options_of(own), sessions_count);
@@ -46,7 +46,7 @@ class offline_partition final : private event_outlet {
 
     std::size_t index_;
     answer_merger& merger_;
-    market_data::distributor feed_;
+    market_data::feed_publisher feed_;
     matching_host host_;
     journal_replay journal_;
 };

@@ -16,7 +16,7 @@
 #include "io/loop/tick_clock.hpp"
 #include "io/task/block_on.hpp"
 #include "journal/test_disk.hpp"
-#include "market_data/distributor.hpp"
+#include "market_data/feed_publisher.hpp"
 #include "node/event_outlet.hpp"
 #include "node/host_journal.hpp"
 #include "node/matching_host.hpp"
@@ -46,14 +46,14 @@ configuration of_segment(std::uint32_t index) {
 
 /// A partition that executes commands, without receivers of its events.
 struct executing_segment {
-    executing_segment(io::context& context, std::uint32_t index)
+    explicit executing_segment(std::uint32_t index)
         : own(of_segment(index)),
-          feed(context, small_feed(), own.instruments),
+          feed(small_feed(), own.instruments),
           host(facility_options_of(own, io::default_platform()), own.instruments, clock, outlet) {
         host.throttle({}, 1);
     }
-    static market_data::distributor_options small_feed() {
-        market_data::distributor_options options;
+    static market_data::feed_options small_feed() {
+        market_data::feed_options options;
         options.feed_log_bytes = std::size_t{1} << 16U;
         return options;
     }
@@ -71,7 +71,7 @@ struct executing_segment {
     configuration own;
     io::tick_clock clock;
     nobody outlet;
-    market_data::distributor feed;
+    market_data::feed_publisher feed;
     matching_host host;
     std::uint64_t newest = 0;
 };
@@ -79,7 +79,7 @@ struct executing_segment {
 class two_stored_segments {
  public:
     explicit two_stored_segments(std::size_t snapshots_kept) : kept_(snapshots_kept) {
-        for (std::uint32_t k = 0; k < 2; ++k) segments_.push_back(std::make_unique<executing_segment>(context_, k));
+        for (std::uint32_t k = 0; k < 2; ++k) segments_.push_back(std::make_unique<executing_segment>(k));
     }
 
     /// Executes commands in the partitions and stores them. @return The oldest kept snapshot of each, or nothing on

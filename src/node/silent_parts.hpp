@@ -9,7 +9,7 @@
 #include "gateway/accounts.hpp"
 #include "gateway/answer_log.hpp"
 #include "gateway/order_entry_gateway.hpp"
-#include "market_data/distributor.hpp"
+#include "market_data/feed_publisher.hpp"
 #include "node/answer_outlet.hpp"
 #include "node/configuration.hpp"
 #include "node/limits.hpp"
@@ -21,9 +21,8 @@ namespace corro::node {
 inline constexpr std::string_view closing_problem = "the venue closes";
 
 /// Only the end of the feed goes into a snapshot.
-[[nodiscard]] inline market_data::distributor_options offline_feed_options(const configuration& c) {
-    market_data::distributor_options options;
-    options.session_name = c.feed_session.empty() ? c.venue_name : c.feed_session;
+[[nodiscard]] inline market_data::feed_options offline_feed_options() {
+    market_data::feed_options options;
     options.feed_log_bytes = 2 * snapshot_feed_bytes_max;
     return options;
 }

@@ -18,7 +18,7 @@
 
 #include "facility/snapshot.hpp"
 #include "gateway/answer_log.hpp"
-#include "market_data/distributor.hpp"
+#include "market_data/feed_publisher.hpp"
 #include "market_data/line_publisher.hpp"
 #include "node/matching_host.hpp"
 
@@ -34,7 +34,7 @@ struct venue_cut {
 struct venue_parts {
     matching_host* host = nullptr;
     gateway::answer_log* answers = nullptr;  ///< nullptr: they are in another partition's snapshot
-    market_data::distributor* feed = nullptr;
+    market_data::feed_publisher* feed = nullptr;
     market_data::line_publisher* lines = nullptr;  ///< of the feed, or nullptr
     const venue_cut* cut = nullptr;  ///< the moment of the snapshot, where the answers of several partitions are
 };

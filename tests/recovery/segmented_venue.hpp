@@ -52,9 +52,8 @@ struct venue_numbers {
             const node::segment& s = e.at(k);
             all.push_back(s.host.sequence());
             all.push_back(s.host.state().state_hash());
-            all.push_back(s.feed.distributor().next_sequence());
-            all.push_back(
-                s.feed.distributor().book(domain::instrument_id{static_cast<std::uint32_t>(k + 1)})->digest());
+            all.push_back(s.feed.publisher().next_sequence());
+            all.push_back(s.feed.publisher().book(domain::instrument_id{static_cast<std::uint32_t>(k + 1)})->digest());
         }
     }
     venue_numbers() = default;

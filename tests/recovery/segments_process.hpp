@@ -25,7 +25,7 @@ inline segments_report segments_report_of(const node::segmented_exchange& exchan
         const node::segment& s = exchange.at(k);
         r.commands_count[k] = s.host.sequence();
         r.state_hash[k] = s.host.state().state_hash();
-        r.feed_messages[k] = s.feed.distributor().next_sequence();
+        r.feed_messages[k] = s.feed.publisher().next_sequence();
         r.snapshot_port[k] = s.feed.snapshot_endpoint().port();
     }
     r.order_entry_port = exchange.order_entry_endpoint().port();

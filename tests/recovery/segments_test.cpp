@@ -250,7 +250,7 @@ io::task<void> watch_feeds(node::segmented_exchange* exchange, asker* a) {
         }
     }
     for (std::size_t k = 0; k < 2; ++k) {
-        const market_data::distributor& venue = exchange->at(k).feed.distributor();
+        const market_data::feed_publisher& venue = exchange->at(k).feed.publisher();
         EXPECT_GT(venue.next_sequence(), 1U);
         while (feeds[k]->next_sequence() < venue.next_sequence()) {
             const auto said = feeds[k]->poll();

@@ -17,7 +17,8 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "market_data/distributor.hpp"
+#include "market_data/feed_publisher.hpp"
+#include "market_data/subscriber_server.hpp"
 #include "node/distributor_role.hpp"
 #include "node/exchange.hpp"
 
@@ -133,17 +134,18 @@ io::task<void> join_in_a_definition(io::context* context, const node::configurat
     const definition_messages said(*configuration);
     const std::span<const domain::event> messages(said.all());
     CORRO_REQUIRE(messages.size() > 1);
-    market_data::distributor_options options;
+    market_data::feed_publisher upstream(market_data::feed_options(), configuration->instruments);
+    market_data::subscriber_options options;
     options.session_name = configuration->venue_name;
-    market_data::distributor upstream(*context, options, configuration->instruments);
+    market_data::subscriber_server ports(*context, options, upstream);
     auto feed_port = io::tcp_acceptor::open(*context, io::endpoint::loopback(0));
     auto snapshot_port = io::tcp_acceptor::open(*context, io::endpoint::loopback(0));
     CORRO_REQUIRE(feed_port && snapshot_port);
     const io::endpoint feed_at = *feed_port->local_endpoint();
     const io::endpoint snapshots_at = *snapshot_port->local_endpoint();
     io::task_scope serving(*context);
-    serving.spawn(upstream.serve_feed(std::move(*feed_port)));
-    serving.spawn(upstream.serve_snapshots(std::move(*snapshot_port)));
+    serving.spawn(ports.serve_feed(std::move(*feed_port)));
+    serving.spawn(ports.serve_snapshots(std::move(*snapshot_port)));
     for (const domain::event& event : messages.first(messages.size() - 1)) upstream.publish(event);
 
     node::distributor_role role(*context, *configuration, feed_at, snapshots_at);

@@ -321,7 +321,7 @@ TEST(memory_world_of_roles, a_facility_two_gateways_and_a_distributor_serve_ten_
         EXPECT_TRUE(each.stayed_on);
     }
     EXPECT_TRUE(venue.feed().failure().empty()) << venue.feed().failure();
-    EXPECT_GT(venue.feed().distributor().statistics().messages, 1'000U);
+    EXPECT_GT(venue.feed().publisher().statistics().messages, 1'000U);
     venue.end();
 }
 

@@ -1,5 +1,5 @@
 // The feed and its snapshots: the subscribers' messages, their order, and rejected subscribers.
-#include "market_data/distributor.hpp"
+#include "market_data/subscriber_server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ io::task<subscriber_pointer> subscribe(test_exchange* x, std::uint64_t sequence)
 
 // --- Joining and following -------------------------------------------------------------------------------------------
 
-TEST(distributor, late_joiners_get_a_snapshot_under_traffic_and_then_every_increment) {
+TEST(subscriber_server, late_joiners_get_a_snapshot_under_traffic_and_then_every_increment) {
     test_exchange exchange(base::test_seed());
     exchange.run([](test_exchange* x) -> io::task<> {
         x->trade(2'000);
@@ -75,11 +75,11 @@ TEST(distributor, late_joiners_get_a_snapshot_under_traffic_and_then_every_incre
         all.spawn(keep_trading(x, &trading));
         for (int i = 0; i < 12; ++i) all.spawn(join_and_follow(x, 20 * i, &trading));
         co_await all.join();
-        EXPECT_EQ(x->feed.statistics().snapshots, 12U);
+        EXPECT_EQ(x->ports.statistics().snapshots, 12U);
     });
 }
 
-TEST(distributor, a_book_from_the_feed_equals_the_venues_book_for_every_seed) {
+TEST(subscriber_server, a_book_from_the_feed_equals_the_venues_book_for_every_seed) {
     base::prng seeds(base::test_seed());
     for (int i = 0; i < 40 && !::testing::Test::HasFailure(); ++i) {
         const std::uint64_t seed = seeds();
@@ -97,12 +97,7 @@ TEST(distributor, a_book_from_the_feed_equals_the_venues_book_for_every_seed) {
             CORRO_REQUIRE(co_await joined.follow(late.get(), last));
             EXPECT_EQ(joined.difference(*x), "") << "by snapshot and increments";
 
-            follower from_the_start;
-            for (const domain::instrument& each : x->instruments()) {
-                from_the_start.instruments.define(each);
-                if (each.id.value >= from_the_start.books.size()) from_the_start.books.resize(each.id.value + 1);
-            }
-            from_the_start.ended = true;
+            follower from_the_start(x->instruments());
             const subscriber_pointer early = co_await subscribe(x, 1);
             CORRO_REQUIRE(early != nullptr);
             CORRO_REQUIRE(co_await from_the_start.follow(early.get(), last));
@@ -113,7 +108,7 @@ TEST(distributor, a_book_from_the_feed_equals_the_venues_book_for_every_seed) {
     }
 }
 
-TEST(distributor, sends_every_subscriber_the_same_bytes) {
+TEST(subscriber_server, sends_every_subscriber_the_same_bytes) {
     test_exchange exchange(base::test_seed());
     exchange.run([](test_exchange* x) -> io::task<> {
         const subscriber_pointer one = co_await subscribe(x, 0);
@@ -136,8 +131,8 @@ TEST(distributor, sends_every_subscriber_the_same_bytes) {
 
 // --- Logging in ------------------------------------------------------------------------------------------------------
 
-TEST(distributor, rejects_logins_for_what_it_does_not_have) {
-    distributor_options options;
+TEST(subscriber_server, rejects_logins_for_what_it_does_not_have) {
+    testing::test_feed_options options;
     options.feed_log_bytes = feed_log_bytes_min;
     options.session_name = "TODAY";
     test_exchange exchange(base::test_seed(), options);
@@ -154,7 +149,7 @@ TEST(distributor, rejects_logins_for_what_it_does_not_have) {
         EXPECT_TRUE(co_await rejected(x->feed_port, next + 1, ""));
         EXPECT_TRUE(co_await rejected(x->feed_port, UINT64_MAX, ""));
         EXPECT_TRUE(co_await rejected(x->snapshot_port, 2, "")) << "a snapshot has no parts";
-        EXPECT_EQ(x->feed.statistics().logins_rejected, 5U);
+        EXPECT_EQ(x->ports.statistics().logins_rejected, 5U);
 
         const subscriber_pointer live = co_await raw_subscriber::connect(x->feed_port);
         CORRO_REQUIRE(live != nullptr);
@@ -169,8 +164,8 @@ TEST(distributor, rejects_logins_for_what_it_does_not_have) {
     });
 }
 
-TEST(distributor, never_lets_somebody_in_only_to_cut_them_off) {
-    distributor_options options;
+TEST(subscriber_server, never_lets_somebody_in_only_to_cut_them_off) {
+    testing::test_feed_options options;
     options.feed_log_bytes = feed_log_bytes_min;
     test_exchange exchange(base::test_seed(), options);
     exchange.run([](test_exchange* x) -> io::task<> {
@@ -191,15 +186,15 @@ TEST(distributor, never_lets_somebody_in_only_to_cut_them_off) {
             x->trade(10);
             co_await io::yield();
         }
-        EXPECT_EQ(x->feed.statistics().slow_cut, 0U);
+        EXPECT_EQ(x->ports.statistics().slow_cut, 0U);
         for (std::uint64_t i = accepted; i < x->feed.next_sequence(); ++i) {
             CORRO_REQUIRE(co_await oldest->next_change());
         }
     });
 }
 
-TEST(distributor, closes_connections_that_do_not_log_in_or_say_something_else) {
-    distributor_options options;
+TEST(subscriber_server, closes_connections_that_do_not_log_in_or_say_something_else) {
+    testing::test_feed_options options;
     options.login_timeout = 100ms;
     test_exchange exchange(base::test_seed(), options);
     exchange.run([](test_exchange* x) -> io::task<> {
@@ -226,8 +221,8 @@ TEST(distributor, closes_connections_that_do_not_log_in_or_say_something_else) {
                 EXPECT_FALSE(co_await s->next()) << "saying of " << saying.size() << " bytes";
             }
         }
-        EXPECT_EQ(x->feed.statistics().protocol_errors, 2 * sayings.size());
-        EXPECT_EQ(x->feed.statistics().logins, 1U);
+        EXPECT_EQ(x->ports.statistics().protocol_errors, 2 * sayings.size());
+        EXPECT_EQ(x->ports.statistics().logins, 1U);
         for (std::uint64_t i = 1; i < x->feed.next_sequence(); ++i) CORRO_REQUIRE(co_await bystander->next_change());
     });
 }
@@ -249,10 +244,10 @@ io::task<> subscribers_talk_nonsense(test_exchange* x, std::uint64_t seed) {
         if (random.below(2) == 0) static_cast<void>(co_await s->next());
     }
     for (std::uint64_t i = 1; i < x->feed.next_sequence(); ++i) CORRO_REQUIRE(co_await bystander->next_change());
-    EXPECT_GT(x->feed.statistics().protocol_errors, 0U);
+    EXPECT_GT(x->ports.statistics().protocol_errors, 0U);
 }
 
-TEST(distributor, ends_a_subscriber_that_says_something_else_after_its_login_and_no_other) {
+TEST(subscriber_server, ends_a_subscriber_that_says_something_else_after_its_login_and_no_other) {
     test_exchange exchange(base::test_seed());
     const std::uint64_t seed = base::test_seed();
     exchange.run([seed](test_exchange* x) { return subscribers_talk_nonsense(x, seed); });
@@ -272,8 +267,8 @@ struct silent_crowd {
     std::vector<io::tcp_stream> streams;
 };
 
-TEST(distributor, N5_turns_out_the_oldest_who_has_not_logged_in_and_no_subscriber) {
-    distributor_options options;
+TEST(subscriber_server, N5_turns_out_the_oldest_who_has_not_logged_in_and_no_subscriber) {
+    testing::test_feed_options options;
     options.subscribers_max = options.subscribers_per_address_max = 3;
     test_exchange exchange(base::test_seed(), options);
     exchange.run([](test_exchange* x) -> io::task<> {
@@ -281,24 +276,24 @@ TEST(distributor, N5_turns_out_the_oldest_who_has_not_logged_in_and_no_subscribe
         CORRO_REQUIRE(first != nullptr);
         // Not in the coroutine's frame, which lacks the alignment.
         const auto crowd = std::make_unique<silent_crowd>(x->feed_port, 30);
-        while (x->feed.statistics().evicted < 28) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
-        while (x->feed.statistics().subscribers_now > 3) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
-        EXPECT_EQ(x->feed.statistics().connections_refused, 0U);
+        while (x->ports.statistics().evicted < 28) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        while (x->ports.statistics().subscribers_now > 3) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        EXPECT_EQ(x->ports.statistics().connections_refused, 0U);
         const subscriber_pointer second = co_await subscribe(x, 0);
         EXPECT_NE(second, nullptr) << "a newcomer finds a place";
         const subscriber_pointer third = co_await subscribe(x, 0);
         EXPECT_NE(third, nullptr);
         // Now all connections have logged in.
         const auto late = std::make_unique<silent_crowd>(x->feed_port, 5);
-        while (x->feed.statistics().connections_refused < 5) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        while (x->ports.statistics().connections_refused < 5) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         x->trade(50);
         const auto news = co_await first->next_change();
         EXPECT_TRUE(news && news->type == soup::packet_type::sequenced_data);
     });
 }
 
-TEST(distributor, N6_one_address_has_no_more_subscribers_and_snapshots_than_its_part) {
-    distributor_options options;
+TEST(subscriber_server, N6_one_address_has_no_more_subscribers_and_snapshots_than_its_part) {
+    testing::test_feed_options options;
     options.subscribers_per_address_max = 2;
     options.snapshots_per_address_max = 1;
     test_exchange exchange(base::test_seed(), options, 200'000);
@@ -310,11 +305,11 @@ TEST(distributor, N6_one_address_has_no_more_subscribers_and_snapshots_than_its_
         CORRO_REQUIRE(other != nullptr);
         EXPECT_TRUE(co_await other->is_rejected(1)) << "there is one already";
         other->stream.close();
-        while (x->feed.statistics().subscribers_now > 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        while (x->ports.statistics().subscribers_now > 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         const subscriber_pointer follower = co_await subscribe(x, 0);
         CORRO_REQUIRE(follower != nullptr);
         const auto late = std::make_unique<silent_crowd>(x->feed_port, 1);
-        while (x->feed.statistics().connections_refused < 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        while (x->ports.statistics().connections_refused < 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
     });
 }
 
@@ -329,25 +324,25 @@ io::task<> take_snapshots(test_exchange* x, int count) {
         CORRO_REQUIRE(co_await f.follow(s.get(), x->feed.next_sequence() - 1));
         EXPECT_EQ(f.difference(*x), "");
     }
-    EXPECT_EQ(x->feed.statistics().snapshots, static_cast<std::uint64_t>(count));
+    EXPECT_EQ(x->ports.statistics().snapshots, static_cast<std::uint64_t>(count));
 }
 
-TEST(distributor, N6_no_more_snapshots_are_made_in_a_window_however_many_ask) {
+TEST(subscriber_server, N6_no_more_snapshots_are_made_in_a_window_however_many_ask) {
     for (const int count : {5, 10, 20}) {
-        distributor_options options;
+        testing::test_feed_options options;
         options.snapshots_made_max = 2;
         options.snapshots_window = 1h;
         test_exchange exchange(base::test_seed(), options);
         exchange.run([count](test_exchange* x) { return take_snapshots(x, count); });
-        EXPECT_EQ(exchange.feed.statistics().snapshots_made, 2U) << count << " snapshots sent";
+        EXPECT_EQ(exchange.ports.statistics().snapshots_made, 2U) << count << " snapshots sent";
     }
 }
 
 // --- Staying alive, being slow, leaving
 // --------------------------------------------------------------------------------
 
-TEST(distributor, says_heartbeats_when_there_is_no_news_and_wants_to_hear_some) {
-    distributor_options options;
+TEST(subscriber_server, says_heartbeats_when_there_is_no_news_and_wants_to_hear_some) {
+    testing::test_feed_options options;
     options.heartbeat_interval = 50ms;
     options.silence_max = 400ms;
     test_exchange exchange(base::test_seed(), options);
@@ -357,7 +352,7 @@ TEST(distributor, says_heartbeats_when_there_is_no_news_and_wants_to_hear_some) 
         CORRO_REQUIRE(talking != nullptr && silent != nullptr);
         const auto begin = std::chrono::steady_clock::now();
         std::uint32_t beats = 0;
-        while (x->feed.statistics().silent_cut == 0) {
+        while (x->ports.statistics().silent_cut == 0) {
             const auto beat = co_await talking->next();
             CORRO_REQUIRE(beat && beat->type == soup::packet_type::server_heartbeat);
             ++beats;
@@ -366,37 +361,32 @@ TEST(distributor, says_heartbeats_when_there_is_no_news_and_wants_to_hear_some) 
         EXPECT_GE(std::chrono::steady_clock::now() - begin, 350ms);
         EXPECT_GE(beats, 4U);
         EXPECT_TRUE(co_await silent->is_cut());
-        EXPECT_EQ(x->feed.statistics().silent_cut, 1U);
-        EXPECT_EQ(x->feed.statistics().subscribers_now, 1U);
+        EXPECT_EQ(x->ports.statistics().silent_cut, 1U);
+        EXPECT_EQ(x->ports.statistics().subscribers_now, 1U);
         x->trade(50);
         const auto news = co_await talking->next_change();
         EXPECT_TRUE(news && news->type == soup::packet_type::sequenced_data);
     });
 }
 
-TEST(distributor, cuts_off_a_subscriber_that_does_not_read_and_slows_nobody) {
-    distributor_options options;
+TEST(subscriber_server, cuts_off_a_subscriber_that_does_not_read_and_slows_nobody) {
+    testing::test_feed_options options;
     options.feed_log_bytes = feed_log_bytes_min;
     test_exchange exchange(base::test_seed(), options);
     exchange.run([](test_exchange* x) -> io::task<> {
         const subscriber_pointer deaf = co_await subscribe(x, 0);
         const subscriber_pointer quick = co_await subscribe(x, 0);
         CORRO_REQUIRE(deaf != nullptr && quick != nullptr);
-        follower f;
-        for (const domain::instrument& each : x->instruments()) {
-            f.instruments.define(each);
-            if (each.id.value >= f.books.size()) f.books.resize(each.id.value + 1);
-        }
-        f.ended = true;
+        follower f(x->instruments());
         // The kernel's buffers hold bytes in addition to the log.
-        for (int i = 0; x->feed.statistics().slow_cut == 0; ++i) {
+        for (int i = 0; x->ports.statistics().slow_cut == 0; ++i) {
             CORRO_REQUIRE(i < 5'000);
             x->trade(100);
             CORRO_REQUIRE(co_await f.follow(quick.get(), x->feed.next_sequence() - 1));
         }
         EXPECT_EQ(f.difference(*x), "");
-        EXPECT_EQ(x->feed.statistics().slow_cut, 1U);
-        while (x->feed.statistics().subscribers_now > 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        EXPECT_EQ(x->ports.statistics().slow_cut, 1U);
+        while (x->ports.statistics().subscribers_now > 1) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         // The remaining messages have no gap; then the connection ends.
         std::uint64_t read = 0;
         while (co_await deaf->next_change()) ++read;
@@ -405,8 +395,8 @@ TEST(distributor, cuts_off_a_subscriber_that_does_not_read_and_slows_nobody) {
     });
 }
 
-TEST(distributor, gives_the_place_of_a_snapshot_that_nobody_reads_to_others) {
-    distributor_options options;
+TEST(subscriber_server, gives_the_place_of_a_snapshot_that_nobody_reads_to_others) {
+    testing::test_feed_options options;
     options.snapshots_max = 2;
     options.snapshot_timeout = 300ms;
     test_exchange exchange(base::test_seed(), options, 200'000);
@@ -420,8 +410,8 @@ TEST(distributor, gives_the_place_of_a_snapshot_that_nobody_reads_to_others) {
         const subscriber_pointer third = co_await raw_subscriber::connect(x->snapshot_port);
         CORRO_REQUIRE(third != nullptr);
         EXPECT_TRUE(co_await third->is_rejected(1)) << "there are two already";
-        while (x->feed.statistics().subscribers_now > 0) CORRO_REQUIRE(!co_await io::sleep_for(5ms));
-        EXPECT_EQ(x->feed.statistics().slow_cut, 2U);
+        while (x->ports.statistics().subscribers_now > 0) CORRO_REQUIRE(!co_await io::sleep_for(5ms));
+        EXPECT_EQ(x->ports.statistics().slow_cut, 2U);
         follower f;
         CORRO_REQUIRE(co_await take_snapshot(x, &f));
         EXPECT_EQ(f.difference(*x), "");
@@ -432,7 +422,7 @@ TEST(distributor, gives_the_place_of_a_snapshot_that_nobody_reads_to_others) {
     });
 }
 
-TEST(distributor, lets_subscribers_go_who_ask_for_it) {
+TEST(subscriber_server, lets_subscribers_go_who_ask_for_it) {
     test_exchange exchange(base::test_seed());
     exchange.run([](test_exchange* x) -> io::task<> {
         const subscriber_pointer s = co_await subscribe(x, 0);
@@ -440,12 +430,12 @@ TEST(distributor, lets_subscribers_go_who_ask_for_it) {
         CORRO_REQUIRE(co_await s->write(raw_subscriber::packet(soup::packet_type::logout_request)));
         EXPECT_TRUE(co_await s->is_cut());
         s->stream.close();
-        while (x->feed.statistics().subscribers_now > 0) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
-        EXPECT_EQ(x->feed.statistics().protocol_errors, 0U);
+        while (x->ports.statistics().subscribers_now > 0) CORRO_REQUIRE(!co_await io::sleep_for(1ms));
+        EXPECT_EQ(x->ports.statistics().protocol_errors, 0U);
     });
 }
 
-TEST(distributor, ends_the_session_behind_the_last_message_when_it_closes) {
+TEST(subscriber_server, ends_the_session_behind_the_last_message_when_it_closes) {
     test_exchange exchange(base::test_seed());
     exchange.run([](test_exchange* x) -> io::task<> {
         // One has read everything, the other nothing of the last messages.

@@ -110,8 +110,8 @@ class pictures {
     bool drawing_ = false;
 };
 
-distributor_options quick_pictures() {
-    distributor_options options;
+testing::test_feed_options quick_pictures() {
+    testing::test_feed_options options;
     options.depth_levels = pictures::depth;
     options.conflation_interval = std::chrono::milliseconds(1);
     options.feed_log_bytes = feed_log_bytes_min;
@@ -125,13 +125,13 @@ io::task<void> with_depth_port(test_exchange* x, Body body) {
     CORRO_REQUIRE(acceptor);
     const io::endpoint port = *acceptor->local_endpoint();
     io::task_scope serving(x->context);
-    serving.spawn(x->feed.serve_depth(std::move(*acceptor)));
+    serving.spawn(x->ports.serve_depth(std::move(*acceptor)));
     co_await body(x, port);
     x->feed.close();
     co_await serving.join();
 }
 
-TEST(distributor_depth, pictures_end_at_the_venues_own_books) {
+TEST(subscriber_server_depth, pictures_end_at_the_venues_own_books) {
     test_exchange x(11, quick_pictures());
     x.run([](test_exchange* on) -> io::task<void> {
         return with_depth_port(on, [](test_exchange* self, io::endpoint port) -> io::task<void> {
@@ -152,7 +152,7 @@ TEST(distributor_depth, pictures_end_at_the_venues_own_books) {
     });
 }
 
-TEST(distributor_depth, who_does_not_read_is_not_cut_and_gets_the_latest_picture_when_he_does) {
+TEST(subscriber_server_depth, who_does_not_read_is_not_cut_and_gets_the_latest_picture_when_he_does) {
     test_exchange x(12, quick_pictures());
     x.run([](test_exchange* on) -> io::task<void> {
         return with_depth_port(on, [](test_exchange* self, io::endpoint port) -> io::task<void> {
@@ -168,7 +168,7 @@ TEST(distributor_depth, who_does_not_read_is_not_cut_and_gets_the_latest_picture
                 const std::error_code stopped = co_await io::sleep_for(std::chrono::milliseconds(1));
                 if (stopped) co_return;
             }
-            EXPECT_EQ(self->feed.statistics().slow_cut, 0U);
+            EXPECT_EQ(self->ports.statistics().slow_cut, 0U);
             pictures seen;
             const bool equal = co_await seen.read_until(subscriber.get(), self);
             EXPECT_TRUE(equal);
@@ -177,8 +177,8 @@ TEST(distributor_depth, who_does_not_read_is_not_cut_and_gets_the_latest_picture
     });
 }
 
-TEST(distributor_depth, says_heartbeats_while_nothing_changes_and_ends_with_the_session) {
-    distributor_options options = quick_pictures();
+TEST(subscriber_server_depth, says_heartbeats_while_nothing_changes_and_ends_with_the_session) {
+    testing::test_feed_options options = quick_pictures();
     options.heartbeat_interval = std::chrono::milliseconds(5);
     test_exchange x(13, options);
     x.run([](test_exchange* on) -> io::task<void> {
