@@ -36,7 +36,7 @@ struct client_options {
     std::string account;
     std::uint32_t session_number = 1;
     std::string symbol;
-    std::string order_entry;
+    order_entry_options order_entry;
     std::string feed;
     std::string snapshot;
     bool cancel_on_disconnect = false;
@@ -131,13 +131,6 @@ io::task<std::string> trade(desk_settings settings, bool picture, std::string he
     co_return why;
 }
 
-io::endpoint address_of(const std::string& given, const std::string& configured) {
-    const std::string& text = given.empty() ? configured : given;
-    const auto endpoint = io::endpoint::parse(text);
-    if (!endpoint) throw node::configuration_error(fmt::format("not an address: \"{}\"", text));
-    return *endpoint;
-}
-
 int run_client(const client_options& options) {
     const node::configuration c = node::load_configuration(options.config);
     const gateway::account* account = nullptr;
@@ -156,10 +149,10 @@ int run_client(const client_options& options) {
                         account->sessions_count, options.config, options.session_number));
     }
     desk_settings settings;
-    settings.order_entry = address_of(options.order_entry, c.order_entry_listen);
+    settings.order_entry = order_entry_of(c, options.config, options.order_entry);
     const feed_addresses market = feed_of(c, options.symbol);
-    settings.feed = address_of(options.feed, market.feed);
-    settings.snapshot = address_of(options.snapshot, market.snapshot);
+    settings.feed = parse_address(options.feed.empty() ? market.feed : options.feed);
+    settings.snapshot = parse_address(options.snapshot.empty() ? market.snapshot : options.snapshot);
     settings.who.account = account->id;
     settings.who.key = account->key;
     settings.who.session_number = options.session_number;
@@ -187,7 +180,7 @@ void add_client_command(command_line& line) {
     command.add_option("-a,--account", options->account, "Name of the account (default: the first)");
     command.add_option("--session", options->session_number, "Number of the account's session").shows_default();
     command.add_option("symbol", options->symbol, "Instrument to show first");
-    command.add_option("--venue", options->order_entry, "Address of order entry, instead of the configuration's");
+    add_order_entry_options(command, options->order_entry);
     command.add_option("--feed", options->feed, "Address of the feed, instead of the configuration's");
     command.add_option("--snapshot", options->snapshot, "Address of the snapshots, instead of the configuration's");
     command.add_flag("--cancel-on-disconnect", options->cancel_on_disconnect,

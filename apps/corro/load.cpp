@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -135,12 +136,10 @@ int load(const load_options& options) {
             fmt::format("{}: the accounts have only {} sessions for {} clients; raise account.sessions", options.config,
                         seats.size(), options.clients_count));
     }
-    const std::string& address = options.venue.empty() ? configuration.order_entry_listen : options.venue;
-    const auto venue = io::endpoint::parse(address);
-    if (!venue) throw node::configuration_error(fmt::format("not an address: \"{}\"", address));
+    client::venue_endpoint venue = order_entry_of(configuration, options.config, options.order_entry);
     io::context context;
     load_run run(context, options);
-    run.venue = *venue;
+    run.venue = std::move(venue);
     run.quota_left = options.messages_count;
     run.seats = std::move(seats);
     io::block_on(context, run_all(&run));
@@ -149,7 +148,7 @@ int load(const load_options& options) {
     }
     print_errors(run);
     if (run.started == 0) {
-        fmt::print(stderr, "no request was sent: not every client could log on at {}\n", address);
+        fmt::print(stderr, "no request was sent: not every client could log on at {}\n", run.venue.to_string());
         if (const auto advice = logon_advice(run.logon_error); !advice.empty()) fmt::print(stderr, "{}\n", advice);
     }
     return run.errors.empty() && run.lost == 0 && run.started != 0 && run.totals.answered == run.totals.requests ? 0
@@ -163,7 +162,7 @@ void add_load_command(command_line& line) {
     const subcommand command = line.add_subcommand("load", "Load the exchange with many clients and measure");
     command.add_option("-c,--config", options->config, "The exchange's configuration: keys and address")
         .shows_default();
-    command.add_option("--venue", options->venue, "Order-entry address instead of the configuration's");
+    add_order_entry_options(command, options->order_entry);
     command.add_option("-n,--clients", options->clients_count, "Connections").shows_default().in_range(1, 10'000);
     command.add_option("-m,--messages", options->messages_count, "Total number of requests").shows_default();
     command

@@ -13,18 +13,19 @@
 #include "base/histogram.hpp"
 #include "client/order_session.hpp"
 #include "client/trader.hpp"
+#include "client/venue_endpoint.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/tick_clock.hpp"
-#include "io/net/endpoint.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/task.hpp"
 #include "load_outages.hpp"
+#include "venue_access.hpp"
 
 namespace corro::app {
 
 struct load_options {
     std::string config = "corro.toml";
-    std::string venue;
+    order_entry_options order_entry;
     std::uint32_t clients_count = 10;
     std::uint64_t messages_count = 100'000;
     std::uint32_t outstanding_max = 1;
@@ -49,7 +50,7 @@ struct load_run {
     io::context& context;
     const load_options& options;
     io::tick_clock clock;
-    io::endpoint venue;
+    client::venue_endpoint venue;
     std::vector<seat> seats;      ///< all sessions of the configuration, those of this run's clients first
     std::size_t seats_tried = 0;  ///< counted from the front
     io::manual_event all_logged_on;

@@ -22,6 +22,7 @@
 #include "recorded/replay/replay_session.hpp"
 #include "recorded/replay/report.hpp"
 #include "recording.hpp"
+#include "venue_access.hpp"
 
 namespace corro::app {
 namespace {
@@ -37,6 +38,7 @@ struct replay_options {
     std::string config;
     std::string instrument;
     std::string account;
+    order_entry_options order_entry;
     double speed = 0;
     std::size_t differences_max = 5;
     std::string json;
@@ -90,12 +92,6 @@ venue own_venue(const recording& what) {
     return v;
 }
 
-io::endpoint parse_address(const std::string& text) {
-    const auto endpoint = io::endpoint::parse(text);
-    if (!endpoint) throw node::configuration_error(fmt::format("not an address: \"{}\"", text));
-    return *endpoint;
-}
-
 /// Returns the running exchange of a configuration.
 venue configured_venue(const replay_options& options, const recording& what) {
     const node::configuration c = node::load_configuration(options.config);
@@ -107,7 +103,7 @@ venue configured_venue(const replay_options& options, const recording& what) {
         throw node::configuration_error(fmt::format("{}: no account named \"{}\"", options.config, options.account));
     }
     venue v;
-    v.addresses.order_entry = parse_address(c.order_entry_listen);
+    v.addresses.order_entry = order_entry_of(c, options.config, options.order_entry);
     v.addresses.feed = parse_address(c.feed_listen);
     v.addresses.snapshots = parse_address(c.snapshot_listen);
     v.who.account = account->id;
@@ -242,6 +238,7 @@ void add_replay_command(command_line& line) {
         .needs("--config");
     command.add_option("--account", options->account, "Name of the exchange's account (default: the first)")
         .needs("--config");
+    add_order_entry_options(command, options->order_entry, "--config");
     command.add_option("--format", options->recording.format, "auto, dbn or lobster")
         .shows_default()
         .one_of({"auto", "dbn", "lobster"});

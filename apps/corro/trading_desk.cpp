@@ -46,7 +46,7 @@ bool is_final(const std::error_code& error) {
            error == code(wire::logout_reason::sequence_unknown) || error == client::session_errc::sequence_gap;
 }
 
-std::string logon_failure_text(const io::endpoint& venue, const std::error_code& error) {
+std::string logon_failure_text(const client::venue_endpoint& venue, const std::error_code& error) {
     std::string text = fmt::format("{}: {}", venue.to_string(), error.message());
     if (const std::string_view advice = logon_advice(error); !advice.empty()) text.append("\n").append(advice);
     return text;

@@ -18,7 +18,7 @@
 #include "apps/corro/desk/own_orders.hpp"
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
-#include "io/net/endpoint.hpp"
+#include "client/venue_endpoint.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
@@ -29,9 +29,9 @@ namespace corro::app {
 struct desk_settings {
     desk_settings() noexcept {}
 
-    io::endpoint order_entry;
-    io::endpoint feed;
-    io::endpoint snapshot;
+    client::venue_endpoint order_entry;
+    client::venue_endpoint feed;
+    client::venue_endpoint snapshot;
     client::credentials who;
     std::string symbol;            ///< shown first; empty: the venue's first
     double patience_seconds = 60;  ///< how long to retry a lost connection

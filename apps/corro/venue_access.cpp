@@ -1,8 +1,119 @@
 #include "venue_access.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
 #include "client/session_errors.hpp"
+#include "http/errors.hpp"
+#include "io/net/unix_endpoint.hpp"
+#include "io/tls/tls_context.hpp"
+#include "io/tls/tls_errors.hpp"
+#include "websocket/errors.hpp"
 
 namespace corro::app {
+namespace {
+
+/// The address of one transport in a configuration.
+struct configured_address {
+    const std::string& text;
+    const char* key;
+};
+
+configured_address configured(const node::configuration& c, const order_entry_options& options) {
+    if (options.unix_socket) return {c.order_entry_unix_listen, "unix_listen"};
+    if (options.tls && options.websocket) return {c.order_entry_secure_websocket_listen, "secure_websocket_listen"};
+    if (options.tls) return {c.order_entry_tls_listen, "tls_listen"};
+    if (options.websocket) return {c.order_entry_websocket_listen, "websocket_listen"};
+    return {c.order_entry_listen, "listen"};
+}
+
+io::tls_context tls_settings(const std::string& trust) {
+    io::tls_client_options settings;
+    if (!trust.empty()) {
+        const auto issuers = io::read_pem_file(trust);
+        if (!issuers) throw node::configuration_error(fmt::format("--trust {}: {}", trust, issuers.error().message()));
+        settings.trusted_certificates = *issuers;
+        settings.system_trust = false;
+    }
+    auto made = io::tls_context::client(settings);
+    if (!made) {
+        throw node::configuration_error(
+            trust.empty() ? made.error().message()
+                          : fmt::format("--trust {}: no certificates in PEM form: {}", trust, made.error().message()));
+    }
+    return std::move(*made);
+}
+
+/// "[::1]:7001" without brackets and port.
+std::string host_of(const std::string& address) {
+    std::string host = address.substr(0, address.rfind(':'));
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    return host;
+}
+
+}  // namespace
+
+void add_order_entry_options(const subcommand& command, order_entry_options& into, const char* needs) {
+    const std::array<option, 4> all{
+        command.add_option("--venue", into.venue,
+                           "Address of order entry (with --unix: path), instead of the configuration's"),
+        command.add_flag("--tls", into.tls, "Encrypt the connection to order entry"),
+        command.add_flag("--websocket", into.websocket, "Log on over a WebSocket"),
+        command.add_flag("--unix", into.unix_socket, "Log on over a Unix socket")};
+    if (needs != nullptr) {
+        for (const option& each : all) each.needs(needs);
+    }
+    command
+        .add_option("--trust", into.trust, "PEM file: trust only certificates of these issuers (default: the system's)")
+        .needs("--tls");
+    command
+        .add_option("--server-name", into.server_name,
+                    "Name in the venue's certificate (default: the host of the address)")
+        .needs("--tls");
+}
+
+client::venue_endpoint order_entry_of(const node::configuration& c, const std::string& config_file,
+                                      const order_entry_options& options) {
+    if (options.unix_socket && (options.tls || options.websocket)) {
+        throw node::configuration_error("--unix excludes --tls and --websocket; leave out one of them");
+    }
+    const configured_address found = configured(c, options);
+    const std::string& text = options.venue.empty() ? found.text : options.venue;
+    if (text.empty()) {
+        throw node::configuration_error(fmt::format(
+            "{} has no order_entry.{}: add it, or give the venue's address with --venue", config_file, found.key));
+    }
+    if (options.unix_socket) {
+        const auto path = io::unix_endpoint::parse(text);
+        if (!path) throw node::configuration_error(fmt::format("not a path for a socket: \"{}\"", text));
+        return *path;
+    }
+    const io::endpoint address = parse_address(text);
+    if (address.port() == 0) {
+        throw node::configuration_error(
+            fmt::format("order_entry.{} of {} leaves the port to the system: give the venue's address with --venue",
+                        found.key, config_file));
+    }
+    if (options.tls) {
+        const std::string name = options.server_name.empty() ? host_of(text) : options.server_name;
+        io::tls_context settings = tls_settings(options.trust);
+        return options.websocket ? client::venue_endpoint::secure_websocket(address, std::move(settings), name)
+                                 : client::venue_endpoint::tls(address, std::move(settings), name);
+    }
+    if (options.websocket) return client::venue_endpoint::websocket(address);
+    return address;
+}
+
+io::endpoint parse_address(const std::string& text) {
+    const auto endpoint = io::endpoint::parse(text);
+    if (!endpoint) {
+        throw node::configuration_error(
+            fmt::format("not an address: \"{}\"; write a number and a port, such as 127.0.0.1:7001", text));
+    }
+    return *endpoint;
+}
 
 feed_addresses feed_of(const node::configuration& c, std::string_view symbol) {
     if (c.segments.empty()) return {c.feed_listen, c.snapshot_listen};
@@ -14,7 +125,7 @@ feed_addresses feed_of(const node::configuration& c, std::string_view symbol) {
 }
 
 std::string_view logon_advice(std::error_code why) noexcept {
-    if (why == std::errc::connection_refused) {
+    if (why == std::errc::connection_refused || why == std::errc::no_such_file_or_directory) {
         return "Is the exchange running? Start it with: corro serve --config FILE";
     }
     if (why == client::logged_out(wire::logout_reason::authentication_failed)) {
@@ -23,6 +134,19 @@ std::string_view logon_advice(std::error_code why) noexcept {
     }
     if (why == client::logged_out(wire::logout_reason::already_logged_on)) {
         return "Another client uses this session: use another session of the account, or another account.";
+    }
+    if (why == io::tls_errc::certificate_untrusted || why == io::tls_errc::certificate_self_signed) {
+        return "If the certificate is the venue's, name its issuer: --trust FILE";
+    }
+    if (why == io::tls_errc::host_name_mismatch) {
+        return "If the certificate is the venue's, give the name in it: --server-name NAME";
+    }
+    if (why == io::tls_errc::not_tls) {
+        return "This port does not use TLS: leave out --tls, or use the address of order_entry.tls_listen.";
+    }
+    if (why.category() == http::error_category() || why.category() == websocket::error_category()) {
+        return "This port does not open WebSockets: leave out --websocket, or use the address of "
+               "order_entry.websocket_listen.";
     }
     return "";
 }

@@ -52,12 +52,6 @@ io::task<watch_result> watch_until_signal(watch_settings settings) {
     co_return result;
 }
 
-io::endpoint parse_address(const std::string& text) {
-    const auto endpoint = io::endpoint::parse(text);
-    if (!endpoint) throw node::configuration_error(fmt::format("not an address: \"{}\"", text));
-    return *endpoint;
-}
-
 int watch(const watch_options& options) {
     watch_settings settings;
     feed_addresses market{"127.0.0.1:7002", "127.0.0.1:7003"};

@@ -2,60 +2,74 @@
 
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "client/session_errors.hpp"
-#include "io/loop/timer.hpp"
 #include "wire/soup_bin_tcp.hpp"
 
 namespace corro::client {
 
 namespace soup = wire::soup_bin_tcp;
 
-io::task<std::expected<market_image, std::error_code>> feed_session::fetch_snapshot(io::endpoint snapshot) {
-    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), snapshot);
-    if (!stream) co_return std::unexpected(stream.error());
-    feed_session session(std::move(*stream));
+io::task<std::expected<market_image, std::error_code>> feed_session::fetch_snapshot(venue_endpoint snapshot) {
+    auto connected = co_await snapshot.connect();
+    if (!connected) co_return std::unexpected(connected.error());
+    co_return co_await fetch_snapshot(std::move(*connected));
+}
+
+io::task<std::expected<market_image, std::error_code>> feed_session::fetch_snapshot(io::transport_stream snapshot) {
+    feed_session session(std::move(snapshot));
     std::error_code error = co_await session.log_in(1);
     if (!error) error = co_await session.read_snapshot();
     if (error) co_return std::unexpected(error);
     co_return std::move(session.image_);
 }
 
-io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_session::join(io::endpoint feed,
-                                                                                           io::endpoint snapshot) {
-    auto image = co_await fetch_snapshot(snapshot);
+io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_session::join(venue_endpoint feed,
+                                                                                           venue_endpoint snapshot) {
+    auto image = co_await fetch_snapshot(std::move(snapshot));
     if (!image) co_return std::unexpected(image.error());
-    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), feed);
-    if (!stream) co_return std::unexpected(stream.error());
-    static_cast<void>(stream->set_option(io::no_delay(true)));
-    std::unique_ptr<feed_session> session(new feed_session(std::move(*stream)));
-    session->image_ = std::move(*image);
+    auto connected = co_await feed.connect();
+    if (!connected) co_return std::unexpected(connected.error());
+    co_return co_await follow(std::move(*connected), std::move(*image));
+}
+
+io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_session::join(
+    io::transport_stream feed, io::transport_stream snapshot) {
+    auto image = co_await fetch_snapshot(std::move(snapshot));
+    if (!image) co_return std::unexpected(image.error());
+    co_return co_await follow(std::move(feed), std::move(*image));
+}
+
+io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> feed_session::follow(io::transport_stream feed,
+                                                                                             market_image image) {
+    std::unique_ptr<feed_session> session(new feed_session(std::move(feed)));
+    session->image_ = std::move(image);
     const std::error_code error = co_await session->log_in(session->next_sequence());
     if (error) co_return std::unexpected(error);
     co_return session;
 }
 
-io::task<std::error_code> feed_session::resume(io::endpoint feed) {
-    stream_.close();
-    input_begin_ = input_end_ = 0;
+io::task<std::error_code> feed_session::resume(venue_endpoint feed) {
+    connection_.close();
+    auto connected = co_await feed.connect();
+    if (!connected) co_return connected.error();
+    co_return co_await resume(std::move(*connected));
+}
+
+io::task<std::error_code> feed_session::resume(io::transport_stream feed) {
+    connection_.replace(std::move(feed));
     ended_ = false;
-    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), feed);
-    if (!stream) co_return stream.error();
-    stream_ = std::move(*stream);
-    static_cast<void>(stream_.set_option(io::no_delay(true)));
     co_return co_await log_in(next_sequence());
 }
 
 io::task<std::error_code> feed_session::log_in(std::uint64_t sequence) {
-    std::array<std::byte, soup::login_request_bytes> bytes;
     soup::login_request request;
     request.requested_sequence = sequence;
-    const auto size = soup::encode(request, bytes);
+    const auto size = soup::encode(request, connection_.output().reserve(soup::login_request_bytes));
     if (!size) co_return size.error();
-    const io::io_result written = co_await stream_.write_all(std::span(bytes).first(*size));
-    if (written.error) co_return written.error;
+    connection_.output().commit(*size);
+    if (const std::error_code error = co_await connection_.flush()) co_return error;
     const auto reply = co_await await_message();
     if (!reply) co_return reply.error();
     if (reply->type == static_cast<char>(soup::packet_type::login_rejected)) {
@@ -90,11 +104,11 @@ io::task<std::error_code> feed_session::read_snapshot() {
 
 // The next packet among the received bytes; valid until the next read.
 std::expected<std::optional<feed_session::message>, std::error_code> feed_session::next_message() {
-    const auto packet = soup::decode(std::span(input_).subspan(input_begin_, input_end_ - input_begin_),
-                                     soup::sender::server, input_.size() - soup::header_bytes);
+    const auto packet =
+        soup::decode(connection_.received(), soup::sender::server, connection_.input_capacity() - soup::header_bytes);
     if (!packet) return std::unexpected(packet.error());
     if (!*packet) return std::nullopt;
-    input_begin_ += (*packet)->size;
+    connection_.consume((*packet)->size);
     return message{static_cast<char>((*packet)->type), (*packet)->payload};
 }
 
@@ -126,23 +140,9 @@ std::expected<std::optional<domain::event>, std::error_code> feed_session::poll(
     }
 }
 
-io::task<std::error_code> feed_session::fill() {
-    if (input_begin_ != 0) {
-        std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
-        input_end_ -= input_begin_;
-        input_begin_ = 0;
-    }
-    const io::io_result read = co_await stream_.read_some(std::span(input_).subspan(input_end_));
-    input_end_ += read.bytes;
-    co_return read.error;
-}
-
 io::task<void> feed_session::keep_alive() {
-    std::array<std::byte, soup::header_bytes> packet = soup::header(soup::packet_type::client_heartbeat, 0);
-    while (!co_await io::sleep_for(std::chrono::milliseconds(soup::heartbeat_interval_ms))) {
-        const io::io_result written = co_await stream_.write_all(packet);
-        if (written.error) co_return;
-    }
+    const std::array<std::byte, soup::header_bytes> packet = soup::header(soup::packet_type::client_heartbeat, 0);
+    co_await connection_.keep_alive(std::chrono::milliseconds(soup::heartbeat_interval_ms), packet);
 }
 
 }  // namespace corro::client

@@ -4,6 +4,10 @@
 // `poll` yields each public event once, in order, already applied to its book; `fill` reads more. An incremental that
 // contradicts the book ends the session with feed_contradiction; join again.
 //
+// A session stands on any stream, as an order_session does: give a venue_endpoint, or streams that are connected
+// already. A venue itself serves its feed over TCP; the other transports are for what stands between, such as a proxy
+// that encrypts.
+//
 // Threads: one context. Cost: no allocation per message beyond the growth of the books.
 // Source: docs/spec/market_data.md; SoupBinTCP.
 #pragma once
@@ -13,14 +17,14 @@
 #include <expected>
 #include <memory>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <vector>
 
 #include "client/market_image.hpp"
+#include "client/venue_connection.hpp"
+#include "client/venue_endpoint.hpp"
 #include "domain/event.hpp"
-#include "io/net/endpoint.hpp"
-#include "io/net/tcp.hpp"
+#include "io/net/transport_stream.hpp"
 #include "io/task/task.hpp"
 
 namespace corro::client {
@@ -31,16 +35,24 @@ class feed_session {
 
     /// Fetches all books from the snapshot port, and no feed.
     /// @error As `join`.
-    [[nodiscard]] static io::task<std::expected<market_image, std::error_code>> fetch_snapshot(io::endpoint snapshot);
+    [[nodiscard]] static io::task<std::expected<market_image, std::error_code>> fetch_snapshot(venue_endpoint snapshot);
+    /// The same over a connected stream.
+    [[nodiscard]] static io::task<std::expected<market_image, std::error_code>> fetch_snapshot(
+        io::transport_stream snapshot);
 
     /// Joins the market.
-    /// @error Connection errors; session_errc; wire errors.
+    /// @error As venue_endpoint::connect; session_errc; wire errors.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> join(
-        io::endpoint feed, io::endpoint snapshot);
+        venue_endpoint feed, venue_endpoint snapshot);
+    /// The same over connected streams.
+    [[nodiscard]] static io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> join(
+        io::transport_stream feed, io::transport_stream snapshot);
 
     /// Connects again and continues with the message after the last applied one; the books stay as they are.
     /// @error As `join`; session_not_available when the feed no longer has that message, or not yet: join again.
-    [[nodiscard]] io::task<std::error_code> resume(io::endpoint feed);
+    [[nodiscard]] io::task<std::error_code> resume(venue_endpoint feed);
+    /// The same over a connected stream.
+    [[nodiscard]] io::task<std::error_code> resume(io::transport_stream feed);
 
     feed_session(const feed_session&) = delete;
     feed_session& operator=(const feed_session&) = delete;
@@ -50,12 +62,12 @@ class feed_session {
     [[nodiscard]] std::expected<std::optional<domain::event>, std::error_code> poll();
 
     /// Reads some more bytes. @error end_of_stream, operation_canceled, connection errors.
-    [[nodiscard]] io::task<std::error_code> fill();
+    [[nodiscard]] io::task<std::error_code> fill() { return connection_.fill(); }
 
     /// Sends the client's heartbeats. Ends when stopped or when the connection fails.
     [[nodiscard]] io::task<void> keep_alive();
 
-    void abandon() noexcept { stream_.close(); }
+    void abandon() noexcept { connection_.close(); }
 
     [[nodiscard]] const wire::instrument_table& instruments() const noexcept { return image_.instruments(); }
     /// The book of an instrument; nullptr for an unknown one.
@@ -70,7 +82,11 @@ class feed_session {
     [[nodiscard]] std::span<const domain::event> begun_definition() const noexcept { return image_.begun_definition(); }
 
  private:
-    explicit feed_session(io::tcp_stream stream) : stream_(std::move(stream)), input_(input_bytes) {}
+    /// The client sends logins and heartbeats only.
+    static constexpr std::size_t output_bytes = 1024;
+
+    explicit feed_session(io::transport_stream connected)
+        : connection_(std::move(connected), input_bytes, output_bytes) {}
 
     struct message {
         char type{};
@@ -80,11 +96,11 @@ class feed_session {
     io::task<std::expected<message, std::error_code>> await_message();
     io::task<std::error_code> log_in(std::uint64_t sequence);
     io::task<std::error_code> read_snapshot();
+    /// Logs in to the feed behind the image.
+    static io::task<std::expected<std::unique_ptr<feed_session>, std::error_code>> follow(io::transport_stream feed,
+                                                                                          market_image image);
 
-    io::tcp_stream stream_;
-    std::vector<std::byte> input_;
-    std::size_t input_begin_ = 0;
-    std::size_t input_end_ = 0;
+    venue_connection connection_;
     market_image image_;
     bool ended_ = false;
 };

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "client/market_image.hpp"
+#include "client/venue_endpoint.hpp"
 #include "io/net/endpoint.hpp"
 #include "io/net/udp.hpp"
 #include "io/sync/event.hpp"
@@ -34,7 +35,7 @@ struct line_feed_options {
 
     std::vector<io::endpoint> lines;        ///< multicast groups to join, or own addresses to be sent to; one or two
     io::endpoint retransmissions;           ///< the venue's request server
-    io::endpoint snapshot;                  ///< the venue's snapshot port, TCP
+    venue_endpoint snapshot;                ///< the venue's snapshot port
     std::uint32_t multicast_interface = 0;  ///< index; 0 for the system's choice
     /// The time for a missing message to come by itself, from the other line or late.
     std::chrono::milliseconds patience{2};

@@ -6,29 +6,33 @@
 #include "base/assert.hpp"
 #include "client/session_errors.hpp"
 #include "domain/private_event.hpp"
-#include "io/errors.hpp"
-#include "io/loop/timer.hpp"
+#include "io/task/environment.hpp"
 
 namespace corro::client {
 
-io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_session::log_on(io::endpoint venue,
+io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_session::log_on(venue_endpoint venue,
                                                                                                credentials who) {
-    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), venue);
-    if (!stream) co_return std::unexpected(stream.error());
-    static_cast<void>(stream->set_option(io::no_delay(true)));
-    std::unique_ptr<order_session> session(new order_session(std::move(*stream), who));
+    auto connected = co_await venue.connect();
+    if (!connected) co_return std::unexpected(connected.error());
+    co_return co_await log_on(std::move(*connected), who);
+}
+
+io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> order_session::log_on(
+    io::transport_stream connected, credentials who) {
+    std::unique_ptr<order_session> session(new order_session(std::move(connected), who));
     if (const std::error_code error = co_await session->complete_logon()) co_return std::unexpected(error);
     co_return session;
 }
 
-io::task<std::error_code> order_session::reconnect(io::endpoint venue) {
-    stream_.close();
-    auto stream = co_await io::tcp_stream::connect(co_await io::this_context(), venue);
-    if (!stream) co_return stream.error();
-    static_cast<void>(stream->set_option(io::no_delay(true)));
-    stream_ = std::move(*stream);
-    output_.clear();
-    input_begin_ = input_end_ = 0;
+io::task<std::error_code> order_session::reconnect(venue_endpoint venue) {
+    connection_.close();
+    auto connected = co_await venue.connect();
+    if (!connected) co_return connected.error();
+    co_return co_await reconnect(std::move(*connected));
+}
+
+io::task<std::error_code> order_session::reconnect(io::transport_stream connected) {
+    connection_.replace(std::move(connected));
     acknowledged_ = false;
     shared_instruments_.reset();
     who_.next_answer = next_answer_;
@@ -42,7 +46,7 @@ bool order_session::resend_not_accepted() noexcept {
         if (size == 0) return false;
         bytes += size;
     }
-    const auto room = output_.reserve(bytes);
+    const auto room = connection_.output().reserve(bytes);
     if (room.size() != bytes) return false;
     std::size_t at = 0;
     for (; next_request_ != sent_end_; ++next_request_) {
@@ -50,7 +54,7 @@ bool order_session::resend_not_accepted() noexcept {
         std::memcpy(room.data() + at, request.data(), request.size());
         at += request.size();
     }
-    output_.commit(at);
+    connection_.output().commit(at);
     return true;
 }
 
@@ -123,10 +127,10 @@ io::task<std::error_code> order_session::complete_logon() {
 // The next frame; valid until the next read.
 io::task<std::expected<wire::frame, std::error_code>> order_session::next_frame() {
     while (true) {
-        const auto frame = wire::next_frame(std::span(input_).subspan(input_begin_, input_end_ - input_begin_));
+        const auto frame = wire::next_frame(connection_.received());
         if (!frame) co_return std::unexpected(frame.error());
         if (*frame) {
-            input_begin_ += (*frame)->size();
+            connection_.consume((*frame)->size());
             co_return **frame;
         }
         if (const std::error_code error = co_await fill()) co_return std::unexpected(error);
@@ -135,10 +139,10 @@ io::task<std::expected<wire::frame, std::error_code>> order_session::next_frame(
 
 template <class Message>
 bool order_session::queue(const Message& message) noexcept {
-    const auto room = output_.reserve(Message::frame_bytes);
+    const auto room = connection_.output().reserve(Message::frame_bytes);
     if (room.empty()) return false;
     wire::store(message, 0, room.data());
-    output_.commit(room.size());
+    connection_.output().commit(room.size());
     return true;
 }
 
@@ -146,13 +150,13 @@ std::uint32_t order_session::send(const domain::command& command) noexcept {
     const domain::instrument& instrument = definitions().find_or_nameless(command.instrument);
     CORRO_ASSERT(instrument.id == command.instrument || command.kind == domain::command_kind::define_instrument);
     if (numbers_have_ended()) return 0;
-    const auto room = output_.reserve(wire::message_bytes_max);
+    const auto room = connection_.output().reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     domain::command numbered = command;
     numbered.set_request(static_cast<std::uint32_t>(next_request_));
     const std::size_t size = wire::encode(numbered, instrument, room);
     keep(room.first(size));
-    output_.commit(size);
+    connection_.output().commit(size);
     ++next_request_;
     return numbered.request();
 }
@@ -160,12 +164,12 @@ std::uint32_t order_session::send(const domain::command& command) noexcept {
 std::uint32_t order_session::send_mass_quote(std::span<const domain::command> quotes) noexcept {
     for (const domain::command& quote : quotes) CORRO_ASSERT(instruments_.find(quote.instrument) != nullptr);
     if (numbers_have_ended()) return 0;
-    const auto room = output_.reserve(wire::message_bytes_max);
+    const auto room = connection_.output().reserve(wire::message_bytes_max);
     if (room.empty()) return 0;
     const auto request = static_cast<std::uint32_t>(next_request_);
     const std::size_t size = wire::encode_mass_quote(quotes, definitions(), request, room);
     keep(room.first(size));
-    output_.commit(size);
+    connection_.output().commit(size);
     ++next_request_;
     return request;
 }
@@ -178,10 +182,10 @@ void order_session::keep(std::span<const std::byte> request) noexcept {
 }
 
 bool order_session::send_raw(std::span<const std::byte> bytes) noexcept {
-    const auto room = output_.reserve(bytes.size());
+    const auto room = connection_.output().reserve(bytes.size());
     if (room.empty()) return false;
     std::memcpy(room.data(), bytes.data(), bytes.size());
-    output_.commit(bytes.size());
+    connection_.output().commit(bytes.size());
     return true;
 }
 
@@ -204,29 +208,13 @@ bool order_session::ask_snapshot(std::uint64_t question) noexcept {
     return queue(request);
 }
 
-io::task<std::error_code> order_session::flush() {
-    if (flushing_) co_return std::error_code();  // the flush in progress sends these bytes as well
-    flushing_ = true;
-    std::error_code error;
-    while (!error) {
-        const auto ready = output_.readable();
-        if (ready.empty()) break;
-        said_ = true;
-        const io::io_result written = co_await stream_.write_some(ready);
-        output_.consume(written.bytes);
-        error = written.error;
-    }
-    flushing_ = false;
-    co_return error;
-}
-
 std::expected<std::optional<answer>, std::error_code> order_session::poll() {
     while (true) {
-        const auto next = wire::next_frame(std::span(input_).subspan(input_begin_, input_end_ - input_begin_));
+        const auto next = wire::next_frame(connection_.received());
         if (!next) return std::unexpected(next.error());
         if (!*next) return std::nullopt;
         const wire::frame& frame = **next;
-        input_begin_ += frame.size();
+        connection_.consume(frame.size());
         answer result;
         if (frame.sequence != 0) {
             if (frame.sequence != next_answer_) return std::unexpected(make_error_code(session_errc::sequence_gap));
@@ -277,17 +265,6 @@ std::expected<std::optional<answer>, std::error_code> order_session::poll() {
     }
 }
 
-io::task<std::error_code> order_session::fill() {
-    if (input_begin_ != 0) {
-        std::memmove(input_.data(), input_.data() + input_begin_, input_end_ - input_begin_);
-        input_end_ -= input_begin_;
-        input_begin_ = 0;
-    }
-    const io::io_result read = co_await stream_.read_some(std::span(input_).subspan(input_end_));
-    input_end_ += read.bytes;
-    co_return read.error;
-}
-
 io::task<std::expected<answer, std::error_code>> order_session::next() {
     while (true) {
         auto polled = poll();
@@ -301,15 +278,9 @@ io::task<std::expected<answer, std::error_code>> order_session::next() {
 }
 
 io::task<void> order_session::keep_alive() {
-    // Half the interval, because a silence may begin up to one check before it is noticed.
-    while (true) {
-        const std::error_code stopped = co_await io::sleep_for(who_.heartbeat / 2);
-        if (stopped) co_return;
-        if (!said_) static_cast<void>(queue(wire::heartbeat{}));
-        said_ = false;
-        const std::error_code failed = co_await flush();
-        if (failed) co_return;
-    }
+    std::array<std::byte, wire::heartbeat::frame_bytes> message;
+    wire::store(wire::heartbeat{}, 0, message.data());
+    co_await connection_.keep_alive(who_.heartbeat, message);
 }
 
 io::task<std::error_code> order_session::log_out() {
@@ -321,7 +292,7 @@ io::task<std::error_code> order_session::log_out() {
         if (*polled || acknowledged_) continue;
         if (const std::error_code error = co_await fill()) co_return error;
     }
-    stream_.close();
+    co_await connection_.close_orderly();
     co_return std::error_code();
 }
 

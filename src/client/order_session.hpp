@@ -11,6 +11,9 @@
 // A venue may reset a session's numbers every day. It answers all requests and logs the session out for that
 // (session_day_ended). After the next `reconnect` requests and answers count from 1, and `began_again()` is true.
 //
+// A session stands on any stream: `log_on` connects to a venue_endpoint (TCP, TLS, a Unix socket, a WebSocket), or
+// takes a stream that is connected already. Each reconnection may use another transport.
+//
 // Threads: one context. Limits: the output buffer's size; requests that do not fit are refused, not lost.
 // Cost: no allocation per message.
 // Source: docs/spec/corro_binary.md.
@@ -29,12 +32,12 @@
 #include <vector>
 
 #include "base/assert.hpp"
-#include "base/byte_queue.hpp"
 #include "client/sent_requests.hpp"
+#include "client/venue_connection.hpp"
+#include "client/venue_endpoint.hpp"
 #include "domain/command.hpp"
 #include "domain/event.hpp"
-#include "io/net/endpoint.hpp"
-#include "io/net/tcp.hpp"
+#include "io/net/transport_stream.hpp"
 #include "io/task/task.hpp"
 #include "wire/authentication.hpp"
 #include "wire/binary_codec.hpp"
@@ -76,10 +79,13 @@ class order_session {
 
     /// Connects, proves the key and waits for the venue's hello_ack with its instruments.
     ///
-    /// @error   Connection errors; logged_out(reason) when the venue refuses; wire errors.
+    /// @error   As venue_endpoint::connect; logged_out(reason) when the venue refuses; wire errors.
     /// @suspend Until the logon is complete. @cancel Ends with operation_canceled.
     [[nodiscard]] static io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> log_on(
-        io::endpoint venue, credentials who);
+        venue_endpoint venue, credentials who);
+    /// The same over a connected stream.
+    [[nodiscard]] static io::task<std::expected<std::unique_ptr<order_session>, std::error_code>> log_on(
+        io::transport_stream connected, credentials who);
 
     order_session(const order_session&) = delete;
     order_session& operator=(const order_session&) = delete;
@@ -91,7 +97,9 @@ class order_session {
     ///          old connection; sequence_unknown when it is another venue than before.
     /// @overlap No other operation may run on the session, including keep_alive.
     /// @suspend Until the logon is complete. @cancel Ends with operation_canceled.
-    [[nodiscard]] io::task<std::error_code> reconnect(io::endpoint venue);
+    [[nodiscard]] io::task<std::error_code> reconnect(venue_endpoint venue);
+    /// The same over a connected stream.
+    [[nodiscard]] io::task<std::error_code> reconnect(io::transport_stream connected);
 
     /// Whether the session's numbers were reset since the connection before this one, or since
     /// `credentials::session_day`. Missed answers of an earlier day are not resent, and its requests neither count as
@@ -138,14 +146,14 @@ class order_session {
 
     /// Writes everything that is queued. One at a time (asserted by the stream).
     /// @return The connection's error, if any.
-    [[nodiscard]] io::task<std::error_code> flush();
+    [[nodiscard]] io::task<std::error_code> flush() { return connection_.flush(); }
 
     /// The next answer in the bytes received so far; nothing when there is none.
     /// @error wire errors, session_errc, or logged_out(reason); the session is over.
     [[nodiscard]] std::expected<std::optional<answer>, std::error_code> poll();
 
     /// Reads some more bytes. @error end_of_stream, operation_canceled, connection errors.
-    [[nodiscard]] io::task<std::error_code> fill();
+    [[nodiscard]] io::task<std::error_code> fill() { return connection_.fill(); }
 
     /// `poll`, and `fill` when needed: the next answer.
     [[nodiscard]] io::task<std::expected<answer, std::error_code>> next();
@@ -158,7 +166,7 @@ class order_session {
     [[nodiscard]] io::task<std::error_code> log_out();
 
     /// Closes the connection at once, without a logout.
-    void abandon() noexcept { stream_.close(); }
+    void abandon() noexcept { connection_.close(); }
 
     /// The venue's instruments, including those defined since the logon: the table grows in `poll`, which invalidates
     /// the results of `find`.
@@ -173,7 +181,7 @@ class order_session {
     [[nodiscard]] domain::account_id account() const noexcept { return who_.account; }
     /// Requests per second that the venue allows, from the logon; 0 for no limit.
     [[nodiscard]] std::uint32_t requests_per_second_max() const noexcept { return requests_per_second_max_; }
-    [[nodiscard]] bool has_output() noexcept { return !output_.empty(); }
+    [[nodiscard]] bool has_output() noexcept { return !connection_.output().empty(); }
     /// The number of the next request.
     [[nodiscard]] std::uint64_t next_request() const noexcept { return next_request_; }
     /// Whether the numbers of requests are used up: the session can then only receive and log out.
@@ -182,11 +190,10 @@ class order_session {
     [[nodiscard]] std::uint64_t next_answer() const noexcept { return next_answer_; }
     /// The test_id of the last echo received, 0 for none.
     [[nodiscard]] std::uint64_t last_echo() const noexcept { return last_echo_; }
-    [[nodiscard]] io::tcp_stream& stream() noexcept { return stream_; }
 
  private:
-    order_session(io::tcp_stream stream, const credentials& who)
-        : stream_(std::move(stream)), who_(who), output_(output_bytes), input_(input_bytes) {}
+    order_session(io::transport_stream connected, const credentials& who)
+        : connection_(std::move(connected), input_bytes, output_bytes), who_(who) {}
 
     [[nodiscard]] const wire::instrument_table& definitions() const noexcept {
         return shared_instruments_ != nullptr ? *shared_instruments_ : instruments_;
@@ -197,12 +204,8 @@ class order_session {
     template <class Message>
     [[nodiscard]] bool queue(const Message& message) noexcept;
 
-    io::tcp_stream stream_;
+    venue_connection connection_;
     credentials who_;
-    base::byte_queue output_;
-    std::vector<std::byte> input_;
-    std::size_t input_begin_ = 0;
-    std::size_t input_end_ = 0;
     wire::instrument_table instruments_;
     std::shared_ptr<const wire::instrument_table> shared_instruments_;
     domain::session_id session_{};
@@ -215,8 +218,6 @@ class order_session {
     std::uint64_t next_answer_ = 1;
     std::uint64_t last_echo_ = 0;
     std::uint32_t requests_per_second_max_ = 0;
-    bool flushing_ = false;
-    bool said_ = false;  ///< a message was sent since keep_alive last checked
     bool acknowledged_ = false;
     bool began_again_ = false;
 };

@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "http/errors.hpp"
 #include "io/errors.hpp"
+#include "io/tls/tls_errors.hpp"
 
 namespace corro::client {
 namespace {
@@ -40,7 +42,8 @@ bool may_come_back(const std::error_code& error) noexcept {
     if (!error || error == io::condition::canceled) return false;
     return error.category() == std::system_category() || error.category() == std::generic_category() ||
            error == io::condition::end_of_stream || error == io::condition::timed_out ||
-           error == logged_out(wire::logout_reason::shutting_down) ||
+           error == io::tls_errc::truncated || error == http::errc::no_response ||
+           error == http::errc::incomplete_message || error == logged_out(wire::logout_reason::shutting_down) ||
            error == logged_out(wire::logout_reason::session_day_ended) ||
            error == logged_out(wire::logout_reason::already_logged_on);
 }

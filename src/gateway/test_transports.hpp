@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "gateway/transport/listener.hpp"
-#include "gateway/transport/websocket_stream.hpp"
 #include "io/errors.hpp"
 #include "io/loop/context.hpp"
 #include "io/net/stream.hpp"
@@ -24,6 +23,7 @@
 #include "io/testing/test_certificates.hpp"
 #include "io/testing/test_tls.hpp"
 #include "io/tls/tls_stream.hpp"
+#include "websocket/byte_stream.hpp"
 #include "websocket/connection.hpp"
 
 namespace corro::gateway::testing {
@@ -187,7 +187,7 @@ inline io::task<io::any_stream> connect_over(test_transport kind, io::context* o
             ADD_FAILURE() << "WebSocket: " << opened.error().message();
             co_return io::any_stream();
         }
-        co_return io::any_stream(websocket_stream(std::move(*opened)));
+        co_return io::any_stream(websocket::byte_stream(std::move(*opened)));
     }
     co_return stream;
 }

@@ -1,7 +1,8 @@
 // Test support: a gateway with a real facility behind it, and a client that can say anything, sound or not.
 //
 // Everything runs on one context in the test's own process, over TCP on the loopback address unless
-// `transport_under_test` says otherwise.
+// `transport_under_test` names another transport. A program may run all of it on another platform, such as a world in
+// memory with virtual time (io/testing/tested_platform.hpp).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,6 +34,7 @@
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"
+#include "io/testing/tested_platform.hpp"
 #include "io/testing/wall_clock_platform.hpp"
 #include "risk/throttle.hpp"
 #include "wire/authentication.hpp"
@@ -71,12 +73,12 @@ struct logon {
     std::uint8_t session_day = 0;  ///< in which `next_sequence` has its number; 0: not known
 };
 
-/// The wall clock of the venues; the system's as long as it is not set.
+/// The wall clock of the venues; the platform's as long as it is not set.
 inline std::optional<std::chrono::system_clock::time_point> shown_wall;
 
 [[nodiscard]] inline io::context_options with_shown_wall() {
     static io::testing::wall_clock_platform machine(
-        [] { return shown_wall.value_or(std::chrono::system_clock::now()); });
+        [] { return shown_wall ? *shown_wall : io::tested_platform().wall_now(); }, io::tested_platform());
     return io::context_options(machine);
 }
 
@@ -384,6 +386,9 @@ class test_venue final : facility::event_consumer {
         if (!stream.is_open()) co_return nullptr;
         co_return std::make_unique<raw_client>(std::move(stream));
     }
+
+    /// Where the venue listens for Unix sockets.
+    [[nodiscard]] const io::unix_endpoint& unix_address() const noexcept { return unix_address_; }
 
     /// A connection that is logged on; a null pointer, and a failure, when it could not be.
     io::task<std::unique_ptr<raw_client>> log_on(logon who) {

@@ -18,7 +18,7 @@ import threading
 import time
 import unittest
 
-from running_exchange import CORRO, TIME_LIMIT_S, Exchange
+from running_exchange import CORRO, TIME_LIMIT_S, Exchange, change_text, free_ports
 
 
 class Relay:
@@ -214,6 +214,67 @@ class ClientTest(unittest.TestCase):
                                      stdin=subprocess.DEVNULL)
             self.assertEqual(nowhere.returncode, 1)
             self.assertIn("refused", nowhere.stderr)
+
+    def serve_every_transport(self):
+        """Returns an exchange, not started yet, that serves order entry over all transports, and the file of its certificate."""
+        certificate, key = (os.path.join(self.folder.name, name) for name in ("certificate.pem", "key.pem"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+                        "-subj", "/CN=venue", "-addext", "subjectAltName=DNS:venue.example.com,IP:127.0.0.1",
+                        "-keyout", key, "-out", certificate], check=True, capture_output=True, timeout=TIME_LIMIT_S)
+        exchange = Exchange(self.folder.name)
+        tls, websocket, secure = free_ports(3)
+        change_text(exchange.config, ("[order_entry]\n", f"""[order_entry]
+tls_listen = "127.0.0.1:{tls}"
+websocket_listen = "127.0.0.1:{websocket}"
+secure_websocket_listen = "127.0.0.1:{secure}"
+unix_listen = "{os.path.join(self.folder.name, "socket")}"
+certificate = "{certificate}"
+private_key = "{key}"
+"""))
+        return exchange, certificate
+
+    @unittest.skipUnless(shutil.which("openssl"), "the program openssl, which makes certificates, is not installed")
+    def test_logs_on_over_every_transport(self):
+        exchange, certificate = self.serve_every_transport()
+        with exchange:
+            ports = ["--feed", exchange.addresses["feed"], "--snapshot", exchange.addresses["snapshots"]]
+            trust = ["--trust", certificate]
+
+            def client(*options):
+                return subprocess.run([CORRO, "client", "--plain", "--config", exchange.config, *ports, *options],
+                                      input="buy 1 ESZ6 5990\nquit\n", capture_output=True, text=True, timeout=TIME_LIMIT_S,
+                                      check=False)
+
+            for options in (["--tls", *trust], ["--tls", *trust, "--server-name", "venue.example.com"], ["--unix"],
+                            ["--websocket"], ["--tls", "--websocket", *trust]):
+                done = client(*options)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("open buy 1 ESZ6 @ 5990", done.stdout)
+                loaded = subprocess.run([CORRO, "load", "--config", exchange.config, "--clients", "3", "--messages", "300", *options],
+                                        capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False)
+                self.assertEqual(loaded.returncode, 0, loaded.stdout + loaded.stderr)
+                self.assertIn("answered once 300, lost 0", loaded.stdout)
+
+            for options, expected in (
+                    (["--tls"], "--trust FILE"),
+                    (["--tls", *trust, "--server-name", "other.example.com"], "--server-name NAME"),
+                    (["--tls", "--trust", exchange.config], "--trust " + exchange.config),
+                    (["--tls", *trust, "--venue", exchange.addresses["order entry"]], "leave out --tls"),
+                    (["--websocket", "--venue", exchange.addresses["order entry"]], "leave out --websocket"),
+                    (["--unix", "--tls"], "--unix excludes --tls"),
+                    ([], "give the venue's address with --venue"),
+                    (["--trust", certificate], "--tls")):
+                refused = client(*options)
+                self.assertNotEqual(refused.returncode, 0, refused.stdout)
+                self.assertIn(expected, refused.stderr)
+
+    def test_names_the_key_of_a_transport_that_the_configuration_lacks(self):
+        with Exchange(self.folder.name) as exchange:
+            for option, key in (("--tls", "tls_listen"), ("--unix", "unix_listen"), ("--websocket", "websocket_listen")):
+                refused = subprocess.run([CORRO, "client", "--plain", "--config", exchange.config, option], capture_output=True,
+                                         text=True, timeout=TIME_LIMIT_S, check=False, stdin=subprocess.DEVNULL)
+                self.assertEqual(refused.returncode, 1)
+                self.assertIn("has no order_entry." + key, refused.stderr)
 
     @unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
     def test_loses_its_connection_on_a_terminal_and_nothing_else(self):

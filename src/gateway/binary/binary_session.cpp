@@ -141,7 +141,7 @@ io::task<void> binary_session::leave() {
     }
     written = co_await drain();
     if (!written) co_return;
-    co_await channel_.shut_down();
+    static_cast<void>(co_await channel_.shut_down());
     while (!course_.is_gone()) {
         channel_.discard_received();
         const io::io_result read = co_await channel_.fill();

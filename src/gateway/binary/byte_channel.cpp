@@ -7,19 +7,6 @@
 
 namespace corro::gateway {
 
-void byte_channel::close() noexcept {
-    if (socket_ != nullptr) return socket_->close();
-    stream_.layered().close();
-}
-
-io::task<void> byte_channel::shut_down() {
-    if (socket_ != nullptr) {
-        static_cast<void>(socket_->shutdown_send());
-    } else {
-        static_cast<void>(co_await stream_.layered().shutdown());
-    }
-}
-
 void byte_channel::grow(std::unique_ptr<std::byte[]> buffers, std::size_t output_bytes) noexcept {
     CORRO_ASSERT(output_.empty());
     const std::span<std::byte> fresh(buffers.get(), input_buffer_bytes);

@@ -32,9 +32,9 @@ class byte_channel {
     [[nodiscard]] io::stream_socket* socket() noexcept { return socket_; }
     [[nodiscard]] io::any_stream& layered() noexcept { return stream_.layered(); }
     /// Closes the stream at once.
-    void close() noexcept;
+    void close() noexcept { stream_.close(); }
     /// Ends the sending side, behind everything that was written.
-    [[nodiscard]] io::task<void> shut_down();
+    [[nodiscard]] io::task<std::error_code> shut_down() { return stream_.shutdown(); }
 
     /// Takes a session's buffers in place of the first ones. @pre Nothing waits to be sent (asserted).
     /// @param buffers  input_buffer_bytes + `output_bytes`.

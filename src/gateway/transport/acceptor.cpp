@@ -6,12 +6,12 @@
 #include <variant>
 
 #include "base/assert.hpp"
-#include "gateway/transport/websocket_stream.hpp"
 #include "http/server.hpp"
 #include "io/loop/timer.hpp"
 #include "io/process/idle_memory.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/tls/tls_stream.hpp"
+#include "websocket/byte_stream.hpp"
 #include "websocket/connection.hpp"
 
 namespace corro::gateway {
@@ -309,7 +309,7 @@ io::task<void> acceptor::upgrade(http::exchange* on, connection_place* place) {
     options.limits.time.transfer_grace = options_.logon_timeout;
     auto opened = co_await websocket::accept(on, options);
     if (!opened) co_return;
-    io::any_stream stream(websocket_stream(std::move(*opened)));
+    io::any_stream stream(websocket::byte_stream(std::move(*opened)));
     co_await protocol_.serve(transport_stream(std::move(stream)), place);
 }
 

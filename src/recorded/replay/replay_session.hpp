@@ -15,7 +15,7 @@
 
 #include "client/feed_session.hpp"
 #include "client/order_session.hpp"
-#include "io/net/endpoint.hpp"
+#include "client/venue_endpoint.hpp"
 #include "io/sync/event.hpp"
 #include "io/task/scope.hpp"
 #include "io/task/task.hpp"
@@ -27,9 +27,9 @@ namespace corro::recorded::replay {
 struct venue_addresses {
     venue_addresses() noexcept {}
 
-    io::endpoint order_entry;
-    io::endpoint feed;
-    io::endpoint snapshots;
+    client::venue_endpoint order_entry;
+    client::venue_endpoint feed;
+    client::venue_endpoint snapshots;
 };
 
 class replay_session {

@@ -1,4 +1,4 @@
-#include "gateway/transport/websocket_stream.hpp"
+#include "websocket/byte_stream.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
 
-namespace corro::gateway {
+namespace corro::websocket {
 namespace {
 
 io::task<void> read_one(io::any_stream* from, io::io_result* into) {
@@ -27,11 +27,10 @@ io::task<void> read_one(io::any_stream* from, io::io_result* into) {
 io::task<void> close_while_reading(io::context* context) {
     auto pair = io::unix_stream::pair(*context);
     CORRO_REQUIRE(pair);
-    const websocket::connection_options options;
-    const websocket::handshake_answer agreed;
-    io::any_stream stream(websocket_stream(
-        std::make_unique<websocket::connection>(io::any_stream(std::move(pair->first)), websocket::role::server,
-                                                options, agreed, std::span<const std::byte>())));
+    const connection_options options;
+    const handshake_answer agreed;
+    io::any_stream stream(byte_stream(std::make_unique<connection>(io::any_stream(std::move(pair->first)), role::server,
+                                                                   options, agreed, std::span<const std::byte>())));
     io::io_result read;
     io::task_scope reading(*context);
     reading.spawn(read_one(&stream, &read));
@@ -49,10 +48,10 @@ io::task<void> close_while_reading(io::context* context) {
     EXPECT_TRUE(co_await stream.shutdown());
 }
 
-TEST(websocket_stream, ends_a_read_that_is_under_way_when_it_is_closed) {
+TEST(websocket_byte_stream, ends_a_read_that_is_under_way_when_it_is_closed) {
     io::context context;
     io::block_on(context, close_while_reading(&context));
 }
 
 }  // namespace
-}  // namespace corro::gateway
+}  // namespace corro::websocket
