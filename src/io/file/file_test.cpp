@@ -9,6 +9,8 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -393,22 +395,47 @@ TEST_P(files, a_stop_that_came_first_prevents_the_call_and_a_later_one_waits_for
     block_on(ctx, body(&ctx, path("a")));
 }
 
+/// Counts the frames that hold one.
+struct frame_mark {
+    explicit frame_mark(int* count) : alive(count) { ++*alive; }
+    frame_mark(const frame_mark&) = delete;
+    frame_mark& operator=(const frame_mark&) = delete;
+    ~frame_mark() { --*alive; }
+    int* alive;
+};
+
 TEST_P(files, a_context_may_go_while_calls_are_under_way) {
     const std::string name = path("a");
+    int frames = 0;
+    int writes_begun = 0;
+    int writes_ended = 0;
     for (int round = 0; round < 20; ++round) {
-        context short_lived{context_options(*GetParam())};
-        const auto write = [](context* on, std::string where) -> task<> {
-            file_system disk(*on);
-            auto opened = co_await disk.open(where, file_mode::create);
-            const std::vector<std::byte> block(1U << 20U);
-            for (;;) {
-                const io_result done = co_await opened->write_at(0, block);
-                if (!done) break;
-            }
-        };
-        spawn(short_lived, write(&short_lived, name));
-        block_on(short_lived, sleep_for(std::chrono::microseconds(200 * round)));
+        {
+            context short_lived{context_options(*GetParam())};
+            const auto write = [](context* on, std::string where, int* alive, int* begun, int* ended) -> task<> {
+                const frame_mark mark(alive);
+                file_system disk(*on);
+                auto opened = co_await disk.open(where, file_mode::create);
+                const std::vector<std::byte> block(1U << 20U, std::byte{'x'});
+                for (;;) {
+                    ++*begun;
+                    const io_result done = co_await opened->write_at(0, block);
+                    if (!done) break;
+                    ++*ended;
+                }
+            };
+            spawn(short_lived, write(&short_lived, name, &frames, &writes_begun, &writes_ended));
+            block_on(short_lived, sleep_for(std::chrono::microseconds(200 * round)));
+            EXPECT_EQ(frames, 1);
+        }
+        EXPECT_EQ(frames, 0) << "the task goes with its context, although its call has not returned";
     }
+    EXPECT_GT(writes_begun, writes_ended) << "a call was under way";
+    // The end of a task waits for the thread of its call, which writes from the memory of the task.
+    std::ifstream written(name, std::ios::binary);
+    const std::string content(std::istreambuf_iterator<char>(written), {});
+    EXPECT_FALSE(content.empty());
+    EXPECT_EQ(content.find_first_not_of('x'), std::string::npos);
 }
 
 CORRO_ON_EVERY_BACKEND(files);

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
-
 #include <memory>
 #include <thread>
 #include <utility>
@@ -22,6 +22,7 @@
 #include "io/task/when_any.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
+#include "io/testing/test_require.hpp"
 
 namespace corro::io {
 namespace {
@@ -57,18 +58,40 @@ TEST_P(context_on, stop_ends_run_and_a_later_run_goes_on) {
 
 TEST_P(context_on, stop_from_another_thread_wakes_a_sleeping_loop) {
     const work_guard guard(ctx);
-    std::thread other([this] {
+    // A stop that does not arrive is noticed here, and not by the time limit of the whole program.
+    bool was_late = false;
+    const auto give_up = [](context* on, bool* late) -> task<> {
+        const std::error_code stopped = co_await sleep_for(test_patience);
+        if (stopped) co_return;
+        *late = true;
+        on->stop();
+    };
+    spawn(ctx, give_up(&ctx, &was_late));
+    std::atomic<bool> has_asked{false};
+    std::thread other([this, &has_asked] {
         std::this_thread::sleep_for(5ms);
+        has_asked = true;
         ctx.stop();
     });
     ctx.run();
+    EXPECT_TRUE(has_asked) << "with work left, only a stop ends a run";
+    EXPECT_FALSE(was_late) << "the loop sleeps on";
     other.join();
 }
 
 TEST_P(context_on, stop_before_run_makes_run_return_at_once) {
-    const work_guard guard(ctx);
+    int turns_count = 0;
+    const auto body = [](int* count) -> task<> {
+        for (; *count < 3; ++*count) co_await yield();
+    };
+    spawn(ctx, body(&turns_count));
+    const int before = turns_count;
     ctx.stop();
     ctx.run();
+    EXPECT_EQ(turns_count, before) << "no turn";
+    EXPECT_EQ(ctx.roots().size(), 1U);
+    ctx.run();
+    EXPECT_EQ(turns_count, 3) << "one stop ends one run";
 }
 
 TEST_P(context_on, busy_polling_context_still_sleeps_fires_and_wakes) {

@@ -88,20 +88,26 @@ TEST_P(resolving, localhost_is_found_and_nonsense_is_not) {
     const auto found = block_on(ctx, resolve("localhost", 1234));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->front().port(), 1234);
-    // The reserved top-level domain never resolves; without a network the resolver fails instead.
-    const auto missing = block_on(ctx, with_timeout(5s, resolve("nobody.invalid", 1)));
-    if (missing.has_value()) {
-        ASSERT_FALSE(missing->has_value());
-        EXPECT_TRUE(missing->error() == errc::host_not_found || missing->error() == errc::resolver_failed);
-    }
+    // A label has at most 63 letters: the resolver needs no network to refuse it.
+    const auto missing = block_on(ctx, resolve(std::string(64, 'a') + ".invalid", 1));
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error(), errc::host_not_found);
 }
 
 TEST_P(resolving, stopped_lookup_ends_at_once_and_the_context_may_go) {
-    context doomed{context_options(*GetParam())};
-    const auto result = block_on(doomed, with_timeout(0ns, resolve("nobody.invalid", 1)));
-    if (!result.has_value()) {
-        EXPECT_EQ(result.error(), condition::timed_out);
+    // A lookup may be faster than its stop, but not every time.
+    bool was_stopped = false;
+    for (int attempt = 0; attempt < 100 && !was_stopped; ++attempt) {
+        context doomed{context_options(*GetParam())};
+        const auto result = block_on(doomed, with_timeout(0ns, resolve("nobody.invalid", 1)));
+        was_stopped = !result.has_value();
+        if (was_stopped) {
+            EXPECT_EQ(result.error(), condition::timed_out);
+        } else {
+            EXPECT_FALSE(result->has_value());
+        }
     }
+    EXPECT_TRUE(was_stopped);
 }
 
 std::chrono::system_clock::time_point shown{};
