@@ -11,6 +11,7 @@
 
 #include "gateway/test_answers.hpp"
 #include "gateway/test_venue.hpp"
+#include "io/testing/tested_platform.hpp"
 
 namespace corro::gateway {
 namespace {
@@ -25,17 +26,29 @@ using testing::test_transport;
 using testing::test_venue;
 using client_pointer = std::unique_ptr<raw_client>;
 
-/// Over the transports that an unauthenticated connection reaches by TCP.
+/// The transports that an unauthenticated connection reaches by TCP. Where time passes, one of them: the tests wait for
+/// time limits. A world in memory has virtual time.
+std::vector<test_transport> reached_by_tcp() {
+    if (!io::time_is_virtual()) return {test_transport::tcp};
+    return {test_transport::tcp, test_transport::tls, test_transport::websocket, test_transport::secure_websocket};
+}
+
 class order_entry_strangers : public testing::over_every_transport {};
-INSTANTIATE_TEST_SUITE_P(over, order_entry_strangers,
-                         ::testing::Values(test_transport::tcp, test_transport::tls, test_transport::websocket,
-                                           test_transport::secure_websocket),
-                         testing::transport_name);
+INSTANTIATE_TEST_SUITE_P(over, order_entry_strangers, ::testing::ValuesIn(reached_by_tcp()), testing::transport_name);
+
+constexpr std::chrono::milliseconds patience{300};
 
 gateway_options impatient() {
     gateway_options options;
-    options.logon_timeout = 300ms;
+    options.logon_timeout = patience;
     return options;
+}
+
+/// A machine may be as late as it likes; virtual time is exact.
+void expect_no_later(const test_venue& v, io::steady_time due) {
+    if (io::time_is_virtual()) {
+        EXPECT_LE(v.context.now(), due);
+    }
 }
 
 /// Opens a plain connection to whatever listens there and says so much of `text`, a byte at a time.
@@ -61,6 +74,7 @@ TEST_P(order_entry_strangers, N5_slow_and_silent_strangers_do_not_disturb_and_ar
         const client_pointer trader = co_await v->log_on(logon(1));
         CORRO_REQUIRE(trader != nullptr);
         io::task_scope strangers(v->context);
+        const io::steady_time begin = v->context.now();
         for (int i = 0; i < 40; ++i) {
             strangers.spawn(drip(v, "", 1ms));
             strangers.spawn(drip(v, "GET / HTTP/1.1\r\nHost: venue\r\nUpgrade: websocket\r\n", 100ms));
@@ -71,6 +85,7 @@ TEST_P(order_entry_strangers, N5_slow_and_silent_strangers_do_not_disturb_and_ar
             CORRO_REQUIRE(co_await is_done(trader.get(), order(side::buy, 90, 1, i)));
         }
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 1; }));
+        expect_no_later(*v, begin + patience + farewell_timeout + 50ms);
         CORRO_REQUIRE(co_await is_done(trader.get(), order(side::buy, 90, 1, 1'000)));
         strangers.request_stop();
         co_await strangers.join();
@@ -113,6 +128,7 @@ TEST_F(order_entry_strangers_http, N5_requests_that_open_no_websocket_do_not_kee
     venue.run([](test_venue* v) -> io::task<> {
         auto stream = co_await io::tcp_stream::connect(v->context, v->endpoint);
         CORRO_REQUIRE(stream);
+        const io::steady_time begin = v->context.now();
         const std::string_view request = "GET / HTTP/1.1\r\nHost: venue\r\n\r\n";
         std::array<std::byte, 4'096> answer;
         int answers_count = 0;
@@ -125,6 +141,7 @@ TEST_F(order_entry_strangers_http, N5_requests_that_open_no_websocket_do_not_kee
             CORRO_REQUIRE(!co_await io::sleep_for(1ms));
         }
         EXPECT_GT(answers_count, 0);
+        expect_no_later(*v, begin + patience + farewell_timeout + 50ms);
         CORRO_REQUIRE(co_await v->until([](const test_venue& t) { return t.statistics().connections_now == 0; }));
     });
 }

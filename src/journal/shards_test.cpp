@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/loop/timer.hpp"
+#include "io/testing/tested_platform.hpp"
 #include "journal/limits.hpp"
 #include "journal/manifest.hpp"
 #include "journal/test_disk.hpp"
@@ -40,7 +41,7 @@ class shard_journals : public testing::Test {
     shard_mark mark_of(const std::string& directory, std::uint32_t shard) {
         return unpack_mark(end_of(directory).marks[shard]);
     }
-    io::context ctx;
+    io::context ctx{io::on_tested_platform()};
     test_disk disk;
 };
 
@@ -99,8 +100,8 @@ TEST_F(shard_journals, keep_what_was_recorded_in_the_next_life_and_add_marks_wit
     EXPECT_EQ(end_of("a").next_sequence, 5U);
 }
 
-/// The first partition's journal gets commands while the second one is idle, until the second has recorded that or a
-/// generous time limit is over.
+/// The first partition's journal gets commands, fifty in an interval of marks, while the second one is idle; until the
+/// second has recorded that, or a time limit is over.
 io::task<> trade_beside_an_idle_shard(storage* files, std::uint64_t count, std::uint64_t* marks_written_count,
                                       std::uint64_t* marks_written_max) {
     const auto shards = std::make_shared<shard_board>();
@@ -115,6 +116,7 @@ io::task<> trade_beside_an_idle_shard(storage* files, std::uint64_t count, std::
     for (std::uint64_t i = 0; i < count; ++i) {
         co_await append_commands(first->get(), 1);
         co_await wait_until_durable(first->get(), (*first)->next_sequence() - 1);
+        static_cast<void>(co_await io::sleep_for(marks_interval / 50));
     }
     identity venue = test_venue;
     venue.shard = 1;

@@ -14,6 +14,7 @@
 #include "io/task/scope.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"
+#include "io/testing/tested_platform.hpp"
 #include "node/limits.hpp"
 
 namespace corro::node {
@@ -61,7 +62,7 @@ io::task<void> be_taken_for_dead(io::context* context, linked* both) {
 }
 
 TEST(link_channel, takes_a_peer_for_dead_that_takes_nothing_of_what_waits_for_it) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     const auto both = link(context);
     io::block_on(context, be_taken_for_dead(&context, both.get()));
 }
@@ -93,7 +94,7 @@ io::task<void> stay_linked(io::context* context, linked* both) {
 }
 
 TEST(link_channel, keeps_a_peer_that_reads_slowly_and_has_nothing_to_say) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     const auto both = link(context);
     io::block_on(context, stay_linked(&context, both.get()));
 }
@@ -115,7 +116,7 @@ io::task<void> only_beat(io::context* context, linked* both) {
 }
 
 TEST(link_channel, stands_while_both_ends_say_nothing_but_that_they_are_there) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     const auto both = link(context);
     io::block_on(context, only_beat(&context, both.get()));
 }

@@ -50,6 +50,7 @@ constexpr auto exceptions = std::to_array<exception_of>({
     {"group", "", threads},
     {"remote", "", threads},
     {"resolving", "localhost_is_found_and_nonsense_is_not", names},
+    {"resolving", "stopped_lookup_ends_at_once_and_the_context_may_go", names},
     {"signals", "sent_to_another_thread_wakes_a_sleeping_loop", threads},
     {"tcp", "acceptor_survives_descriptor_exhaustion_and_recovers", descriptors},
     {"tcp", "connect_that_gets_no_answer_can_be_timed_out", network},

@@ -1,21 +1,22 @@
 // A session day ends while a venue runs or is down: inline, split, with several segments, and with a separate gateway.
-// Checks the client library and the journal.
+// Checks the client library and the journal. In a world in memory, whose time is virtual and whose wall clock a test
+// sets.
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <expected>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "../recovery/segmented_venue.hpp"
-#include "base/test_folder.hpp"
 #include "client/order_session.hpp"
 #include "client/session_errors.hpp"
 #include "exchange_under_test.hpp"
@@ -24,11 +25,11 @@
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "io/testing/wall_clock_platform.hpp"
 #include "node/exchange.hpp"
 #include "node/facility_role.hpp"
 #include "node/gateway_role.hpp"
 #include "node/segmented_exchange.hpp"
+#include "sim/world.hpp"
 
 namespace corro {
 namespace {
@@ -37,16 +38,16 @@ using namespace std::chrono_literals;
 using node::threading_mode;
 using session_pointer = std::unique_ptr<client::order_session>;
 
-/// The offset of the wall clock of this file's venues.
-std::atomic<std::chrono::nanoseconds> moved{0ns};
+/// A world, and how far its wall clock was set ahead of its time.
+struct moved_world {
+    sim::world world{7};
+    std::chrono::nanoseconds ahead{0};
 
-io::context_options with_moved_clock() {
-    static io::testing::wall_clock_platform machine([] {
-        const auto now = std::chrono::system_clock::now() + moved.load();
-        return std::chrono::time_point_cast<std::chrono::system_clock::duration>(now);
-    });
-    return io::context_options(machine);
-}
+    void set_clock_ahead(std::chrono::nanoseconds by) {
+        world.set_wall_clock_forward(by - ahead);
+        ahead = by;
+    }
+};
 
 enum class shape : std::uint8_t { in_line, split, segments_in_line, segments_split, roles };
 
@@ -162,24 +163,24 @@ memory memory_of(const client::order_session& s) {
 
 class session_day : public ::testing::TestWithParam<shape> {
  protected:
-    session_day() { moved = 0ns; }
-
     [[nodiscard]] node::configuration venue() const {
         const bool has_segments = GetParam() == shape::segments_in_line || GetParam() == shape::segments_split;
         const bool is_split = GetParam() == shape::split || GetParam() == shape::segments_split;
         const auto threading = is_split ? threading_mode::split : threading_mode::inline_;
         node::configuration c =
-            has_segments ? testing::two_segments(threading, directory.path()) : testing::small_venue(threading);
-        c.journal_directory = directory.path() + "/journal";
+            has_segments ? testing::two_segments(threading, "/var/corro") : testing::small_venue(threading);
+        c.busy_poll = 0us;  // time stands still while a context polls
+        c.journal_directory = "/var/corro/journal";
+        c.journal_segment_bytes = 64U * 1024;
         // A full minute, ten to eleven minutes from now.
-        const auto soon = std::chrono::floor<std::chrono::minutes>(std::chrono::system_clock::now() + 11min);
+        const auto soon = std::chrono::floor<std::chrono::minutes>(clock.world.wall_now() + 11min);
         c.session_day_begins = soon - std::chrono::floor<std::chrono::days>(soon);
         return c;
     }
     /// One run of a venue.
     template <class Work>
     void live(const node::configuration& c, Work work) {
-        io::context context(with_moved_clock());
+        io::context context(io::context_options(clock.world.machine()));
         any_venue v(context, GetParam(), c);
         io::block_on(context, all_of(&v, work));
     }
@@ -190,16 +191,13 @@ class session_day : public ::testing::TestWithParam<shape> {
         co_await v->end();
     }
     /// Makes the next start replay all commands.
-    void remove_snapshots() const {
-        std::vector<std::filesystem::path> found;
-        for (const auto& each : std::filesystem::recursive_directory_iterator(directory.path())) {
-            if (each.path().extension() == ".snapshot") found.push_back(each.path());
-        }
-        EXPECT_FALSE(found.empty());
-        for (const auto& path : found) std::filesystem::remove(path);
+    void remove_snapshots() {
+        const auto removed = std::erase_if(clock.world.disk().files(),
+                                           [](const auto& file) { return file.first.ends_with(".snapshot"); });
+        EXPECT_GT(removed, 0U);
     }
 
-    base::test_folder directory;
+    moved_world clock;
 };
 INSTANTIATE_TEST_SUITE_P(shapes, session_day,
                          ::testing::Values(shape::in_line, shape::split, shape::segments_in_line, shape::segments_split,
@@ -207,14 +205,14 @@ INSTANTIATE_TEST_SUITE_P(shapes, session_day,
                          [](const auto& s) { return name_of(s.param); });
 
 /// The day ends. Two of its orders stay, and their request numbers are used again.
-io::task<void> go_over_the_end(io::endpoint at, memory* known) {
+io::task<void> go_over_the_end(io::endpoint at, moved_world* clock, memory* known) {
     const session_pointer s = co_await log_on(at, lasting());
     CORRO_REQUIRE(s != nullptr);
     for (const std::uint32_t instrument : {1U, 2U}) {
         const domain::event entered = co_await ask(s.get(), order(instrument, instrument));
         CORRO_REQUIRE(entered.kind == domain::event_kind::order_entered);
     }
-    moved = 20min;
+    clock->set_clock_ahead(20min);
     const auto logout = co_await s->next();
     CORRO_REQUIRE(!logout);
     EXPECT_EQ(logout.error(), client::logged_out(wire::logout_reason::session_day_ended));
@@ -273,7 +271,7 @@ io::task<void> come_back_on_the_same_day(io::endpoint at, memory* known) {
 TEST_P(session_day, S1_ends_while_the_venue_runs_and_its_journal_has_it) {
     const node::configuration c = venue();
     memory known;
-    live(c, [&known](io::endpoint at) { return go_over_the_end(at, &known); });
+    live(c, [this, &known](io::endpoint at) { return go_over_the_end(at, &clock, &known); });
     ASSERT_EQ(known.session_day, 2U);
     for (const bool has_snapshot : {true, false}) {
         SCOPED_TRACE(has_snapshot ? "from a snapshot" : "from all commands");
@@ -310,9 +308,9 @@ TEST_P(session_day, S1_that_ended_while_the_venue_was_down_begins_at_the_next_st
     memory known;
     live(c, [&known](io::endpoint at) { return enter_ten(at, &known); });
     // The end of the day comes, has passed, is ahead again after the clock was set back, and comes again.
-    for (const std::chrono::minutes clock : {20min, 21min, 0min, 20min}) {
-        SCOPED_TRACE(clock.count());
-        moved = clock;
+    for (const std::chrono::minutes ahead : {20min, 21min, 0min, 20min}) {
+        SCOPED_TRACE(ahead.count());
+        clock.set_clock_ahead(ahead);
         live(c, [&known](io::endpoint at) { return come_back_and_enter_two(at, &known); });
     }
     EXPECT_EQ(known.next_answer, 9U);
@@ -332,7 +330,7 @@ TEST_P(session_day, S1_has_ended_for_a_client_that_remembers_a_number_and_no_day
     const node::configuration c = venue();
     memory known;
     live(c, [&known](io::endpoint at) { return enter_ten(at, &known); });
-    moved = 20min;
+    clock.set_clock_ahead(20min);
     live(c, [&known](io::endpoint at) { return come_back_with_a_number_only(at, known); });
 }
 
@@ -351,7 +349,7 @@ io::task<void> reconnect(client::order_session* s, io::endpoint at) {
     EXPECT_EQ(s->next_answer(), 1U);
 }
 
-io::task<void> watch_over_the_end(io::endpoint at) {
+io::task<void> watch_over_the_end(io::endpoint at, moved_world* clock) {
     const session_pointer trader = co_await log_on(at, lasting());
     const session_pointer copy = co_await log_on(at, testing::who(2, 1));
     CORRO_REQUIRE(trader != nullptr && copy != nullptr);
@@ -359,7 +357,7 @@ io::task<void> watch_over_the_end(io::endpoint at) {
     CORRO_REQUIRE(first.kind == domain::event_kind::order_entered);
     auto copied = co_await copy->next();
     CORRO_REQUIRE(copied && copied->sequence == 1);
-    moved = 20min;
+    clock->set_clock_ahead(20min);
     co_await reconnect(trader.get(), at);
     co_await reconnect(copy.get(), at);
     const domain::event second = co_await ask(trader.get(), order(2, 2));
@@ -375,7 +373,7 @@ io::task<void> watch_over_the_end(io::endpoint at) {
 TEST_P(session_day, S1_ends_for_a_drop_copy_too) {
     node::configuration c = venue();
     c.accounts[1].copies_of = {c.accounts[0].id};
-    live(c, [](io::endpoint at) { return watch_over_the_end(at); });
+    live(c, [this](io::endpoint at) { return watch_over_the_end(at, &clock); });
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "io/net/unix_socket.hpp"
 #include "io/task/block_on.hpp"
 #include "io/task/scope.hpp"
+#include "io/testing/tested_platform.hpp"
 
 namespace corro::gateway {
 namespace {
@@ -71,13 +72,13 @@ io::task<std::size_t> most_between_reads(io::context* context, handshake_budget*
 }
 
 TEST(handshake_budget, N5_gives_one_turn_between_two_looks_for_what_sessions_have_sent) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     handshake_budget budget(context, budget_of(1'000, 1h));
     EXPECT_EQ(io::block_on(context, most_between_reads(&context, &budget, 100, 500)), 1U);
 }
 
 TEST(handshake_budget, leaves_the_thread_to_others_after_each_turn) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     handshake_budget_options options = budget_of(1'000, 1h);
     options.apart = 1ms;
     handshake_budget budget(context, options);
@@ -108,14 +109,14 @@ io::task<std::string> crowd_of(io::context* context, handshake_budget* budget, i
 
 TEST(handshake_budget, N6_gives_no_more_turns_in_a_window_however_many_wait) {
     for (const int strangers : {50, 100, 200}) {
-        io::context context;
+        io::context context(io::on_tested_platform());
         handshake_budget budget(context, budget_of(20, 1h));
         EXPECT_EQ(io::block_on(context, crowd_of(&context, &budget, strangers, 0, 20)), std::string(20, 's'));
     }
 }
 
 TEST(handshake_budget, N5_gives_two_of_three_turns_to_addresses_that_have_proven_a_key_when_they_want_them) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     handshake_budget budget(context, budget_of(21, 1h));
     std::string taken = io::block_on(context, crowd_of(&context, &budget, 100, 2, 21));
     EXPECT_EQ(std::ranges::count(taken, 'k'), 14) << taken;
@@ -123,7 +124,7 @@ TEST(handshake_budget, N5_gives_two_of_three_turns_to_addresses_that_have_proven
 }
 
 TEST(handshake_budget, N5_gives_a_part_to_those_that_have_begun_and_a_part_to_newcomers) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     handshake_budget budget(context, budget_of(40, 1h));
     const auto body = [](io::context* on, handshake_budget* from) -> io::task<std::string> {
         std::string taken;
@@ -134,8 +135,9 @@ TEST(handshake_budget, N5_gives_a_part_to_those_that_have_begun_and_a_part_to_ne
         }
         co_await io::yield();
         all.spawn(from->run());
-        while (from->steps_count() < 40) co_await io::yield();
-        for (int i = 0; i < 3; ++i) co_await io::yield();
+        // Not a yield: virtual time stands still while a task polls.
+        while (from->steps_count() < 40) static_cast<void>(co_await io::sleep_for(1ms));
+        static_cast<void>(co_await io::sleep_for(5ms));  // in which no more may come
         all.request_stop();
         co_await all.join();
         co_return taken;
@@ -152,7 +154,7 @@ io::task<void> take_turn(handshake_budget* budget, char letter, std::string* tak
 }
 
 TEST(handshake_budget, N5_serves_the_newest_newcomer_first) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     handshake_budget budget(context, budget_of(3, 1h));
     const auto body = [](io::context* on, handshake_budget* from) -> io::task<std::string> {
         std::string taken;
@@ -160,8 +162,9 @@ TEST(handshake_budget, N5_serves_the_newest_newcomer_first) {
         for (char letter = 'a'; letter <= 'h'; ++letter) all.spawn(take_turn(from, letter, &taken));
         co_await io::yield();
         all.spawn(from->run());
-        while (from->steps_count() < 3) co_await io::yield();
-        for (int i = 0; i < 3; ++i) co_await io::yield();
+        // Not a yield: virtual time stands still while a task polls.
+        while (from->steps_count() < 3) static_cast<void>(co_await io::sleep_for(1ms));
+        static_cast<void>(co_await io::sleep_for(5ms));  // in which no more may come
         all.request_stop();
         co_await all.join();
         co_return taken;
@@ -172,7 +175,7 @@ TEST(handshake_budget, N5_serves_the_newest_newcomer_first) {
 // A stop that comes in the same turn of the loop as the end of a window: the handshake is stopped first, and then the
 // next turn is given.
 TEST(handshake_budget, N6_counts_right_when_a_handshake_is_stopped_while_it_is_given_its_turn) {
-    io::context context;
+    io::context context(io::on_tested_platform());
     handshake_budget budget(context, budget_of(1'000, 1h));
     const auto body = [](io::context* on, handshake_budget* from) -> io::task<std::string> {
         std::string taken;
@@ -198,8 +201,8 @@ TEST(handshake_budget, N6_counts_right_when_a_handshake_is_stopped_while_it_is_g
 }
 
 TEST(handshake_budget, goes_on_in_the_next_window) {
-    io::context context;
-    handshake_budget budget(context, budget_of(1, 0ms));  // each turn begins one
+    io::context context(io::on_tested_platform());
+    handshake_budget budget(context, budget_of(1, 1ms));  // each turn has one of its own
     EXPECT_GT(io::block_on(context, crowd_of(&context, &budget, 3, 0, 100)).size(), 99U);
 }
 
