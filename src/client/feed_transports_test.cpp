@@ -167,14 +167,14 @@ io::task<void> join_follow_and_resume(test_exchange* x, relay* feed, relay* snap
     // What comes while the connection is broken comes behind it.
     session->abandon();
     x->trade(1'000);
-    while (x->feed.statistics().subscribers_now != 0) co_await io::yield();
+    while (x->ports.statistics().subscribers_now != 0) co_await io::yield();
     CORRO_REQUIRE(!co_await session->resume(feed->where()));
     x->trade(1'000);
     CORRO_REQUIRE(!co_await follow_to_the_end(session, x));
     EXPECT_EQ(difference(*session, *x), "") << "after a new connection";
     // A stream that is connected already.
     session->abandon();
-    while (x->feed.statistics().subscribers_now != 0) co_await io::yield();
+    while (x->ports.statistics().subscribers_now != 0) co_await io::yield();
     auto stream = co_await feed->where().connect();
     CORRO_REQUIRE(stream);
     x->trade(100);
