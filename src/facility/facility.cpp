@@ -114,7 +114,7 @@ void facility::visit_book(domain::instrument_id instrument, book_visitor& visito
 
 domain::price_summary facility::prices_of(domain::instrument_id instrument) const noexcept {
     const std::uint32_t book = machine_->instruments().book_of(instrument);
-    return book == instrument_table::none ? tape_summary{}.prices : machine_->writer().tape(book).prices;
+    return book == instrument_table::none ? tape_summary{}.prices : machine_->writer().trades()[book].prices;
 }
 
 domain::volume_summary facility::volumes_of(domain::instrument_id instrument) const noexcept {

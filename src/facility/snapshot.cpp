@@ -82,9 +82,9 @@ void facility::state_machine::transfer(base::archive& a) noexcept {
     phases_.transfer(a);
     account_rules_.transfer(a);
     phases_.transfer_next_resume(a);
-    writer_.transfer(a);
+    writer_.trades().transfer(a);
     if (!a.loads()) return;
-    writer_.watch(phases_.is_any_collecting());
+    writer_.changes().watch_auctions(phases_.is_any_collecting());
     for (std::uint32_t book = 0; book < instruments_.count(); ++book) {
         implied_.set_matching(book, phases_.is_continuous(book));
     }

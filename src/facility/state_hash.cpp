@@ -32,7 +32,7 @@ void facility::state_machine::hash_order(state_hasher& hasher, std::uint32_t slo
 
 void facility::state_machine::hash_books(state_hasher& hasher) const {
     for (std::uint32_t book = 0; book < instruments_.count(); ++book) {
-        const tape_summary& tape = writer_.tape(book);
+        const tape_summary& tape = writer_.trades()[book];
         hasher.add(tape.prices.last.value);
         hasher.add(tape.prices.high.value);
         hasher.add(tape.prices.low.value);
@@ -98,7 +98,7 @@ void facility::state_machine::hash_accounts(state_hasher& hasher) const {
 
 std::uint64_t facility::state_machine::state_hash() const {
     state_hasher hasher;
-    hasher.add(writer_.trades_count());
+    hasher.add(writer_.trades().count());
     hash_books(hasher);
     // Oldest first, the order in which a mass cancel takes them.
     for (std::uint32_t account = 0; account < engine_.accounts_count(); ++account) {

@@ -100,7 +100,7 @@ void facility::state_machine::apply(const command& c) noexcept {
     was_used_ = true;
     rejections_.begin(positions_.count());
     dispatch(c);
-    if (writer_.is_watching()) [[unlikely]] {
+    if (writer_.changes().is_watching()) [[unlikely]] {
         phase_changes_.publish_indicatives();
         matcher_.publish_implied();
     }

@@ -85,7 +85,7 @@ void message_writer::status(std::uint32_t slot, std::uint8_t flags) noexcept {
 }
 
 void message_writer::begin_day(std::uint32_t book) noexcept {
-    tape_summary& tape = tapes_[book];
+    tape_summary& tape = trades_[book];
     tape = {.prices = {tape.prices.last, domain::no_price, domain::no_price, domain::no_price, {}}};
     const std::uint64_t scope = scope_word(ids_[book], domain::side::buy);
     event_buffer::run out = buffer_.open(2);

@@ -4,14 +4,11 @@
 // Not part of the facility's interface.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
-#include "base/archive.hpp"
 #include "domain/command.hpp"
 #include "domain/definition.hpp"
 #include "domain/event.hpp"
@@ -20,7 +17,8 @@
 #include "facility/event_text.hpp"
 #include "facility/implied/implied_books.hpp"
 #include "facility/implied/implied_fill.hpp"
-#include "facility/messages/tape.hpp"
+#include "facility/messages/changed_books.hpp"
+#include "facility/messages/trade_tape.hpp"
 #include "facility/orders/order_directory.hpp"
 #include "facility/quotes/quote_table.hpp"
 #include "matching/engine.hpp"
@@ -42,12 +40,9 @@ class message_writer {
           exposures_(exposures),
           strategies_(strategies),
           implied_(implied),
-          watching_(implied.any() ? watch_implied : std::uint8_t{0}),
-          buffer_(consumer),
-          tapes_(books_max),
-          curves_(books_max),
-          is_touched_(books_max) {
-        touched_.reserve(books_max);
+          trades_(books_max),
+          changes_(implied, books_max),
+          buffer_(consumer) {
         ids_.reserve(books_max);
         for (const domain::instrument& i : instruments) ids_.push_back(i.id);
     }
@@ -55,7 +50,7 @@ class message_writer {
     void begin(const domain::command& command) noexcept {
         command_ = &command;
         is_entering_ = false;
-        forget_trades();
+        trades_.clear_range();
         last_answer_slot_ = any_slot;
         buffer_.begin(command);
     }
@@ -80,7 +75,9 @@ class message_writer {
     /// Sets the reason of the following withdrawals.
     void withdraw_for(domain::reject_reason reason) noexcept { withdrawn_for_ = reason; }
 
-    [[nodiscard]] const tape_summary& tape(std::uint32_t book) const noexcept { return tapes_[book]; }
+    [[nodiscard]] trade_tape& trades() noexcept { return trades_; }
+    [[nodiscard]] const trade_tape& trades() const noexcept { return trades_; }
+    [[nodiscard]] changed_books& changes() noexcept { return changes_; }
 
     // --- Private messages that are not caused by a core event --------------------------------------------------------
 
@@ -140,37 +137,14 @@ class message_writer {
             d.name, d.expiry, d.like, {}};
     }
 
-    // --- Books in which an auction collects, and books that imply prices in others -----------------------------------
+    // --- Implied prices and fills ------------------------------------------------------------------------------------
 
-    /// Sets whether changed books are noted, for auctions.
-    void watch(bool on) noexcept {
-        watching_ = static_cast<std::uint8_t>((watching_ & watch_implied) | (on ? watch_auctions : 0));
-    }
-    /// Whether changed books are noted.
-    [[nodiscard]] bool is_watching() const noexcept { return watching_ != 0; }
     void implied_top(std::uint32_t book, const domain::top& top) noexcept {
         buffer_.write(scope_word(ids_[book], domain::side::buy), kind_word(domain::event_kind::implied_top), top);
     }
     /// Writes the messages of an implied fill and updates tapes, positions and records. The books have changed already;
     /// orders without displayed quantity left are dealt with afterwards.
     void implied_filled(const implied_fill& f) noexcept;
-    void touch(std::uint32_t book) noexcept {
-        if (is_touched_[book] != 0) return;
-        is_touched_[book] = 1;
-        touched_.push_back(book);
-    }
-    /// The curve of a book's auction; it receives every change while the book collects.
-    [[nodiscard]] matching::auction_curve& curve(std::uint32_t book) noexcept { return curves_[book]; }
-    /// Calls `visit(book)` for each book that has changed since the last call, in the order of books.
-    template <class Visit>
-    void visit_touched(Visit&& visit) noexcept {
-        std::sort(touched_.begin(), touched_.end());
-        for (const std::uint32_t book : touched_) {
-            is_touched_[book] = 0;
-            visit(book);
-        }
-        touched_.clear();
-    }
 
     /// The state of an open order, for the session that asks.
     void status(std::uint32_t slot, std::uint8_t flags) noexcept;
@@ -248,8 +222,8 @@ class message_writer {
         if ((r.flags & record_flag::counted) != 0) exposures_.shrink(r.position, r.side, change.taken);
         if (change.change != 0) {
             publish(domain::event_kind::order_reduced, change, 0);
-        } else if (watching_ != 0) {
-            note(change, 0);
+        } else if (changes_.is_watching()) {
+            changes_.note(change, 0);
         }
     }
 
@@ -278,8 +252,8 @@ class message_writer {
     }
 
     [[nodiscard]] domain::volume_summary volumes_of(std::uint32_t book) const noexcept {
-        return {domain::volume_lots{tapes_[book].volume + tapes_[book].leg_volume},
-                tapes_[book].turnover,
+        return {domain::volume_lots{trades_[book].volume + trades_[book].leg_volume},
+                trades_[book].turnover,
                 domain::volume_lots{positions_.open_interest(book)},
                 {}};
     }
@@ -305,52 +279,12 @@ class message_writer {
                 domain::volume_lots{is_bid ? other.volume : volume},
                 {}};
     }
-    [[nodiscard]] std::uint64_t trades_count() const noexcept { return trades_count_; }
-    /// The lowest and the highest price at which the running command has traded; low is above high before it has.
-    [[nodiscard]] domain::price_ticks traded_low() const noexcept { return traded_low_; }
-    [[nodiscard]] domain::price_ticks traded_high() const noexcept { return traded_high_; }
-    /// The last trade counts for a waiting order that enters.
-    void compare_with_last_trade(std::uint32_t book) noexcept {
-        if (tapes_[book].prices.last == domain::no_price) return;
-        traded_low_ = traded_high_ = tapes_[book].prices.last;
-    }
-    /// Waiting orders are checked against this range and later trades.
-    void record_trades_for_stops(domain::price_ticks low, domain::price_ticks high) noexcept {
-        traded_low_ = low;
-        traded_high_ = high;
-    }
-    void forget_trades() noexcept {
-        record_trades_for_stops(domain::price_ticks{std::numeric_limits<std::int64_t>::max()}, domain::no_price);
-    }
-
-    /// Saves everything that lasts from one command to the next, or loads it into a newly made writer.
-    void transfer(base::archive& a) noexcept {
-        a.value(trades_count_);
-        a.sparse(
-            tapes_.size(),
-            [&](std::size_t i) { return tapes_[i].prices.last == domain::no_price && tapes_[i].leg_volume == 0; },
-            [&](std::size_t i) { tapes_[i].transfer(a); });
-    }
 
  private:
     static constexpr std::uint32_t any_slot = 0xffffffffU;
     static constexpr std::size_t messages_per_fill = 10;
     static constexpr std::size_t messages_per_cross = 12;
     static_assert(messages_per_fill <= event_buffer::run_max && messages_per_cross <= event_buffer::run_max);
-
-    static constexpr std::uint8_t watch_auctions = 1;
-    static constexpr std::uint8_t watch_implied = 2;
-    /// Records a change of a watched book: a level has gained an order, or lost one or lots of one.
-    [[gnu::noinline]] void note(const matching::order_change& change, int orders) noexcept {
-        const matching::level_state& level = change.level;
-        if ((watching_ & watch_auctions) != 0) {
-            touch(level.book);
-            const std::int64_t lots =
-                orders > 0 ? std::int64_t{change.open} + change.hidden : -std::int64_t{change.taken};
-            curves_[level.book].changed(level, lots, orders);
-        }
-        if (level.top_changed) implied_.note(level.book);
-    }
 
     /// The mark of the event that answers a command, unless more quotes of the same request follow.
     [[nodiscard]] std::uint8_t answer_of_quote() const noexcept {
@@ -406,8 +340,8 @@ class message_writer {
     /// L3, L2 and, when the best level changed, L1.
     [[gnu::always_inline]] void publish(domain::event_kind kind, const matching::order_change& change,
                                         int orders) noexcept {
-        if (watching_ != 0) [[unlikely]]
-            note(change, orders);
+        if (changes_.is_watching()) [[unlikely]]
+            changes_.note(change, orders);
         const matching::level_state& level = change.level;
         const std::uint64_t scope = scope_word(ids_[level.book], level.side);
         event_buffer::run out = buffer_.open(3);
@@ -436,22 +370,16 @@ class message_writer {
     implied_books& implied_;
     const domain::command* command_ = nullptr;
     bool is_entering_ = false;
-    std::uint8_t watching_ = 0;
     std::uint32_t last_answer_slot_ = any_slot;
     std::uint32_t book_ = 0;
     domain::price_ticks price_{};
     domain::reject_reason withdrawn_for_ = domain::reject_reason::none;
-    domain::price_ticks traded_low_{};
-    domain::price_ticks traded_high_{};
-    std::uint64_t trades_count_ = 0;
     std::vector<domain::instrument_id> ids_;
+    trade_tape trades_;
+    changed_books changes_;
     event_buffer buffer_;
-    std::vector<tape_summary> tapes_;
-    std::vector<matching::auction_curve> curves_;  ///< by book; not saved, because they follow from the books
-    std::vector<std::uint8_t> is_touched_;         ///< by book
-    std::vector<std::uint32_t> touched_;
 };
-static_assert(sizeof(message_writer) - sizeof(event_buffer) == 240,
-              "`transfer` knows every member that outlasts a command; then correct the size here");
+static_assert(sizeof(message_writer) - sizeof(event_buffer) - sizeof(changed_books) - sizeof(trade_tape) == 120,
+              "only the tape outlasts a command; transfer a new member that does, then correct the size here");
 
 }  // namespace corro::facility

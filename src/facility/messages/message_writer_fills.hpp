@@ -24,14 +24,13 @@ namespace corro::facility {
     const bool aggressor_buys = aggressor_side == domain::side::buy;
     const domain::price_ticks price = f.level.price;
     const domain::quantity_lots quantity{f.quantity};
-    const domain::trade_id number{++trades_count_};
+    const domain::trade_id number = trades_.next_number();
     // Filled completely on entry: the aggressor's order_executed is the answer.
     const bool answers = is_entering_ && f.aggressor_open == 0;
-    if (price < traded_low_) traded_low_ = price;
-    if (price > traded_high_) traded_high_ = price;
+    trades_.extend_range(price);
     domain::price_summary prices;
     domain::volume_summary volumes;
-    add_trade(tapes_[book], price, f.quantity, prices, volumes);
+    add_trade(trades_[book], price, f.quantity, prices, volumes);
     // There are no positions in a strategy: its legs follow.
     const bool has_legs = strategies_.has_legs(book);
     if (!has_legs) [[likely]] {
@@ -89,10 +88,10 @@ inline void message_writer::crossed(const matching::cross& f) noexcept {
     const order_record& seller = orders_[f.seller.slot];
     const std::uint32_t book = f.buyer.level.book;
     const domain::quantity_lots quantity{f.quantity};
-    const domain::trade_id number{++trades_count_};
+    const domain::trade_id number = trades_.next_number();
     domain::price_summary prices;
     domain::volume_summary volumes;
-    add_trade(tapes_[book], f.price, f.quantity, prices, volumes);
+    add_trade(trades_[book], f.price, f.quantity, prices, volumes);
     const bool has_legs = strategies_.has_legs(book);
     if (!has_legs) {
         volumes.open_interest =
@@ -158,7 +157,7 @@ inline void message_writer::crossed(const matching::cross& f) noexcept {
         const risk::strategy_leg& leg = legs[i];
         const bool aggressor_buys = leg.side_of(aggressor_side) == domain::side::buy;
         const std::uint32_t lots = f.quantity * leg.ratio;
-        tapes_[leg.book].leg_volume += lots;
+        trades_[leg.book].leg_volume += lots;
         const std::uint32_t active_slot = positions_.find(aggressor.account.value, leg.book);
         const std::uint32_t passive_slot = positions_.find(resting.account.value, leg.book);
         positions_.trade(leg.book, aggressor_buys ? active_slot : passive_slot,
@@ -181,7 +180,7 @@ inline void message_writer::crossed(const matching::cross& f) noexcept {
 }
 
 inline domain::price_ticks message_writer::reference_price(std::uint32_t book) const noexcept {
-    if (tapes_[book].prices.last != domain::no_price) return tapes_[book].prices.last;
+    if (trades_[book].prices.last != domain::no_price) return trades_[book].prices.last;
     for (const domain::side side : {domain::side::buy, domain::side::sell}) {
         const domain::price_ticks best = engine_.best(book, side).price;
         if (best != domain::no_price) return best;

@@ -1,6 +1,5 @@
 // The messages and the state changes of an implied fill. See docs/spec/implied.md.
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,18 +13,17 @@ using domain::side;
 
 void message_writer::implied_filled(const implied_fill& f) noexcept {
     constexpr std::uint8_t implied = domain::event_flag::implied;
-    const domain::trade_id number{++trades_count_};
+    const domain::trade_id number = trades_.next_number();
     const domain::quantity_lots quantity{f.quantity};
     const implied_fill::party& incoming = f.parties[0];
-    traded_low_ = std::min(traded_low_, incoming.price);
-    traded_high_ = std::max(traded_high_, incoming.price);
+    trades_.extend_range(incoming.price);
 
     std::array<domain::price_summary, 3> prices;
     std::array<domain::volume_summary, 3> volumes;
     const implied_fill::party* in_strategy = nullptr;
     for (std::size_t i = 0; i < f.parties.size(); ++i) {
         const implied_fill::party& p = f.parties[i];
-        add_trade(tapes_[p.book], p.price, f.quantity, prices[i], volumes[i]);
+        add_trade(trades_[p.book], p.price, f.quantity, prices[i], volumes[i]);
         implied_.note(p.book);
         if (p.book == f.strategy) in_strategy = &p;
     }

@@ -104,7 +104,7 @@ reject_reason order_amending::check_amend(const command& c, std::uint32_t slot, 
     if (rules != 0 && !keeps_price && !phases_.is_collecting(level.book)) [[unlikely]] {
         domain::price_ticks limit = a.limit;
         const reject_reason reason =
-            band_of(instrument, writer_.tape(level.book)).apply(record.side, order_type::limit, limit);
+            band_of(instrument, writer_.trades()[level.book]).apply(record.side, order_type::limit, limit);
         if (reason != reject_reason::none) return reason;
     }
     const bool is_post_only = (record.flags & domain::order_flag::post_only) != 0;
@@ -180,7 +180,7 @@ void order_amending::amend_waiting(std::uint32_t book, std::uint32_t slot, const
     }
     writer_.amended(book, slot, terms.limit, a.open);
     if (a.trigger == trigger || phases_.is_collecting(book)) return;
-    writer_.compare_with_last_trade(book);
+    writer_.trades().set_range_to_last(book);
     stops_.enter_triggered(book);
 }
 
@@ -198,7 +198,7 @@ void order_amending::amend_resting(std::uint32_t slot, const matching::level_sta
         }
         return;
     }
-    const std::uint64_t trades_before = writer_.trades_count();
+    const std::uint64_t trades_before = writer_.trades().count();
     writer_.incoming(level.book, a.limit);
     const matching::entry entry{.book = level.book,
                                 .account = a.account.value,
@@ -218,7 +218,7 @@ void order_amending::amend_resting(std::uint32_t slot, const matching::level_sta
         writer_.remainder_cancelled(level.book, slot, order.order, a.limit, result.quantity, result.reason);
     }
     if (result.what != matching::outcome::rested) orders_.remove(slot);
-    if (writer_.trades_count() != trades_before) stops_.enter_triggered(level.book);
+    if (writer_.trades().count() != trades_before) stops_.enter_triggered(level.book);
 }
 
 }  // namespace corro::facility

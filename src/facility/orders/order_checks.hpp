@@ -6,7 +6,7 @@
 #include "domain/instrument.hpp"
 #include "domain/reject_reason.hpp"
 #include "domain/types.hpp"
-#include "facility/messages/tape.hpp"
+#include "facility/messages/trade_tape.hpp"
 #include "facility/phases/phase_table.hpp"
 #include "risk/account_rules.hpp"
 #include "risk/price_band.hpp"

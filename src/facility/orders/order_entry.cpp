@@ -76,7 +76,7 @@ void order_entry::check_rules(const command& c, std::uint32_t book, std::uint32_
     const domain::order_terms& t = c.order_terms();
     if (!is_waiting(t.type) && !at.collects) {
         domain::price_ticks within = at.limit;
-        at.refusal = band_of(instruments_[book], writer_.tape(book)).apply(t.side, t.type, within);
+        at.refusal = band_of(instruments_[book], writer_.trades()[book]).apply(t.side, t.type, within);
         if (within != at.limit) {
             // A market order takes the bound of the band as its limit. Its messages state no limit.
             if (at.is_market)
@@ -152,7 +152,7 @@ inline void order_entry::match(const command& c, std::uint32_t book, std::uint32
     const matching::remainder rest = t.time_in_force == time_in_force::fok ? matching::remainder::never_arises
                                      : is_immediate                        ? matching::remainder::cancelled
                                                                            : matching::remainder::rests;
-    const std::uint64_t trades_before = writer_.trades_count();
+    const std::uint64_t trades_before = writer_.trades().count();
     writer_.announce_entry(true);
     writer_.incoming(book, at.limit);
     const matching::entry_result result = matcher_.enter({.book = book,
@@ -175,7 +175,7 @@ inline void order_entry::match(const command& c, std::uint32_t book, std::uint32
             break;
         case matching::outcome::refused: rejections_.refuse(c, result.reason); break;
     }
-    if (writer_.trades_count() != trades_before) stops_.enter_triggered(book);
+    if (writer_.trades().count() != trades_before) stops_.enter_triggered(book);
 }
 
 void order_entry::enter_order(const command& c) noexcept {

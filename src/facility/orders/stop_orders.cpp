@@ -26,7 +26,7 @@ void stop_orders::park(const command& c, std::uint32_t book, std::uint32_t slot)
     }
     writer_.waits(book, slot, orders_.waiting(slot).limit, o.quantity.value);
     if (phases_.is_collecting(book)) return;  // the uncross triggers the orders that its price reaches
-    writer_.compare_with_last_trade(book);
+    writer_.trades().set_range_to_last(book);
     enter_triggered(book);
 }
 
@@ -35,10 +35,10 @@ void stop_orders::enter_triggered_in(std::uint32_t book) noexcept {
     for (;;) {
         protection_.withdraw_tripped();
         // Every trade of the command triggers, not only the last: a price in the middle of a sweep has traded too.
-        if (writer_.traded_low() > writer_.traded_high()) return;
+        if (writer_.trades().low() > writer_.trades().high()) return;
         if ((phases_.flags(book) & book_flag::circuit_breaker) != 0 && changes_.breaks_circuit(book)) [[unlikely]]
             return;
-        const std::uint32_t slot = engine_.next_triggered(book, writer_.traded_low(), writer_.traded_high());
+        const std::uint32_t slot = engine_.next_triggered(book, writer_.trades().low(), writer_.trades().high());
         if (slot == matching::engine::none) return;
         enter_one(book, slot);
     }
@@ -54,7 +54,7 @@ void stop_orders::enter_one(std::uint32_t book, std::uint32_t slot) noexcept {
     writer_.triggered(book, slot, terms.limit, quantity.value);
     domain::price_ticks entry_price = is_market ? domain::price_ticks{} : terms.limit;
     if ((phases_.flags(book) & book_flag::dynamic_band) != 0) [[unlikely]] {
-        const risk::price_band band = band_of(instruments_[book], writer_.tape(book));
+        const risk::price_band band = band_of(instruments_[book], writer_.trades()[book]);
         const domain::price_ticks edge = band.edge(record.side);
         if (is_market && edge != domain::no_price) {
             is_market = false;
@@ -89,7 +89,7 @@ void stop_orders::enter_one(std::uint32_t book, std::uint32_t slot) noexcept {
 void stop_orders::enter_triggered_in_other_books() noexcept {
     while (implied_.has_traded()) {
         const implied_books::traded_range t = implied_.next_traded();
-        writer_.record_trades_for_stops(t.low, t.high);
+        writer_.trades().set_range(t.low, t.high);
         if (phases_.is_continuous(t.book)) {
             enter_triggered_in(t.book);
             continue;

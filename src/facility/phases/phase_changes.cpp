@@ -29,17 +29,17 @@ void phase_changes::enter_phase(std::uint32_t book, trading_phase phase, std::in
     if (b.resumes_now) resuming_.push_back(book);
     b.owes_uncross = b.owes_uncross || domain::collects(phase);
     b.indicative = {};
-    writer_.curve(book) = {};
+    writer_.changes().curve(book) = {};
     phases_.set(book, phase, resume_time);
-    writer_.watch(phases_.is_any_collecting());
+    writer_.changes().watch_auctions(phases_.is_any_collecting());
     implied_.set_matching(book, phase == trading_phase::continuous);
-    if (domain::collects(phase)) writer_.touch(book);
+    if (domain::collects(phase)) writer_.changes().touch(book);
     writer_.phase_changed(book, phase, resume_time, reason);
 }
 
 void phase_changes::uncross(std::uint32_t book) noexcept {
     book_phase& b = phases_[book];
-    const domain::price_ticks last = writer_.tape(book).prices.last;
+    const domain::price_ticks last = writer_.trades()[book].prices.last;
     matching::auction_curve whole;
     const matching::equilibrium found =
         engine_.find_equilibrium(book, last, std::numeric_limits<std::uint32_t>::max(), whole);
@@ -51,7 +51,7 @@ void phase_changes::uncross(std::uint32_t book) noexcept {
     }
     if (found.volume != 0) {
         engine_.uncross(book, found.price, writer_);
-        if (instruments_[book].breaker_move != 0) b.breaker.restart(found.price, writer_.tape(book).volume);
+        if (instruments_[book].breaker_move != 0) b.breaker.restart(found.price, writer_.trades()[book].volume);
         protection_.withdraw_tripped();
     }
     if (b.has_auction_orders) {
@@ -76,11 +76,11 @@ void phase_changes::end_day(std::uint32_t book) noexcept {
 }
 
 void phase_changes::publish_indicatives() noexcept {
-    writer_.visit_touched([&](std::uint32_t book) {
+    writer_.changes().visit_touched([&](std::uint32_t book) {
         book_phase& b = phases_[book];
         if (!domain::collects(b.phase) || b.phase == trading_phase::pre_open) return;
-        const matching::equilibrium now =
-            engine_.find_equilibrium(book, writer_.tape(book).prices.last, indicative_levels_max, writer_.curve(book));
+        const matching::equilibrium now = engine_.find_equilibrium(
+            book, writer_.trades()[book].prices.last, indicative_levels_max, writer_.changes().curve(book));
         if (!now.is_known || (now.price == b.indicative.price && now.volume == b.indicative.volume &&
                               now.imbalance == b.indicative.imbalance)) {
             return;
@@ -94,10 +94,10 @@ void phase_changes::publish_indicatives() noexcept {
 
 bool phase_changes::breaks_circuit(std::uint32_t book) noexcept {
     book_phase& b = phases_[book];
-    const tape_summary& tape = writer_.tape(book);
+    const tape_summary& tape = writer_.trades()[book];
     const domain::instrument& i = instruments_[book];
     if (!b.breaker.trips(i.breaker_move, i.breaker_window, writer_.now(), tape.prices.last, tape.volume)) return false;
-    b.delay_stops(writer_.traded_low(), writer_.traded_high());
+    b.delay_stops(writer_.trades().low(), writer_.trades().high());
     halt_product(book);
     return true;
 }

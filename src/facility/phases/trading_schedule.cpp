@@ -46,7 +46,7 @@ void trading_schedule::go_on() noexcept {
     changes_.clear_resuming();
     if (!implied_.has_traded()) return;
     stops_.enter_triggered_in_other_books();
-    writer_.forget_trades();
+    writer_.trades().clear_range();
 }
 
 void trading_schedule::enter_pending(std::uint32_t book) noexcept {
@@ -63,11 +63,11 @@ void trading_schedule::enter_pending(std::uint32_t book) noexcept {
         return true;
     });
     if (b.pending_low > b.pending_high) return;
-    writer_.record_trades_for_stops(b.pending_low, b.pending_high);
+    writer_.trades().set_range(b.pending_low, b.pending_high);
     b.pending_low = domain::price_ticks{std::numeric_limits<std::int64_t>::max()};
     b.pending_high = domain::no_price;
     stops_.enter_triggered_in(book);
-    writer_.forget_trades();
+    writer_.trades().clear_range();
 }
 
 void trading_schedule::match_crossed_triangles() noexcept {
@@ -79,7 +79,7 @@ void trading_schedule::match_crossed_triangles() noexcept {
     }
     if (!has_traded) return;
     protection_.withdraw_tripped();
-    writer_.forget_trades();
+    writer_.trades().clear_range();
 }
 
 // --- Commands --------------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ void trading_schedule::begin_day(const command& c) noexcept {
         book_phase& b = phases_[book];
         (b.is_settled ? is_any_settled : is_any) = true;
         if (b.is_settled) return;
-        b.breaker.forget_volume(writer_.tape(book).volume);
+        b.breaker.forget_volume(writer_.trades()[book].volume);
         writer_.begin_day(book);
     });
     if (!is_any) {

@@ -98,7 +98,7 @@ void quoting::enter_quote(const command& c) noexcept {
     // side.
     const std::uint32_t bid = prepare_side(c, book, position, side::buy, is_new[0]);
     const std::uint32_t ask = prepare_side(c, book, position, side::sell, is_new[1]);
-    const std::uint64_t trades_before = writer_.trades_count();
+    const std::uint64_t trades_before = writer_.trades().count();
     if (bid != none) enter_side(c, book, bid);
     if (ask != none) enter_side(c, book, ask);
     const auto open_at = [&](side s) {
@@ -106,7 +106,7 @@ void quoting::enter_quote(const command& c) noexcept {
         return engine_.is_open(id) ? engine_.order_at(matching::engine::slot_of(id)).open : 0U;
     };
     writer_.quote_entered(book, open_at(side::buy), open_at(side::sell));
-    if (writer_.trades_count() != trades_before) stops_.enter_triggered(book);
+    if (writer_.trades().count() != trades_before) stops_.enter_triggered(book);
 }
 
 void quoting::make_side(const command& c, std::uint32_t position, side s) noexcept {
@@ -209,7 +209,7 @@ reject_reason quoting::check_rules(const command& c, std::uint32_t book, std::ui
         if (wanted == 0 || (keeps_price && wanted <= before)) continue;
         if (!keeps_price && !phases_.is_collecting(book)) {
             const reject_reason reason =
-                band_of(instruments_[book], writer_.tape(book)).apply(s, domain::order_type::limit, price);
+                band_of(instruments_[book], writer_.trades()[book]).apply(s, domain::order_type::limit, price);
             if (reason != reject_reason::none) return reason;
         }
         const reject_reason reason = limits_.check({.account = c.account,
