@@ -169,4 +169,22 @@ reader::outcome reader::skip_segments() {
     return {};
 }
 
+io::task<std::expected<void, problem>> reader::look_again() {
+    if (failed_) co_return std::unexpected(*failed_);
+    // Bytes behind the last block may have been read before they were written.
+    begin_ = filled_ = 0;
+    given_count_ = 0;
+    if (!at_end_) co_return outcome();
+    CORRO_ASSERT(!end_.segments.empty(), "a journal that is being written has a segment");
+    at_end_ = false;
+    bytes_before_ -= current().bytes;
+    offset_ = current().used_bytes;
+    if (end_.tail != tail_state::sealed) co_return outcome();
+    outcome done = co_await look_at(current().header.number + 1);
+    if (done) done = check_neighbours();
+    if (done) done = finish_segment();
+    if (!done) failed_ = done.error();
+    co_return done;
+}
+
 }  // namespace corro::journal

@@ -95,6 +95,11 @@ class reader {
     /// @suspend While the disk is read.
     [[nodiscard]] io::task<std::expected<std::span<const domain::command>, problem>> next();
 
+    /// For a journal that is being written: makes `next` find what was written since the last call, also behind an end
+    /// that it has returned. The commands of the last call are not valid any more.
+    /// @error as `open` for a new segment; after an error of `next` that one.
+    [[nodiscard]] io::task<std::expected<void, problem>> look_again();
+
     /// @pre `next` has returned the end of the journal (asserted).
     [[nodiscard]] const journal_end& end() const noexcept;
 

@@ -155,6 +155,8 @@ io::task<reader::outcome> reader::begin_segment() {
     }
     file_ = std::move(*file);
     begin_ = filled_ = 0;
+    // After `look_again` it continues behind the last block.
+    if (offset_ != 0) co_return outcome();
     offset_ = segment_header_bytes;
     current().used_bytes = offset_;
     current().digest = 0;

@@ -193,7 +193,7 @@ bool matching_host::append_to_journal(const domain::command& command) noexcept {
 bool matching_host::may_use_reserve(domain::session_id session) noexcept {
     if (session.value >= connections_.size()) return false;
     connection_commands& c = connections_[session.value];
-    const std::uint64_t segment = journal_->statistics().segments_begun_count;
+    const std::uint64_t segment = journal_->extents_count();
     if (c.segment != segment) c.taken_count = 0;
     c.segment = segment;
     return c.taken_count++ < connection_commands_max;

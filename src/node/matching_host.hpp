@@ -21,7 +21,7 @@
 #include "domain/command.hpp"
 #include "facility/facility.hpp"
 #include "io/loop/tick_clock.hpp"
-#include "journal/writer.hpp"
+#include "journal/commit_log.hpp"
 #include "node/event_backlog.hpp"
 #include "node/event_outlet.hpp"
 #include "node/venue_time.hpp"
@@ -89,7 +89,7 @@ class matching_host final : private facility::event_consumer {
 
     /// Sets the journal: from now on events are released when their command is durable. The journal outlives the host's
     /// last `execute` and `release`.
-    void set_journal(journal::writer& journal) noexcept { journal_ = &journal; }
+    void set_journal(journal::commit_log& journal) noexcept { journal_ = &journal; }
     /// Sets the receiver of events. @pre No event waits (asserted).
     void set_outlet(event_outlet& outlet) noexcept;
 
@@ -141,7 +141,7 @@ class matching_host final : private facility::event_consumer {
 
     const io::tick_clock& clock_;
     event_outlet* outlet_;
-    journal::writer* journal_ = nullptr;
+    journal::commit_log* journal_ = nullptr;
     std::uint64_t start_ticks_;
     venue_time time_;  ///< its monotonic clock is the time since start_ticks_
     std::int64_t last_ns_ = 0;
