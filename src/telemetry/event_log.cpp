@@ -1,6 +1,10 @@
 #include "telemetry/event_log.hpp"
 
+#include <fmt/format.h>
+
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "io/loop/context.hpp"
@@ -22,16 +26,20 @@ class event_log::writer {
         : options_(options),
           worker_(on.make_worker(io::context_options())),
           text_(instruments),
-          events_(worker_->where(), options.directory, "events", "csv", std::string(event_text::heading()),
-                  options.file_bytes_max, options.files_max),
-          log_records_(worker_->where(), options.directory, "records", "jsonl", {}, options.file_bytes_max,
-                       options.files_max),
+          events_(
+              worker_->where(), options.directory, "events", "csv",
+              [](std::string& to) { to += event_text::heading(); }, options.file_bytes_max, options.files_max),
+          log_records_(
+              worker_->where(), options.directory, "records", "jsonl", [this](std::string& to) { append_format(to); },
+              options.file_bytes_max, options.files_max),
           ended_(worker_->where()) {
         lines_.resize(write_bytes + at_once * line_bytes_max);
     }
 
     /// Before the thread runs.
     [[nodiscard]] std::error_code open() { return io::block_on(worker_->where(), open_files(this)); }
+    /// The version of the files that were there before; `open` refuses a newer one. Before the thread runs.
+    [[nodiscard]] std::int64_t found_version() const noexcept { return found_version_; }
     /// Before the first event.
     void list(const domain::instrument& i) { text_.list(i.id, i.name, i.tick_size.value); }
     void start() { worker_->start(write_until_stopped(this)); }
@@ -64,9 +72,19 @@ class event_log::writer {
 
  private:
     static io::task<std::error_code> open_files(writer* self) {
+        const auto line = co_await self->log_records_.newest_first_line();
+        if (!line) co_return line.error();
+        if (!line->empty()) self->found_version_ = format_version_of(*line);
+        if (self->found_version_ > log_format_version) co_return std::make_error_code(std::errc::not_supported);
         const std::error_code events = co_await self->events_.open();
         if (events) co_return events;
         co_return co_await self->log_records_.open();
+    }
+
+    /// The first record of each file.
+    void append_format(std::string& to) {
+        text_.append(
+            log_record(component::log, log_record_kind::format, log_format_version, worker_->where().wall_now()), to);
     }
 
     static io::task<std::error_code> wait_for_end(writer* self) { co_return co_await self->ended_.wait(); }
@@ -160,6 +178,7 @@ class event_log::writer {
     std::vector<char> lines_;  ///< of events
     std::string objects_;      ///< of log records
     bool failed_ = false;
+    std::int64_t found_version_ = log_format_version;
     std::atomic<std::uint64_t> events_count_{0};
     std::atomic<std::uint64_t> log_records_count_{0};
     std::atomic<std::uint64_t> unwritten_{0};
@@ -173,6 +192,12 @@ event_log::event_log(io::platform& on, const event_log_options& options,
                      std::span<const domain::instrument> instruments) {
     writer_ = std::make_unique<writer>(on, options, instruments);
     const std::error_code error = writer_->open();
+    if (writer_->found_version() > log_format_version) {
+        throw std::system_error(
+            error, fmt::format("event_log.directory: {} has files of format version {}, which a newer program has "
+                               "written; this program writes version {}. Choose another directory",
+                               options.directory, writer_->found_version(), log_format_version));
+    }
     if (error) throw std::system_error(error, "event_log.directory: cannot write to " + options.directory);
     writer_->start();
 }

@@ -5,7 +5,8 @@
 //
 // Layout:  two series of files in one directory. `events.N.csv` has a line per event of the facility, private and
 // public,
-//          with a heading; `records.N.jsonl` has a JSON object per line for each log record. N counts from 1; the
+//          with a heading; `records.N.jsonl` has a JSON object per line for each log record, the first of which has
+//          the version of the format. N counts from 1; the
 //          oldest files are removed when there are more than files_max. docs/spec/event_log.md.
 // Limits:  telemetry/limits.hpp.
 // Threads: each `producer` belongs to one thread; the log writes on its own.
@@ -94,7 +95,8 @@ class event_log {
  public:
     /// Makes the directory, continues the numbers of its files, and starts the writer on a worker of this platform.
     /// @param instruments  For names and decimal prices; copied.
-    /// @throws std::system_error when the directory or the first files cannot be made.
+    /// @throws std::system_error when the directory or the first files cannot be made, or when a newer program has
+    ///         written files of a later format there.
     event_log(io::platform& on, const event_log_options& options, std::span<const domain::instrument> instruments);
     /// Writes the waiting records and ends. Producers must not record any more.
     ~event_log();

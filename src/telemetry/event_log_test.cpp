@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "telemetry/text.hpp"
+
 namespace corro::telemetry {
 namespace {
 
@@ -95,8 +97,8 @@ TEST_F(event_log_test, writes_a_log_record_as_an_object) {
         log.add_producer().note(what);
     }
     const auto lines = lines_of("records.1.jsonl");
-    ASSERT_EQ(lines.size(), 1U);
-    const auto object = nlohmann::json::parse(lines[0]);
+    ASSERT_EQ(lines.size(), 2U);
+    const auto object = nlohmann::json::parse(lines[1]);
     EXPECT_EQ(object["time"], "1969-12-31T23:59:59.999999999Z");
     EXPECT_EQ(object["severity"], "warning");
     EXPECT_EQ(object["component"], "gateway");
@@ -119,8 +121,8 @@ TEST_F(event_log_test, counts_what_it_loses_and_says_so_in_the_log) {
     }
     EXPECT_EQ(lines_of("events.1.csv").size(), 65U);
     const auto log_records = lines_of("records.1.jsonl");
-    ASSERT_EQ(log_records.size(), 1U);
-    const auto object = nlohmann::json::parse(log_records[0]);
+    ASSERT_EQ(log_records.size(), 2U);
+    const auto object = nlohmann::json::parse(log_records[1]);
     EXPECT_EQ(object["what"], "events_lost");
     EXPECT_EQ(object["number"], 36);
 }
@@ -171,6 +173,52 @@ TEST_F(event_log_test, goes_on_behind_the_files_of_the_process_before) {
     }
     EXPECT_EQ(lines_of("events.1.csv").size(), 2U);
     EXPECT_EQ(lines_of("events.2.csv").size(), 2U);
+}
+
+TEST_F(event_log_test, begins_each_file_of_records_with_the_version_of_the_format) {
+    options_.file_bytes_max = 1;  // a file for each record
+    {
+        event_log log(io::default_platform(), options_, {&instrument_, 1});
+        producer& mine = log.add_producer();
+        mine.note(log_record(component::venue, log_record_kind::started, 5, {}));
+        while (mine.log_records_waiting()) std::this_thread::yield();
+    }
+    for (const char* const name : {"records.1.jsonl", "records.2.jsonl"}) {
+        const auto lines = lines_of(name);
+        ASSERT_FALSE(lines.empty()) << name;
+        const auto object = nlohmann::json::parse(lines[0]);
+        EXPECT_EQ(object["component"], "log");
+        EXPECT_EQ(object["what"], "format");
+        EXPECT_EQ(object["number"], log_format_version);
+        EXPECT_EQ(object["severity"], "info");
+        EXPECT_TRUE(object.contains("time")) << "a reader of records may take it for one";
+        EXPECT_EQ(format_version_of(lines[0]), log_format_version);
+    }
+}
+
+TEST_F(event_log_test, continues_files_of_its_own_and_of_earlier_versions_and_refuses_those_of_later_ones) {
+    fs::create_directories(folder_);
+    const auto start = [this](const std::string& first_line) -> std::string {
+        std::ofstream(folder_ / "records.7.jsonl") << first_line;
+        try {
+            const event_log log(io::default_platform(), options_, {&instrument_, 1});
+            fs::remove(folder_ / "records.8.jsonl");
+            return {};
+        } catch (const std::system_error& error) {
+            EXPECT_FALSE(fs::exists(folder_ / "records.8.jsonl")) << "it has begun a file all the same";
+            return error.what();
+        }
+    };
+    EXPECT_EQ(start(""), "");
+    EXPECT_EQ(start("{\"time\":\"2026-01-01T00:00:00.000000000Z\",\"what\":\"started\",\"number\":9}\n"), "");
+    EXPECT_EQ(start("no object\n"), "");
+    EXPECT_EQ(start("{\"what\":\"format\",\"number\":2}\n{}\n"), "");
+    const std::string refusal = start("{\"what\":\"format\",\"number\":3}\n");
+    EXPECT_NE(refusal.find("has files of format version 3, which a newer program has written; this program writes "
+                           "version 2. Choose another directory"),
+              std::string::npos)
+        << refusal;
+    EXPECT_NE(refusal.find(options_.directory), std::string::npos) << refusal;
 }
 
 TEST_F(event_log_test, says_which_directory_it_cannot_write_to) {

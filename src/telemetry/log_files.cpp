@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <utility>
+
+#include "base/assert.hpp"
+#include "io/errors.hpp"
 
 namespace corro::telemetry {
 namespace {
@@ -23,7 +27,7 @@ std::uint64_t number_in(std::string_view name, std::string_view base, std::strin
 }  // namespace
 
 log_files::log_files(io::context& context, std::string directory, std::string base, std::string suffix,
-                     std::string heading, std::uint64_t bytes_max, std::uint32_t files_max)
+                     heading_maker heading, std::uint64_t bytes_max, std::uint32_t files_max)
     : disk_(context.runs_on().make_storage(context, nullptr)),
       directory_(std::move(directory)),
       base_(std::move(base)),
@@ -38,14 +42,36 @@ std::string log_files::path_of(std::uint64_t number) const {
 
 io::task<std::error_code> log_files::open() {
     if (const std::error_code error = disk_->make_directory(directory_)) co_return error;
+    if (const std::error_code error = find_files()) co_return error;
+    co_return co_await begin_file();
+}
+
+std::error_code log_files::find_files() {
     const auto names = disk_->list(directory_);
-    if (!names) co_return names.error();
+    if (!names) return names.error();
+    numbers_.clear();
     for (const std::string& name : *names) {
         const std::uint64_t number = number_in(name, base_, suffix_);
         if (number != 0) numbers_.push_back(number);
     }
     std::sort(numbers_.begin(), numbers_.end());
-    co_return co_await begin_file();
+    return {};
+}
+
+io::task<std::expected<std::string, std::error_code>> log_files::newest_first_line() {
+    CORRO_ASSERT(file_ == nullptr, "the files of an earlier run are read before the first one of this run begins");
+    const std::error_code unlisted = find_files();
+    if (unlisted == std::errc::no_such_file_or_directory || (!unlisted && numbers_.empty())) co_return std::string();
+    if (unlisted) co_return std::unexpected(unlisted);
+    auto file = co_await disk_->open(path_of(numbers_.back()), io::file_mode::read);
+    if (!file) co_return std::unexpected(file.error());
+    constexpr std::size_t first_line_bytes_max = 512;  // more than the record of the format has
+    std::string line(first_line_bytes_max, '\0');
+    const io::io_result read = co_await (*file)->read_at(0, std::as_writable_bytes(std::span(line)));
+    if (read.error && read.error != io::condition::end_of_stream) co_return std::unexpected(read.error);
+    line.resize(read.bytes);
+    line.resize(std::min(line.size(), line.find('\n')));
+    co_return line;
 }
 
 io::task<std::error_code> log_files::begin_file() {
@@ -61,8 +87,9 @@ io::task<std::error_code> log_files::begin_file() {
         if (removed && removed != std::errc::no_such_file_or_directory) co_return removed;
         numbers_.pop_front();
     }
-    if (heading_.empty()) co_return std::error_code();
-    const io::io_result written = co_await file_->write_at(0, std::as_bytes(std::span(heading_)));
+    std::string heading;
+    heading_(heading);
+    const io::io_result written = co_await file_->write_at(0, std::as_bytes(std::span(heading)));
     offset_ = written.bytes;
     co_return written.error;
 }

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <expected>
+#include <functional>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -18,9 +20,15 @@ namespace corro::telemetry {
 
 class log_files {
  public:
-    /// @param heading  Stands at the beginning of each file.
-    log_files(io::context& context, std::string directory, std::string base, std::string suffix, std::string heading,
+    /// Appends the lines that stand at the beginning of each file.
+    using heading_maker = std::function<void(std::string& to)>;
+
+    log_files(io::context& context, std::string directory, std::string base, std::string suffix, heading_maker heading,
               std::uint64_t bytes_max, std::uint32_t files_max);
+
+    /// The first line of the newest existing file, at most 512 bytes of it; empty without a file.
+    /// @pre Not open (asserted). @error The system's.
+    [[nodiscard]] io::task<std::expected<std::string, std::error_code>> newest_first_line();
 
     /// Makes the directory and begins the first file. @error The system's.
     [[nodiscard]] io::task<std::error_code> open();
@@ -32,6 +40,7 @@ class log_files {
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
+    [[nodiscard]] std::error_code find_files();
     [[nodiscard]] io::task<std::error_code> begin_file();
     [[nodiscard]] std::string path_of(std::uint64_t number) const;
 
@@ -39,7 +48,7 @@ class log_files {
     std::string directory_;
     std::string base_;
     std::string suffix_;
-    std::string heading_;
+    heading_maker heading_;
     std::uint64_t bytes_max_;
     std::uint32_t files_max_;
     std::unique_ptr<io::stored_file> file_;

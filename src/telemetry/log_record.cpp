@@ -7,6 +7,7 @@ std::string_view to_string(component c) noexcept {
         case component::venue: return "venue";
         case component::gateway: return "gateway";
         case component::feed: return "feed";
+        case component::log: return "log";
     }
     return "unknown";
 }
@@ -36,6 +37,7 @@ std::string_view to_string(log_record_kind k) noexcept {
         case log_record_kind::journal_failed: return "journal_failed";
         case log_record_kind::journal_stalled: return "journal_stalled";
         case log_record_kind::journal_resumed: return "journal_resumed";
+        case log_record_kind::format: return "format";
     }
     return "unknown";
 }

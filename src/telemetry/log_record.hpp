@@ -13,7 +13,7 @@
 
 namespace corro::telemetry {
 
-enum class component : std::uint8_t { venue, gateway, feed };
+enum class component : std::uint8_t { venue, gateway, feed, log };
 
 enum class severity : std::uint8_t { info, warning };
 
@@ -34,6 +34,7 @@ enum class log_record_kind : std::uint8_t {
     journal_failed,      ///< the venue accepts no more requests; number: the last durable command
     journal_stalled,     ///< the disk does not respond; number: seconds so far
     journal_resumed,     ///< it responds again; number: seconds without a response
+    format,              ///< the first one of each file; number: the version of the log's format
 };
 
 struct log_record {

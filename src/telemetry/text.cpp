@@ -311,6 +311,17 @@ bool concerns_journal(log_record_kind kind) noexcept {
 
 }  // namespace
 
+std::int64_t format_version_of(std::string_view first_line) {
+    constexpr std::int64_t version_without_a_record = 1;
+    const auto object = nlohmann::json::parse(first_line, nullptr, false);
+    if (!object.is_object()) return version_without_a_record;
+    const auto what = object.find("what");
+    const auto number = object.find("number");
+    const bool is_format = what != object.end() && *what == to_string(log_record_kind::format);
+    if (!is_format || number == object.end() || !number->is_number_integer()) return version_without_a_record;
+    return number->get<std::int64_t>();
+}
+
 void event_text::append(const log_record& what, std::string& to) {
     char time[time_bytes];
     write_time(what.time, time);

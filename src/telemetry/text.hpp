@@ -21,6 +21,13 @@
 
 namespace corro::telemetry {
 
+/// The version of the event log's format, which the first record of each file of log records has as its number. Readers
+/// skip fields and kinds that they do not know; a change that they must not skip gets the next version.
+inline constexpr std::int64_t log_format_version = 2;
+
+/// The version in the first line of a file of log records. 1 when the line is another record: that version had none.
+[[nodiscard]] std::int64_t format_version_of(std::string_view first_line);
+
 /// Enough for one line of the CSV and the surplus of its words; text.cpp checks the sum.
 inline constexpr std::size_t line_bytes_max = 512;
 
