@@ -88,6 +88,7 @@ std::expected<std::unique_ptr<line_publisher>, std::error_code> line_publisher::
 }
 
 std::error_code line_publisher::take_requests(const io::endpoint& at) {
+    CORRO_ASSERT(!has_begun_, "the socket for requests is opened before it is served");
     auto socket = io::udp_socket::open(context_, at);
     if (!socket) return socket.error();
     requests_ = std::move(*socket);
@@ -102,6 +103,7 @@ std::optional<io::endpoint> line_publisher::retransmission_endpoint() const noex
 }
 
 void line_publisher::begin_at_end() noexcept {
+    CORRO_ASSERT(!has_begun_, "messages can be skipped only before any is sent");
     position_ = log_.end_position();
     next_sequence_ = log_.next_sequence();
 }
@@ -112,6 +114,8 @@ void line_publisher::close() noexcept {
 }
 
 io::task<void> line_publisher::run() {
+    CORRO_ASSERT(!has_begun_, "`run` can be called only once");
+    has_begun_ = true;
     io::task_scope serving(co_await io::this_context());
     serving.spawn(keep_alive());
     if (options_.retransmissions) serving.spawn(serve_requests());

@@ -75,11 +75,12 @@ class line_publisher final : public feed_follower {
     [[nodiscard]] static std::expected<std::unique_ptr<line_publisher>, std::error_code> open(
         io::context& context, const line_publisher_options& options, const feed_log& log);
 
-    /// Opens the socket for requests, when the options did not. @pre `run` has not begun.
+    /// Opens the socket for requests, when the options did not. @pre `run` has not begun (asserted).
     /// @error  The system's.
     [[nodiscard]] std::error_code take_requests(const io::endpoint& at);
 
     /// Sends messages from the log until `close`, then the rest and the end of the session.
+    /// @overlap Once (asserted).
     [[nodiscard]] io::task<void> run();
 
     /// Starts sending the published messages. To be called once per batch of events.
@@ -87,7 +88,7 @@ class line_publisher final : public feed_follower {
 
     /// Skips the messages that are already in the log: an earlier run of the venue has sent them. Receivers can request
     /// them.
-    /// @pre `run` has not begun.
+    /// @pre `run` has not begun (asserted).
     void begin_at_end() noexcept;
 
     /// Ends `run`.
@@ -137,6 +138,7 @@ class line_publisher final : public feed_follower {
     std::map<std::array<std::uint8_t, 16>, std::uint32_t> address_packets_;
     bool heartbeat_due_ = false;
     bool sent_ = false;
+    bool has_begun_ = false;
     bool closing_ = false;
 };
 

@@ -98,6 +98,20 @@ TEST(line_publisher, answers_again_in_the_next_window) {
     EXPECT_EQ(io::block_on(context, ask(&context, &options, 5)).packets_again, 5 * retransmission_packets_max);
 }
 
+TEST(line_publisher_asserts, that_it_is_set_up_before_it_runs_and_runs_once) {
+    io::context context;
+    const auto log = std::make_unique<feed_log>(1U << 20U);
+    auto opened = line_publisher::open(context, on_loopback(), *log);
+    ASSERT_TRUE(opened);
+    line_publisher& publisher = **opened;
+    publisher.begin_at_end();
+    publisher.close();
+    io::block_on(context, publisher.run());
+    EXPECT_DEATH(publisher.begin_at_end(), "before any is sent");
+    EXPECT_DEATH(static_cast<void>(publisher.take_requests(io::endpoint::loopback(0))), "before it is served");
+    EXPECT_DEATH(io::block_on(context, publisher.run()), "only once");
+}
+
 TEST(line_publisher, knows_addresses_of_the_local_network_from_others) {
     for (const char* const near :
          {"127.0.0.1:1", "127.9.9.9:1", "10.255.0.1:1", "172.16.0.1:1", "172.31.255.255:1", "192.168.3.4:1",
