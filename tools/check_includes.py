@@ -80,7 +80,7 @@ NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^\s()\\]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
     re.DOTALL,
 )
-TEST_FILE = re.compile(r"(_test|_fuzz|_bench)\.(cpp|hpp)$|/test_[^/]*\.hpp$")
+TEST_FILE = re.compile(r"(_test|_fuzz|_bench|_fixture)\.(cpp|hpp)$|/test_[^/]*\.hpp$")
 
 
 def cmake_list(text: str, name: str) -> list[str]:
@@ -179,6 +179,7 @@ def self_test() -> int:
         ("src/domain/a.cpp", "/* throw\n catch */ const char* s = R\"x(throw)x\";\n", None),
         ("src/domain/a_test.cpp", "#include <thread>\nvoid f() { throw 1; }\n", None),
         ("src/base/test_b.hpp", "#include <random>\n", None),
+        ("src/base/b_fixture.hpp", "#include <random>\n", None),
         ("src/io/net/a.cpp", "#include <sys/epoll.h>\n", None),
         ("apps/corro/a.cpp", '#include "gateway/b.hpp"\n#include <unistd.h>\n', None),
         ("tests/a.cpp", '#include "gateway/b.hpp"\n#include <unistd.h>\n', None),

@@ -21,16 +21,16 @@
 #include "client/venue_endpoint.hpp"
 #include "gateway/gateway_options.hpp"
 #include "gateway/gateway_statistics.hpp"
-#include "gateway/test_transports.hpp"
 #include "gateway/transport/acceptor.hpp"
 #include "gateway/transport/listener.hpp"
 #include "gateway/transport/protocol.hpp"
+#include "gateway/transports_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/yield.hpp"
 #include "io/net/transport_stream.hpp"
 #include "io/task/scope.hpp"
 #include "io/testing/test_require.hpp"
-#include "io/testing/test_tls.hpp"
+#include "io/testing/tls_fixture.hpp"
 #include "market_data/test_feed.hpp"
 
 namespace corro::client {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/test_folder.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

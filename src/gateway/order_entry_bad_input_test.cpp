@@ -13,7 +13,7 @@
 #include "base/byte_order.hpp"
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

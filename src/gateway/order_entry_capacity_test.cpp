@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

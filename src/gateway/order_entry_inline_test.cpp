@@ -5,7 +5,7 @@
 #include <span>
 
 #include "gateway/command_queue.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

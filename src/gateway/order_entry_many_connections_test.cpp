@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/test_memory.hpp"
-#include "gateway/test_answers.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/answers_fixture.hpp"
+#include "gateway/venue_fixture.hpp"
 #include "io/tls/tls_engine.hpp"
 #include "io/tls/tls_stream.hpp"
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "gateway/answers_fixture.hpp"
 #include "gateway/limits.hpp"
-#include "gateway/test_answers.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "domain/command.hpp"
+#include "gateway/answers_fixture.hpp"
 #include "gateway/session/disconnect_cancel.hpp"
-#include "gateway/test_answers.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "domain/definition.hpp"
-#include "gateway/test_answers.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/answers_fixture.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
-#include "gateway/test_answers.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/answers_fixture.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

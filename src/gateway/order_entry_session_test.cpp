@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway {
 namespace {

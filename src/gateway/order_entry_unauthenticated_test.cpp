@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/test_answers.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/answers_fixture.hpp"
+#include "gateway/venue_fixture.hpp"
 #include "io/testing/tested_platform.hpp"
 
 namespace corro::gateway {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "http/test_server.hpp"
+#include "http/server_fixture.hpp"
 
 namespace corro::http {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "http/router.hpp"
-#include "http/test_server.hpp"
+#include "http/server_fixture.hpp"
 #include "io/net/unix_socket.hpp"
 #include "io/sync/event.hpp"
 

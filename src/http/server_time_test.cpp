@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "http/server.hpp"
-#include "http/test_server.hpp"
+#include "http/server_fixture.hpp"
 #include "io/loop/timer.hpp"
 #include "io/net/tcp.hpp"
 #include "io/task/scope.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/test_server.hpp"
+#include "http/server_fixture.hpp"
 #include "websocket/handshake.hpp"
 
 namespace corro::websocket {

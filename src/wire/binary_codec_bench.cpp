@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "wire/binary_codec.hpp"
-#include "wire/test_messages.hpp"
+#include "wire/messages_fixture.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "base/assert.hpp"
 #include "wire/binary_codec.hpp"
-#include "wire/test_messages.hpp"
+#include "wire/messages_fixture.hpp"
 
 namespace {
 

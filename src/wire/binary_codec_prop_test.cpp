@@ -8,7 +8,7 @@
 
 #include "base/test_seed.hpp"
 #include "wire/binary_codec.hpp"
-#include "wire/test_messages.hpp"
+#include "wire/messages_fixture.hpp"
 
 namespace corro::wire {
 namespace {

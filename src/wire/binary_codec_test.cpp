@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "wire/test_messages.hpp"
+#include "wire/messages_fixture.hpp"
 
 namespace corro::wire {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/byte_order.hpp"
 #include "golden.hpp"
 #include "wire/binary_codec.hpp"
-#include "wire/test_messages.hpp"
+#include "wire/messages_fixture.hpp"
 
 namespace corro {
 namespace {

@@ -4,9 +4,9 @@
 #include "io/loop/context.hpp"
 #include "io/task/block_on.hpp"
 #include "node/exchange.hpp"
-#include "recorded/replay/order_tape_test.hpp"
+#include "recorded/replay/order_tape_fixture.hpp"
 #include "recorded/replay/quote_flow.hpp"
-#include "recorded/replay/recorded_files_test.hpp"
+#include "recorded/replay/recorded_files_fixture.hpp"
 #include "recorded/replay/recorded_quotes.hpp"
 #include "recorded/replay/replay_session.hpp"
 

@@ -25,8 +25,8 @@
 #include "io/task/when_any.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
+#include "io/testing/tcp_pair_fixture.hpp"
 #include "io/testing/test_require.hpp"
-#include "io/testing/test_tcp_pair.hpp"
 
 namespace corro::io {
 namespace {

@@ -21,8 +21,8 @@
 #include "io/sync/mutex.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
-#include "io/testing/test_system_calls.hpp"
-#include "io/testing/test_tcp_pair.hpp"
+#include "io/testing/system_calls_fixture.hpp"
+#include "io/testing/tcp_pair_fixture.hpp"
 
 namespace corro::io {
 namespace {

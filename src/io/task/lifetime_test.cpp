@@ -14,7 +14,7 @@
 #include "io/sync/event.hpp"
 #include "io/testing/backend_tests.hpp"
 #include "io/testing/test_require.hpp"
-#include "io/testing/test_tls.hpp"
+#include "io/testing/tls_fixture.hpp"
 
 namespace corro::io {
 

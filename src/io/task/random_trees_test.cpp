@@ -31,9 +31,9 @@
 #include "io/task/when_any.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/backend_tests.hpp"
+#include "io/testing/tcp_pair_fixture.hpp"
 #include "io/testing/test_require.hpp"
-#include "io/testing/test_tcp_pair.hpp"
-#include "io/testing/test_tls.hpp"
+#include "io/testing/tls_fixture.hpp"
 
 namespace corro::io {
 namespace {

@@ -13,7 +13,7 @@
 #include "io/sync/event.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"
-#include "io/testing/test_tls.hpp"
+#include "io/testing/tls_fixture.hpp"
 
 namespace corro::io {
 namespace {

@@ -12,7 +12,7 @@
 #include "io/net/tcp.hpp"
 #include "io/task/with_timeout.hpp"
 #include "io/testing/test_require.hpp"
-#include "io/testing/test_tls.hpp"
+#include "io/testing/tls_fixture.hpp"
 
 namespace corro::io {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/test_seed.hpp"
 #include "recorded/formats/dbn.hpp"
-#include "recorded/formats/dbn_fixture_test.hpp"
-#include "recorded/formats/drain_test.hpp"
+#include "recorded/formats/dbn_fixture.hpp"
+#include "recorded/formats/drain_fixture.hpp"
 
 namespace corro::recorded::dbn {
 namespace {

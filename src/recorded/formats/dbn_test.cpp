@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "recorded/formats/dbn_fixture_test.hpp"
-#include "recorded/formats/drain_test.hpp"
+#include "recorded/formats/dbn_fixture.hpp"
+#include "recorded/formats/drain_fixture.hpp"
 #include "wire/errors.hpp"
 
 namespace corro::recorded::dbn {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/test_seed.hpp"
-#include "recorded/formats/drain_test.hpp"
+#include "recorded/formats/drain_fixture.hpp"
 #include "recorded/formats/itch.hpp"
-#include "recorded/formats/itch_fixture_test.hpp"
+#include "recorded/formats/itch_fixture.hpp"
 
 namespace corro::recorded::itch {
 namespace {

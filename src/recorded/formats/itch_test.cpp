@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "recorded/formats/drain_test.hpp"
-#include "recorded/formats/itch_fixture_test.hpp"
+#include "recorded/formats/drain_fixture.hpp"
+#include "recorded/formats/itch_fixture.hpp"
 
 namespace corro::recorded::itch {
 namespace {

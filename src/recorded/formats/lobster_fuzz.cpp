@@ -4,7 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
-#include "recorded/formats/drain_test.hpp"
+#include "recorded/formats/drain_fixture.hpp"
 #include "recorded/formats/lobster.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/test_seed.hpp"
-#include "recorded/formats/drain_test.hpp"
+#include "recorded/formats/drain_fixture.hpp"
 #include "recorded/formats/lobster.hpp"
 
 namespace corro::recorded::lobster {

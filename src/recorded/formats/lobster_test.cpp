@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "recorded/formats/drain_test.hpp"
+#include "recorded/formats/drain_fixture.hpp"
 #include "wire/errors.hpp"
 
 namespace corro::recorded::lobster {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_seed.hpp"
-#include "recorded/replay/order_tape_test.hpp"
+#include "recorded/replay/order_tape_fixture.hpp"
 
 namespace corro::recorded::replay {
 namespace {

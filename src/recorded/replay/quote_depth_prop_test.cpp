@@ -8,10 +8,10 @@
 
 #include "base/random.hpp"
 #include "base/test_seed.hpp"
-#include "recorded/replay/facility_venue_test.hpp"
+#include "recorded/replay/facility_venue_fixture.hpp"
 #include "recorded/replay/quote_flow.hpp"
 #include "recorded/replay/recorded_quotes.hpp"
-#include "recorded/replay/scratch_folder_test.hpp"
+#include "recorded/replay/scratch_folder_fixture.hpp"
 
 namespace corro::recorded::replay {
 namespace {

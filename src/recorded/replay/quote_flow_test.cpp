@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/test_seed.hpp"
-#include "recorded/replay/facility_venue_test.hpp"
+#include "recorded/replay/facility_venue_fixture.hpp"
 #include "recorded/replay/recorded_quotes.hpp"
-#include "recorded/replay/scratch_folder_test.hpp"
+#include "recorded/replay/scratch_folder_fixture.hpp"
 
 namespace corro::recorded::replay {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "facility/facility.hpp"
-#include "recorded/replay/facility_venue_test.hpp"
-#include "recorded/replay/recorded_files_test.hpp"
+#include "recorded/replay/facility_venue_fixture.hpp"
+#include "recorded/replay/recorded_files_fixture.hpp"
 #include "recorded/replay/recorded_orders.hpp"
 
 namespace corro::recorded::replay {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "base/test_seed.hpp"
-#include "recorded/replay/facility_venue_test.hpp"
+#include "recorded/replay/facility_venue_fixture.hpp"
 #include "recorded/replay/order_flow.hpp"
 #include "recorded/replay/quote_flow.hpp"
-#include "recorded/replay/recorded_files_test.hpp"
+#include "recorded/replay/recorded_files_fixture.hpp"
 #include "recorded/replay/recorded_orders.hpp"
 #include "recorded/replay/recorded_quotes.hpp"
 

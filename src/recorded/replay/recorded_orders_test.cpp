@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recorded/replay/order_tape_test.hpp"
+#include "recorded/replay/order_tape_fixture.hpp"
 
 namespace corro::recorded::replay {
 namespace {

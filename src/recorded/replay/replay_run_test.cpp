@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recorded/replay/facility_venue_test.hpp"
+#include "recorded/replay/facility_venue_fixture.hpp"
 #include "recorded/replay/limits.hpp"
 
 namespace corro::recorded::replay {

@@ -20,8 +20,8 @@
 #include "io/task/callback_bridge.hpp"
 #include "io/task/when_all.hpp"
 #include "io/task/with_timeout.hpp"
+#include "io/testing/tcp_pair_fixture.hpp"
 #include "io/testing/test_require.hpp"
-#include "io/testing/test_tcp_pair.hpp"
 
 namespace corro::io::asio {
 namespace {

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "recorded/formats/dbn_fixture_test.hpp"
-#include "recorded/replay/facility_venue_test.hpp"
+#include "recorded/formats/dbn_fixture.hpp"
+#include "recorded/replay/facility_venue_fixture.hpp"
 #include "recorded/replay/order_flow.hpp"
 #include "recorded/replay/recorded_orders.hpp"
-#include "recorded/replay/scratch_folder_test.hpp"
+#include "recorded/replay/scratch_folder_fixture.hpp"
 
 namespace corro::recorded::replay {
 

@@ -12,7 +12,7 @@
 #include "domain/command.hpp"
 #include "domain/event.hpp"
 #include "domain/private_event.hpp"
-#include "gateway/test_venue.hpp"
+#include "gateway/venue_fixture.hpp"
 
 namespace corro::gateway::testing {
 

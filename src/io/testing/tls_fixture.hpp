@@ -10,7 +10,7 @@
 #include "io/net/unix_socket.hpp"
 #include "io/task/when_all.hpp"
 #include "io/testing/backend_tests.hpp"
-#include "io/testing/test_certificates.hpp"
+#include "io/testing/certificates_fixture.hpp"
 #include "io/tls/tls_stream.hpp"
 
 namespace corro::io {

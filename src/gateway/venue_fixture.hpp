@@ -23,7 +23,7 @@
 #include "domain/event.hpp"
 #include "facility/facility.hpp"
 #include "gateway/order_entry_gateway.hpp"
-#include "gateway/test_transports.hpp"
+#include "gateway/transports_fixture.hpp"
 #include "io/loop/context.hpp"
 #include "io/loop/tick_clock.hpp"
 #include "io/loop/timer.hpp"
